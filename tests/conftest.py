@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from examples import HARMLESS, LONG, USUAL, each_choice
 from hypothesis import settings
+from transcripts import FOLDER, VARIABLE, check_folder
 
 from compactctl.store.client_folders import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
-REAL = ROOT.parent / "shared" / "transcripts"
 
 # What the developer has set for their own work, and the sessions of their own agents, are none of
 # the tests'.
@@ -22,7 +22,7 @@ os.environ["HOME"] = str(ROOT / "tests" / "no-home")
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="compactctl-cache-")
 os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
 for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
-    if name != "COMPACTCTL_LONG_TESTS":
+    if name not in ("COMPACTCTL_LONG_TESTS", VARIABLE):
         del os.environ[name]
 
 
@@ -53,6 +53,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     metafunc._calls[:] = cases or metafunc._calls[:1]
 
 
+def pytest_configure() -> None:
+    """Refuse to run without the transcripts that somebody named."""
+    check_folder()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what takes long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
     if LONG:
@@ -64,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def real_transcripts() -> Path:
-    """Return the folder of real transcripts beside the checkout, or skip."""
-    if not REAL.is_dir():
-        pytest.skip(f"no real transcripts beside the checkout ({REAL.name} folder is absent)")
-    return REAL
+    """Return the folder of real transcripts, or skip."""
+    if not FOLDER.is_dir():
+        pytest.skip(f"no real transcripts: {VARIABLE} can name their folder")
+    return FOLDER

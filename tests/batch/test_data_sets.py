@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from asked import asked
 from batch.inputs import transcript, write
-from conftest import ROOT
 from library.loops import loop
 from pyarrow import parquet
+from transcripts import FOLDER, needs_real
 
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
@@ -40,7 +40,7 @@ MESSAGES = pa.list_(
 )
 KEPT = PlanOptions(keep=0.4)
 HUGGINGFACE = {b"huggingface": b'{"info": {"features": {}}}'}
-REAL = ROOT.parent / "shared/transcripts/parquet"
+REAL = FOLDER / "parquet"
 
 
 @pytest.fixture(autouse=True)
@@ -269,7 +269,7 @@ def test_two_data_sets_never_share_an_output() -> None:
         run("a", "b", output="out")
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="no real data sets beside the checkout")
+@needs_real
 def test_real_data_sets_come_back() -> None:
     for path in sorted(REAL.glob("*.messages.parquet")):
         found = run(str(path), output="out", plan=KEPT)

@@ -1,11 +1,11 @@
-"""A batch over real sessions."""
+"""A batch over sessions of clients."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 from examples import LONG
-from real.choice import TRIED
+from real.choice import TRIED, client_of, name_of
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.columns import row_values
@@ -14,17 +14,18 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.tokens.budget import TargetSize
 
-PLAN = PlanOptions(target=TargetSize(value=0.2, unit="ratio"))
+PLAN = PlanOptions(keep=0.2)
 
 
 @pytest.fixture(scope="module")
-def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> BatchResult:
-    above = real_transcripts / "claude-code" if LONG else tmp_path_factory.mktemp("sessions")
-    for path in () if LONG else TRIED:
+def result(tmp_path_factory: pytest.TempPathFactory) -> BatchResult:
+    above = tmp_path_factory.mktemp("sessions")
+    for path in TRIED:
+        if LONG and client_of(path) != "claude-code":
+            continue
         # Clients give all their sessions one name: each stands in a folder of its own.
-        place = above / path.relative_to(real_transcripts)
+        place = above / name_of(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
     out = str(tmp_path_factory.mktemp("out"))
@@ -39,7 +40,7 @@ def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResult) -> None:
-    assert {row.status for row in result.rows} == {"ok", "unchanged"}
+    assert {row.status for row in result.rows} - {"unchanged"} == {"ok"}
     assert result.exit_code == 0
     assert sum(row.saved or 0 for row in result.rows) > 0
 

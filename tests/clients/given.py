@@ -9,7 +9,7 @@ from clients.pieces import WIRES
 from clients.running import ALL_CLIENTS, Client, Desk
 from clients.stub import Json
 from examples import LONG
-from real.choice import REAL
+from transcripts import FOLDER
 
 NATIVE = ("--native", "--while-open")
 WAYS: Mapping[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 def given_sessions() -> Iterator[tuple[Client, Path]]:
     """Yield the sessions of each client: the smallest one, in the long run all of them."""
     for client in ALL_CLIENTS:
-        files = sorted(REAL.glob(f"{client.name}/*.jsonl"), key=lambda path: path.stat().st_size)
+        files = sorted(FOLDER.glob(f"{client.name}/*.jsonl"), key=lambda path: path.stat().st_size)
         if client.name in WIRES:
             yield from ((client, path) for path in (files if LONG else files[:1]))
 

@@ -1,14 +1,18 @@
-"""What is known of files of other formats beside the checkout."""
+"""What is known of sessions, written and real ones: their formats, and what is wrong with them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from real.choice import WRITTEN as WRITTEN_PATHS
+from real.choice import client_of, name_of, written
+from transcripts import FOLDER, VARIABLE
 
 
 @dataclass(frozen=True)
 class Known:
-    """A real file: its format, and what is wrong with the file itself.
+    """A file: its format, and what is wrong with the file itself.
 
     That is orphaned calls or results, and lines that are not JSON.
     """
@@ -17,9 +21,42 @@ class Known:
     format: str
     orphans: int = 0
     damaged: int = 0
+    is_written: bool = False
+
+    @property
+    def place(self) -> Path:
+        """Where the file is; a test is skipped without it."""
+        if self.is_written:
+            return written(self.path)
+        if not FOLDER.is_dir():
+            pytest.skip(f"no real transcripts: {VARIABLE} can name their folder")
+        return FOLDER / self.path
 
 
-OURS = (
+# The newest call of a session that was interrupted, and calls in logged answers.
+_ORPHANS = {
+    "codex/compacted-twice.jsonl": 1,
+    "anthropic-messages/log.jsonl": 3,
+    "bedrock-converse/log.jsonl": 3,
+    "gemini-api/log.jsonl": 3,
+    "openai-chat/log.jsonl": 3,
+    "openai-responses/log.jsonl": 3,
+    "api-log/mixed.jsonl": 12,
+}
+# A line of it is cut off.
+_DAMAGED = {"pi/tree.jsonl": 1}
+WRITTEN = tuple(
+    Known(
+        name,
+        client_of(path),
+        orphans=_ORPHANS.get(name, 0),
+        damaged=_DAMAGED.get(name, 0),
+        is_written=True,
+    )
+    for path in WRITTEN_PATHS
+    for name in (name_of(path),)
+)
+REAL = (
     Known("codex/codex-0.12x-small.jsonl", "codex", 1),
     Known("codex/codex-0.140-compacted3.jsonl", "codex"),
     Known("codex/codex-0.142-images-compacted2.jsonl", "codex"),
@@ -67,15 +104,21 @@ OURS = (
 
 
 def each_known(files: Sequence[Known]) -> pytest.MarkDecorator:
-    """Parametrize a test over files; a change is tried on the first one of each client."""
+    """Parametrize a test over files.
+
+    A change is tried on all that are written, and on the first real one of each client.
+    """
     first: dict[str, Known] = {}
     for file in files:
-        first.setdefault(file.path.partition("/")[0], file)
+        if not file.is_written:
+            first.setdefault(file.path.partition("/")[0], file)
     return pytest.mark.parametrize(
         "known",
         [
             pytest.param(
-                file, id=file.path, marks=() if file in first.values() else pytest.mark.long
+                file,
+                id=file.path,
+                marks=() if file.is_written or file in first.values() else pytest.mark.long,
             )
             for file in files
         ],

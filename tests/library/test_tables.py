@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 from library.loops import loop
 from pyarrow import parquet
+from transcripts import FOLDER, needs_real
 
 from compactctl import compact_batch, compact_messages
 from compactctl.commands.compact.in_memory import _require_place
@@ -161,10 +162,10 @@ def test_the_function_of_the_page_for_engines() -> None:
     assert made == alone
 
 
-REAL = ROOT.parent / "shared" / "transcripts" / "parquet" / "tau-airline.messages.parquet"
+REAL = FOLDER / "parquet" / "tau-airline.messages.parquet"
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="there are no real transcripts beside the checkout")
+@needs_real
 def test_a_real_data_set() -> None:
     (batch,) = parquet.read_table(REAL).combine_chunks().to_batches()
     made = compact_batch(batch.slice(0, 10), model="gpt-4o", keep=0.4)

@@ -1,7 +1,7 @@
-"""Real transcripts, and which of them, in which ways, a change is tried on.
+"""Sessions of all clients, real and written ones, and which of them a change is tried on.
 
-A change is tried on one file per client, in a few of many ways; COMPACTCTL_LONG_TESTS=1 asks for
-all of them in all ways.
+The written ones are invented; a change is tried on all of them, in a few of many ways.
+COMPACTCTL_LONG_TESTS=1 asks for all ways, and for the real ones as well where they are at hand.
 """
 
 from collections import Counter
@@ -9,19 +9,29 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import log
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 from zlib import crc32
 
 import pytest
 from examples import LONG
+from samples.clients.sessions import write_sessions
+from transcripts import FOLDER
 
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 
-REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
 # Folders of the clients whose files are read: some are named otherwise than their format.
 READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent"}
+# Sessions of formats that others stand for when a change is tried.
+_LONG = {
+    "anthropic-messages/log.jsonl",
+    "openai-chat/document.json",
+    "openai-chat/log.jsonl",
+    "openai-responses/log.jsonl",
+    "spring-ai/rows.jsonl",
+}
 # Big enough for every stage to find something to do, small enough to be tried on every change.
 _USUAL_BYTES = 100_000
 # The screen and bookkeeping files that clients keep beside a history.
@@ -29,22 +39,31 @@ _NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
 
 T = TypeVar("T")
 
+_held = TemporaryDirectory(prefix="compactctl-sessions-")
+_WRITTEN = Path(_held.name)
+write_sessions(_WRITTEN)
 
-def transcripts() -> Iterator[Path]:
-    for path in sorted(REAL.rglob("*")):
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
         if path.is_file() and client_of(path) in READ and path.name not in _NO_HISTORY:
             yield path
 
 
 def client_of(path: Path) -> str:
-    return path.relative_to(REAL).parts[0]
+    return Path(name_of(path)).parts[0]
 
 
 def name_of(path: Path) -> str:
-    return str(path.relative_to(REAL))
+    return str(path.relative_to(_WRITTEN if is_written(path) else FOLDER))
 
 
-FILES = list(transcripts()) if REAL.is_dir() else []
+def is_written(path: Path) -> bool:
+    return path.is_relative_to(_WRITTEN)
+
+
+WRITTEN = list(_below(_WRITTEN))
+FILES = sorted([*WRITTEN, *(_below(FOLDER) if FOLDER.is_dir() else ())], key=name_of)
 
 
 def how_unusual(path: Path) -> float:
@@ -58,15 +77,26 @@ def usual(count: int = 1) -> Iterator[Path]:
         yield from sorted(group, key=how_unusual)[:count]
 
 
-TRIED = FILES if LONG else list(usual())
-needs_files = pytest.mark.skipif(not FILES, reason="no real transcripts beside the checkout")
-each_file = pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=name_of(path), marks=() if path in TRIED else pytest.mark.long)
-        for path in FILES
-    ],
-)
+TRIED = FILES if LONG else [path for path in WRITTEN if name_of(path) not in _LONG]
+
+
+def each_of(files: Sequence[Path]) -> pytest.MarkDecorator:
+    """Parametrize a test over files as ``path``; a change is tried on the written ones."""
+    return pytest.mark.parametrize(
+        "path",
+        [
+            pytest.param(path, id=name_of(path), marks=() if path in TRIED else pytest.mark.long)
+            for path in files
+        ],
+    )
+
+
+each_file = each_of(FILES)
+
+
+def written(name: str) -> Path:
+    """Return the path of a written session, which begins with the name of its client."""
+    return _WRITTEN / name
 
 
 def chosen(ways: Sequence[T], key: str, count: int) -> Sequence[T]:

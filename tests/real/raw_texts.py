@@ -178,10 +178,13 @@ def codex(path: Path) -> Iterator[Text]:
     """Yield the instructions, the newest compaction's history and what follows it."""
     items: list[Record] = []
     header = None
-    for record in lines(path):
+    for record in map(_enveloped, lines(path)):
         payload = record.get("payload") or {}
-        if record.get("type") == "session_meta" and header is None:
-            header = payload
+        if payload.get("type") == "thread_rolled_back":
+            for _ in range(payload["num_turns"]):
+                items = items[: max(n for n, item in enumerate(items) if _is_typed(item))]
+        elif record.get("type") == "session_meta":
+            header = header or payload
         elif record.get("type") == "response_item":
             items.append(payload)
         elif record.get("type") == "compacted" and "replacement_history" in payload:
@@ -195,6 +198,18 @@ def codex(path: Path) -> Iterator[Text]:
     answered = {item.get("call_id") for item in items if item["type"].endswith("_output")}
     for item in items:
         yield from _item(item, answered)
+
+
+def _enveloped(record: Record) -> Record:
+    """Return an item of the oldest rollouts, which has no envelope, in one."""
+    is_bare = "type" in record and "payload" not in record
+    return {"type": "response_item", "payload": record} if is_bare else record
+
+
+def _is_typed(item: Record) -> bool:
+    texts = [part.get("text", "") for part in item.get("content") or []]
+    is_told = any(text.startswith(("<", "# AGENTS.md")) for text in texts)
+    return item["type"] == "message" and item["role"] == "user" and not is_told
 
 
 def _item(item: Record, answered: set[str | None]) -> Iterator[Text]:
@@ -221,12 +236,19 @@ def _item(item: Record, answered: set[str | None]) -> Iterator[Text]:
 
 
 def opencode(path: Path) -> Iterator[Text]:
-    """Yield what the session's messages say, those of failed requests left out."""
-    for message in json.loads(path.read_text())["messages"]:
-        said = "assistant" if message["info"]["role"] == "assistant" else "said"
+    """Yield what the messages say from the newest compaction on, without failed requests."""
+    document = json.loads(path.read_text())
+    messages = document["messages"]
+    ids = [message["info"]["id"] for message in messages]
+    reverted = (document["info"].get("revert") or {}).get("messageID")
+    end = ids.index(reverted) if reverted else len(ids)
+    kinds = [{part["type"] for part in message["parts"]} for message in messages[:end]]
+    start = max((n for n, found in enumerate(kinds) if "compaction" in found), default=0)
+    for message in messages[start:end]:
+        is_answer = message["info"]["role"] == "assistant" and not message["info"].get("summary")
         if not message["info"].get("error"):
             for part in message["parts"]:
-                yield from _opencode_part(part, said)
+                yield from _opencode_part(part, "assistant" if is_answer else "said")
 
 
 def _opencode_part(part: Record, said: str) -> Iterator[Text]:
@@ -235,6 +257,8 @@ def _opencode_part(part: Record, said: str) -> Iterator[Text]:
             yield said, part["text"]
         case "reasoning":
             yield "reasoning", part["text"]
+        case "compaction":
+            yield said, "What did we do so far?"
         case "subtask":
             yield said, "The following tool was executed by the user"
         case "tool":
@@ -249,26 +273,46 @@ def _opencode_part(part: Record, said: str) -> Iterator[Text]:
 
 
 def copilot_cli(path: Path) -> Iterator[Text]:
-    """Yield the newest system prompt and the messages; none of these sessions was compacted."""
+    """Yield the newest system prompt, and the messages from the newest compaction on.
+
+    Subagents have a context of their own; of prompts, a compaction keeps what was typed.
+    """
     records = [each for each in lines(path) if isinstance(each.get("data"), dict)]
+    records = [each for each in records if not each["data"].get("parentToolCallId")]
     prompts = [each["data"]["content"] for each in records if each["type"] == "system.message"]
     yield from (("said", prompt) for prompt in prompts[-1:])
+    ids = [each["id"] for each in records]
+    sent: list[tuple[str, Text]] = []
+    typed: dict[str, Text] = {}
     for record in records:
-        data = record["data"]
-        match record["type"]:
-            case "user.message":
-                yield "said", data.get("transformedContent") or data["content"]
-            case "assistant.message":
-                yield "reasoning", data.get("reasoningText") or ""
-                yield "assistant", data["content"]
-                for call in data.get("toolRequests") or []:
-                    yield "tool calls", call["name"]
-                    yield "tool calls", compact(call["arguments"])
-            case "tool.execution_complete":
-                told = data.get("result") or {"content": (data.get("error") or {}).get("message")}
-                yield "tool results", compact(told.get("content") or "")
-            case _:
-                pass
+        name, data = record["id"], record["data"]
+        if record["type"] == "session.snapshot_rewind":
+            left = set(ids[ids.index(data["upToEventId"]) :])
+            sent = [(event, text) for event, text in sent if event not in left]
+            typed = {event: text for event, text in typed.items() if event not in left}
+        elif record["type"] == "session.compaction_complete":
+            sent = [*typed.items(), (name, ("said", data["summaryContent"]))]
+        elif record["type"] == "user.message":
+            typed[name] = ("said", data["content"])
+        sent += [(name, text) for text in _event_texts(record["type"], data)]
+    yield from (text for _, text in sent)
+
+
+def _event_texts(kind: str, data: Record) -> Iterator[Text]:
+    match kind:
+        case "user.message":
+            yield "said", data.get("transformedContent") or data["content"]
+        case "assistant.message":
+            yield "reasoning", data.get("reasoningText") or ""
+            yield "assistant", data["content"]
+            for call in data.get("toolRequests") or []:
+                yield "tool calls", call["name"]
+                yield "tool calls", compact(call["arguments"])
+        case "tool.execution_complete":
+            told = data.get("result") or {"content": (data.get("error") or {}).get("message")}
+            yield "tool results", compact(told.get("content") or "")
+        case _:
+            pass
 
 
 READERS = {

@@ -6,7 +6,7 @@ from statistics import median
 
 import orjson
 from examples import LONG
-from real.choice import FILES, client_of, needs_files
+from real.choice import FILES, client_of
 
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
@@ -45,7 +45,6 @@ def context_of(line: bytes) -> int:
     return sum(usage.get(kind, 0) for kind in kinds)
 
 
-@needs_files
 def test_the_next_request_is_not_the_summary_alone() -> None:
     errors, in_range = [], []
     for path in compacted():

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from real.choice import chosen, each_file, name_of, needs_files
+from real.choice import chosen, each_file, name_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -15,7 +15,6 @@ _STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
 _MEASURE = MeasureOptions(counter="chars/4")
 
 
-@needs_files
 @each_file
 def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> None:
     for stage in chosen(_STAGES, name_of(path), 1):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from false_usage import LIES, with_usage
-from real.choice import each_file, name_of, needs_files
+from real.choice import each_file, name_of
 
 from compactctl.commands.measuring.context_size import believed_reports, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
@@ -19,7 +19,6 @@ DOUBTED: dict[str, str] = {}
 _ENOUGH = 10_000
 
 
-@needs_files
 @each_file
 def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
     transcript = load(InputOptions(path=str(path))).transcript
@@ -32,7 +31,6 @@ def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
 
 
 @pytest.mark.each_choice
-@needs_files
 @pytest.mark.parametrize("lie", LIES)
 @each_file
 def test_a_false_report_makes_no_context_smaller(path: Path, lie: str) -> None:

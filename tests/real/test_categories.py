@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from real.choice import FILES, TRIED, client_of, name_of, needs_files
+from real.choice import FILES, TRIED, client_of, name_of
 from real.raw_texts import KINDS, READERS, kinds
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
@@ -15,7 +15,6 @@ COUNTER = "o200k_base"
 READ_TWICE = [path for path in FILES if client_of(path) in READERS]
 
 
-@needs_files
 @pytest.mark.parametrize(
     "path",
     [

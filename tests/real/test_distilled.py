@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from real.choice import chosen, each_file, name_of, needs_files, orphaned
+from real.choice import chosen, each_file, is_written, name_of, orphaned
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -30,11 +30,12 @@ _MANY = 12
 # Of the lines that one of this form would hold at this size, what the third of three holds as well:
 # in place, what was hidden before is quoted apart, other lines take its room, and what was cut
 # before it came among the newest messages stays so. As many lines are there in both forms.
+# Of a digest of a few dozen lines, a share is less than what the ends of parts make of it.
+_FEW = 6
 _FORMS = {"digest": (0.15, 0.97), "in-place": (0.3, 0.6)}
 _REFERENCE = re.compile(r"\[[LM]\d+\]|is (?:line|message) \d+(?= of what was compacted)")
 
 
-@needs_files
 @each_file
 @pytest.mark.parametrize("form", _FORMS)
 def test_three_in_the_life_of_a_session_lose_no_more_than_one(
@@ -56,7 +57,8 @@ def test_three_in_the_life_of_a_session_lose_no_more_than_one(
             stream.writelines(lines[start:end])
         squeezed(thrice, form, share)
     wanted, found = said(once), said(thrice)
-    assert len(wanted & found) >= same * len(wanted), wanted - found
+    lost = wanted - found
+    assert len(lost) <= max((1 - same) * len(wanted), _FEW if is_written(path) else 0), lost
     # As many lines, as far as both are as large.
     assert len(found) >= _LEAST * len(wanted)
 
@@ -103,7 +105,6 @@ def smallest(path: Path, measure: MeasureOptions) -> int:
     return compact(options).largest_after
 
 
-@needs_files
 @each_file
 def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None:
     for share in chosen(_SHARES, name_of(path), 1):
@@ -134,6 +135,9 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             output=OutputOptions(path=str(again)),
             recipe=Recipe(measure=measure, plan=plan),
         )
-        assert not compact(second).compacted
+        settled = compact(second)
+        # What did not fit may be made smaller still; what fits is settled.
+        is_smaller = settled.largest_after < result.largest_after and not result.fits
+        assert is_smaller or not settled.compacted
         rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == path.read_bytes()

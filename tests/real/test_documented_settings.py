@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from docs.feature_rows import rows
-from real.choice import REAL
+from transcripts import FOLDER
 
-MATRIX = REAL.parent / "reference" / "systems.md"
+MATRIX = FOLDER.parent / "reference" / "systems.md"
 TABLE = tomllib.loads((Path(__file__).parents[1] / "golden" / "documents.toml").read_text())
 SYSTEMS = ("NL", "CB", "AC", "SP", "VS")
 PROFILES = {"neurolink": "NL", "codebuddy": "CB", "agent-code": "AC", "copilot": "VS"}

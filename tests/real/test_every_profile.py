@@ -10,7 +10,6 @@ from real.choice import (
     each_file,
     how_unusual,
     name_of,
-    needs_files,
     orphaned,
     usual,
 )
@@ -52,7 +51,6 @@ def squeeze(path: Path, output: Path, name: str, window: int) -> CompactResult:
 
 
 @pytest.mark.long
-@needs_files
 @each_file
 def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
     path: Path, tmp_path: Path
@@ -111,7 +109,6 @@ def try_everywhere(path: Path, folder: Path) -> None:
 
 
 @pytest.mark.long
-@needs_files
 @pytest.mark.parametrize("path", DEVELOPMENT, ids=name_of)
 def test_real_transcripts_fit_or_say_by_how_much_not(path: Path, tmp_path: Path) -> None:
     try_everywhere(path, tmp_path)

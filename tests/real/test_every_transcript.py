@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from changed_lines import unexplained
-from real.choice import FILES, REAL, chosen, each_file, name_of, needs_files, orphaned
+from real.choice import FILES, chosen, each_file, name_of, orphaned
+from transcripts import FOLDER, needs_real
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
@@ -22,7 +23,7 @@ from compactctl.stages.registry import ALL_STAGES
 _ALL = tuple(stage.name for stage in ALL_STAGES)
 _PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": _ALL, "default": ()}
 # Of the plans, how many each file and layout is tried with unless all are asked for.
-_TRIED = 3
+_TRIED = 2
 # Small enough to do something on short sessions as well.
 _SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 100, "protect_tokens": 2_000},
@@ -52,7 +53,6 @@ def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResul
     )
 
 
-@needs_files
 @each_file
 def test_stats_accounts_for_every_byte(path: Path) -> None:
     result = stats(
@@ -64,7 +64,6 @@ def test_stats_accounts_for_every_byte(path: Path) -> None:
 
 
 @pytest.mark.each_choice
-@needs_files
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_file
 def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
@@ -95,11 +94,11 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
         assert output.read_bytes() == before, plan
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="no real transcripts beside the checkout")
+@needs_real
 def test_files_of_other_formats_are_refused() -> None:
     others = [
         path
-        for path in sorted(REAL.rglob("*"))
+        for path in sorted(FOLDER.rglob("*"))
         if path.is_file() and path.suffix != ".md" and path not in FILES
     ]
     assert others

@@ -6,7 +6,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from real.choice import REAL, TRIED, each_file, needs_files
+from real.choice import TRIED, each_file, name_of
+from transcripts import FOLDER, needs_real
 
 from compactctl.commands.measuring.context_size import context_size, health_check
 from compactctl.commands.measuring.measure import MeasureOptions, measure
@@ -15,7 +16,7 @@ from compactctl.history.usage.count_check import MIN_STEPS, CountCheck
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
 
-_WITHOUT_MIDDLE = REAL / "claude-code" / "cli-5d107d-0.jsonl"
+_WITHOUT_MIDDLE = FOLDER / "claude-code" / "cli-5d107d-0.jsonl"
 # The figures are those of this counter, whatever is installed.
 _COUNTED = MeasureOptions(counter="o200k_base")
 _FLAGGED = ("other tokens", "content missing")
@@ -44,7 +45,6 @@ def _lost(part: Part, numbers: Iterator[int]) -> Part:
     return part
 
 
-@needs_files
 @each_file
 def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path)))
@@ -60,26 +60,24 @@ def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(pa
             assert swapped.verdict in _FLAGGED, model
 
 
-@needs_files
 def test_lost_results_are_found_in_nearly_every_session_with_enough_of_them() -> None:
     verdicts = {}
     for path in TRIED:
         transcript = scan(InputOptions(path=str(path)))
         found = checked(emptied(transcript))
         if found is not None and found.checked >= MIN_STEPS:
-            verdicts[path.name] = found.verdict
+            verdicts[name_of(path)] = found.verdict
     silent = [name for name, verdict in verdicts.items() if verdict not in _FLAGGED]
     assert verdicts
     assert len(silent) <= 0.05 * len(verdicts), silent
 
 
-@needs_files
 @each_file
 def test_only_a_file_without_its_middle_lacks_history(path: Path) -> None:
     assert missing(path) == (112_589 if path == _WITHOUT_MIDDLE else 0)
 
 
-@needs_files
+@needs_real
 def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
     transcript = scan(InputOptions(path=str(_WITHOUT_MIDDLE)))
     size = context_size(transcript, measure(transcript, _COUNTED))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from asked import asked
 from examples import LONG
-from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, needs_files, orphaned
+from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, orphaned
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
@@ -20,7 +20,7 @@ from compactctl.stages.registry import ALL_STAGES
 
 _SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
 # Of the groups, how many are taken back one by one unless all are asked for.
-_TRIED = 3
+_TRIED = 1
 # Of the small ones some are a single turn, which every stage leaves alone.
 _BIGGEST = sorted(FILES, key=lambda path: path.stat().st_size)[-3:]
 _LARGE = _BIGGEST if LONG else [path for path in TRIED if client_of(path) == "claude-code"]
@@ -44,7 +44,6 @@ def parted(path: Path) -> Counter[str]:
     return orphaned(load(InputOptions(path=str(path))).transcript.effective)
 
 
-@needs_files
 @each_file
 def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
@@ -73,7 +72,6 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
 
 
 @pytest.mark.long
-@needs_files
 @each_file
 def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
@@ -90,7 +88,6 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     assert output.read_bytes() == path.read_bytes()
 
 
-@needs_files
 @pytest.mark.parametrize("path", _LARGE, ids=name_of)
 def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real.choice import FILES, TRIED, client_of, name_of, needs_files
+from real.choice import FILES, TRIED, client_of, name_of
 
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.rounds import find_rounds
@@ -84,7 +84,6 @@ def opencode(path: Path) -> Sent:
 COUNTED = {"claude-code": claude_code, "codex": codex, "pi": pi, "opencode": opencode}
 
 
-@needs_files
 @pytest.mark.parametrize(
     "path",
     [

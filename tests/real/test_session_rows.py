@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from real.choice import each_file, needs_files
+from real.choice import each_file
 from sessions.homes import uuid_of
 
 from compactctl.commands.reading.transcript import InputOptions, scan
@@ -18,7 +18,6 @@ STORES: dict[str, SessionStore] = {
 }
 
 
-@needs_files
 @each_file
 def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path)))

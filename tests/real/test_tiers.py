@@ -1,10 +1,11 @@
-"""Codebuddy's tiers on real transcripts: each does something, settles and is taken back."""
+"""Codebuddy's tiers on sessions of clients: each does something, settles and is taken back."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from real.choice import REAL, needs_files, orphaned
+from real.choice import name_of, orphaned, written
+from transcripts import FOLDER, needs_real
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
@@ -17,12 +18,17 @@ from compactctl.model.message import ToolCallPart
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES
 
-FILES = (
-    "claude-code/cc-2.1.79-userfork.jsonl",
-    "codex/codex-0.58-2025-11.jsonl",
-    "openai-chat/hf-messages-reasoning-tools.jsonl",
-    "roo/heavy-uncondensed/api_conversation_history.json",
-)
+FIRST = written("claude-code/branches.jsonl")
+REAL = [
+    FOLDER / name
+    for name in (
+        "claude-code/cc-2.1.79-userfork.jsonl",
+        "codex/codex-0.58-2025-11.jsonl",
+        "openai-chat/hf-messages-reasoning-tools.jsonl",
+        "roo/heavy-uncondensed/api_conversation_history.json",
+    )
+]
+_MARKS = (pytest.mark.long, needs_real)
 
 
 def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> CompactResult:
@@ -38,15 +44,13 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
     )
 
 
-@needs_files
 @pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES if stage.codebuddy_tier])
 @pytest.mark.parametrize(
-    "name", [FILES[0], *(pytest.param(n, marks=pytest.mark.long) for n in FILES[1:])]
+    "path", [FIRST, *(pytest.param(path, marks=_MARKS) for path in REAL)], ids=name_of
 )
 def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
-    name: str, stage: str, tmp_path: Path
+    path: Path, stage: str, tmp_path: Path
 ) -> None:
-    path = REAL / name
     output = tmp_path / f"run{path.suffix}"
     result = squeezed(path, output, stage)
     assert result.compacted
@@ -62,12 +66,10 @@ def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
     assert output.read_bytes() == path.read_bytes()
 
 
-@needs_files
-@pytest.mark.parametrize("name", [FILES[0], "openai-chat/messages-doc-codex-export.json"])
+@pytest.mark.parametrize("path", [FIRST, written("openai-chat/document.json")], ids=name_of)
 def test_stripped_arguments_stay_readable_and_come_back_from_the_file_itself(
-    name: str, tmp_path: Path
+    path: Path, tmp_path: Path
 ) -> None:
-    path = REAL / name
     output = tmp_path / f"run{path.suffix}"
     squeezed(path, output, "strip", "inline")
     shortened = [text for text in arguments(output) if "[args truncated]" in text]

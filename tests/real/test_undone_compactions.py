@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from real.choice import each_file, needs_files
+from real.choice import each_file
 
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
@@ -11,7 +11,6 @@ from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 
-@needs_files
 @each_file
 def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / path.name

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from real.choice import each_file, needs_files
+from real.choice import each_file
 
 from compactctl.commands.measuring.measure import window_of
 from compactctl.commands.reading.transcript import InputOptions, scan
@@ -21,7 +21,6 @@ def answered_requests(transcript: Transcript) -> dict[int, int]:
     }
 
 
-@needs_files
 @each_file
 def test_the_window_holds_every_request_before_it_is_known_to_be_answered(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path)))

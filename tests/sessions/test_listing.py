@@ -237,7 +237,6 @@ def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
     assert session["contextAtLeast"] > 10_000
 
 
-@pytest.mark.skipif(not FILES, reason="there are no real transcripts beside the checkout")
 def test_sizes_of_real_sessions_are_believed() -> None:
     clients = {store.client for store in ALL_STORES}
     paths = [path for path in FILES if client_of(path) in clients]

@@ -15,7 +15,7 @@ from builders import call, conversation, result
 from cli.asking import SAMPLES, Ask
 from formats.claude_code.sessions import said as claude_said
 from formats.claude_code.sessions import user
-from real.choice import chosen, each_file, needs_files
+from real.choice import chosen, each_file
 
 from compactctl import load
 from compactctl.commands.batch.columns import row_values
@@ -204,7 +204,6 @@ def test_all_commands_tell_the_same(path: Path, way: str) -> None:
 
 
 @pytest.mark.long
-@needs_files
 @each_file
 def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
     for way in chosen(tuple(WAYS), path.name, 2):

@@ -45,10 +45,10 @@ class Life(Session):
                        "microcompactMetadata": metadata})  # fmt: skip
         self.main.meter.shrink(self.main.meter.size - saved)
 
-    def compact(self, last: str, kept: int = 0, trigger: str = "auto") -> None:
-        """Let the client replace what it sends by a summary and so many newest records."""
+    def compact(self, last: str, *, keeps_turn: bool = False, trigger: str = "auto") -> None:
+        """Let the client replace what it sends by a summary, and perhaps the newest turn."""
         main, logical = self.main, self.main.parent
-        preserved = [r for r in self.records if r.get("uuid") and not r["isSidechain"]][-kept:]
+        preserved = self.newest_turn()
         uuids = [record["uuid"] for record in preserved if record["type"] != "progress"]
         metadata: dict[str, Any] = {"trigger": trigger, "preTokens": main.meter.size}
         told = {"content": "Conversation compacted", "isMeta": False, "level": "info"}
@@ -58,7 +58,7 @@ class Life(Session):
         summary = _SUMMARY.format(files=", ".join(sorted(self.bench.files)[40:46]), last=last)
         anchor = main.say(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
         main.meter.shrink(OVERHEAD + claude_tokens(summary))
-        if kept:
+        if keeps_turn:
             ends = {"headUuid": uuids[0], "anchorUuid": anchor, "tailUuid": uuids[-1]}
             metadata["preservedSegment"] = ends
             metadata["preservedMessages"] = {"anchorUuid": anchor, "uuids": uuids}
@@ -66,6 +66,11 @@ class Life(Session):
             for record in preserved:
                 main.meter.add(_said(record))
         self.attach_file("quayside/models/berth.py")
+
+    def newest_turn(self) -> list[dict[str, Any]]:
+        """Return the records since the newest prompt."""
+        prompts = (n for n, r in enumerate(self.records) if "permissionMode" in r)
+        return [r for r in self.records[max(prompts) :] if r.get("uuid")]
 
     def attach_file(self, path: str) -> None:
         """Write what the client puts behind a summary: a file as it is now, and the name of one."""
@@ -167,7 +172,7 @@ def preserved() -> bytes:
     turns = errands("claude-code preserved", 4)
     for turn in turns[:3]:
         life.play_turn(turn)
-    life.compact("vessels", kept=6, trigger="manual")
+    life.compact("vessels", keeps_turn=True, trigger="manual")
     life.version = "2.1.219"
     for turn in turns[3:]:
         life.play_turn(turn)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli.asking import SAMPLES
 from formats.content.block_kinds import server_pairs
-from formats.known import OURS, Known, each_known
+from formats.known import REAL, WRITTEN, Known, each_known
 from unit.commands.planning.planned import FAST, plan_of, with_fate
 
 from compactctl.commands.measuring.measure import measure
@@ -101,11 +101,9 @@ def test_the_system_prompt_of_a_request_and_its_answer_cannot_be_hidden(tmp_path
     assert check(request_document(tmp_path)) == 3
 
 
-@each_known(OURS)
-def test_what_must_stay_in_real_sessions_cannot_be_hidden(
-    known: Known, real_transcripts: Path
-) -> None:
-    check(real_transcripts / known.path)
+@each_known((*WRITTEN, *REAL))
+def test_what_must_stay_in_sessions_of_clients_cannot_be_hidden(known: Known) -> None:
+    check(known.place)
 
 
 def moved(plan: PlanFile, before: str) -> PlanFile:

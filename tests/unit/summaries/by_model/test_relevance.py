@@ -8,7 +8,7 @@ from pathlib import Path
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 import pytest
 from conftest import ROOT
-from real.choice import each_file, needs_files
+from real.choice import each_file
 
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import Message, TextPart
@@ -77,7 +77,6 @@ def test_every_sample_has_a_true_sentence() -> None:
     assert {path.stem for path in SAMPLES.glob("*.jsonl")} == set(TRUE)
 
 
-@needs_files
 @each_file
 def test_no_refusal_is_about_a_real_session_and_its_requests_are(path: Path) -> None:
     whole = source(path)

@@ -1,11 +1,10 @@
-"""All engines count the texts of real transcripts alike.
+"""All engines count the texts of transcripts alike.
 
-A sample by default; COMPACTCTL_LONG_TESTS=1 takes everything.
+Those of written sessions by default; COMPACTCTL_LONG_TESTS=1 takes all real ones.
 """
 
 import importlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from benchmarks.transcript_texts import size_of, texts_of
@@ -22,9 +21,10 @@ NAMES = sorted(VOCABULARIES)
 
 
 @pytest.fixture(scope="module")
-def real_texts(real_transcripts: Path) -> list[str]:
+def real_texts(request: pytest.FixtureRequest) -> list[str]:
     """Return the distinct texts, in an order that does not depend on the files."""
-    return sorted(set(texts_of([real_transcripts] if LONG else TRIED)))
+    paths = [request.getfixturevalue("real_transcripts")] if LONG else TRIED
+    return sorted(set(texts_of(paths)))
 
 
 def sample(texts: Sequence[str], most_bytes: int) -> list[str]:
