@@ -52,7 +52,9 @@ def test_every_field_of_a_round_is_a_column_and_the_version_is_named(made: Path)
     assert named - apart - {"cache_write_1h", "growth", "is_sum"} < set(ROUND_COLUMNS)
     schema = parquet.read_schema(made)
     assert schema.names == [*ROUND_COLUMNS, *ENTERED_COLUMNS]
-    assert set(ENTERED_COLUMNS.values()) == set(CATEGORIES)
+    assert set(ENTERED_COLUMNS.values()) == set(CATEGORIES), (
+        "ENTERED_COLUMNS needs a column for each of history/categories.py, and another version"
+    )
     assert json.loads(schema.metadata[ROUNDS.encode()]) == {"version": ROUNDS_VERSION}
 
 

@@ -98,13 +98,17 @@ def setting(command: str, term: str, source: SettingSource) -> Setting:
 
 
 def test_every_rule_is_about_options_that_there_are() -> None:
+    where = "compactctl/cli/precedence.py: "
     for rule in EXCLUSIVE:
         for term in (*rule.terms, *rule.against):
-            assert any(option_of(name, term) for name in commands_of(rule)), (rule, term)
+            assert any(option_of(name, term) for name in commands_of(rule)), (
+                f"{where}no command of the rule {rule} has {term}"
+            )
     known = {name for options in OPTIONS.values() for name in options}
-    for need in NEEDS:
-        assert {need.term.partition("=")[0], *need.needed} <= known
-    assert {*FOLLOWERS, *(each for group in FOLLOWERS.values() for each in group)} <= known
+    needs = {name for need in NEEDS for name in (need.term.partition("=")[0], *need.needed)}
+    assert needs - known == set(), f"{where}NEEDS names options that no command has"
+    followers = {*FOLLOWERS, *(each for group in FOLLOWERS.values() for each in group)}
+    assert followers - known == set(), f"{where}FOLLOWERS names options that no command has"
 
 
 @pytest.mark.parametrize("name", PAIRS)
