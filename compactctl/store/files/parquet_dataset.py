@@ -103,7 +103,8 @@ class ParquetDataset:
                     table = file.read_row_group(group, use_threads=False)
                     new_table = self._with_values(table, values)
                     written.append(_comparable(new_table.column(self.column).to_pylist()))
-                    writer.write_table(new_table, row_group_size=table.num_rows)
+                    # A row group may be empty, but not be asked for with 0 rows.
+                    writer.write_table(new_table, row_group_size=max(1, table.num_rows))
         self._verify(out, written)
 
     def _rows(self, file: object, group: int, limits: ReadLimits) -> Iterator[Any]:
