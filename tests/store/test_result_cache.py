@@ -16,7 +16,7 @@ KEYS = [bytes([number]) for number in range(4)]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "cache" / "results.sqlite3"
+    return tmp_path / "cache" / "compactctl" / "results.sqlite3"
 
 
 def filled(path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_state_is_told_and_cleared(path: Path) -> None:
 
 
 def test_a_file_that_is_no_database_is_replaced(path: Path) -> None:
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     path.write_bytes(b"no database " * 99)
     assert cache_state(path) == CacheState(path=path, n_bytes=0, results=0)
     filled(path)
@@ -114,7 +114,7 @@ def test_results_of_another_version_are_dropped(path: Path) -> None:
 
 @pytest.mark.parametrize("makes", ["folder", "link"])
 def test_without_a_file_nothing_is_found_and_nothing_fails(path: Path, makes: str) -> None:
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     if makes == "folder":
         path.mkdir()
     else:

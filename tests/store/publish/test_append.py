@@ -36,6 +36,18 @@ def test_a_block_is_appended_and_its_archive_is_private(path: Path) -> None:
     assert mode(path.with_name("run.jsonl.archive")) == 0o700
 
 
+def test_a_block_is_durable_and_what_a_killed_run_left_is_removed(path: Path) -> None:
+    left = path.with_name("run.jsonl.archive") / ".x.cctl-4194999-0"
+    left.parent.mkdir()
+    left.touch()
+    watched = Watched()
+    appended(path, watched)
+    assert not left.exists()
+    calls = [name for name, _ in watched.log]
+    start = calls.index("open_append")
+    assert calls[start : start + 4] == ["open_append", "append", "fsync", "close"]
+
+
 def test_a_link_stays_a_link_to_the_file_that_is_appended_to(path: Path) -> None:
     link = path.with_name("link.jsonl")
     link.symlink_to(path)
