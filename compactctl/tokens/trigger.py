@@ -205,7 +205,7 @@ def _parse_bare_number(text: str) -> Condition:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if 1 < size < MIN_TOKEN_TARGET:
         raise UsageError(
-            f"the trigger {text!r} is ambiguous; write a share as 0.8, or at least "
+            f"the trigger {text!r} is ambiguous; write a share as 0.8, or at least"
             f" {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     return Condition(metric="ratio" if size <= 1 else "tokens", operator=">=", value=size)

@@ -177,3 +177,86 @@ def test_a_trigger_fires_from_its_limit_on(
     tokens = max(0, limit + beyond)
     fires = trigger.fires_at(limit, available, window) if tokens == limit else tokens > limit
     assert bool(trigger.matched_condition(at(tokens, available, window=window))) is fires
+
+
+@pytest.mark.parametrize(
+    ("text", "available", "clamped"),
+    [
+        ("tokens >= 2000", 1_999, True),
+        ("tokens > 2000", 1, True),
+        ("tokens >= 2000", 2_000, False),
+        ("tokens >= 2000", 0, False),
+        ("tokens < 2000", 1_000, False),
+        ("free >= 2000", 1_000, False),
+    ],
+)
+def test_only_a_lower_bound_of_tokens_is_clamped(
+    text: str,
+    available: int,
+    clamped: bool,  # noqa: FBT001
+) -> None:
+    (condition,) = parse_trigger(text).conditions
+    assert condition.is_clamped(available) is clamped
+
+
+@pytest.mark.parametrize(
+    ("trigger", "situation", "fires"),
+    [
+        ("window >= 0.5", at(tokens=500, window=1_001), False),
+        ("window >= 0.5", at(tokens=500, window=1_000), True),
+        ("window >= 0.5", at(tokens=500), True),
+        ("window >= 0.5", at(available=0), False),
+        ("window >= 1", at(tokens=1, available=0), True),
+        ("ratio >= 1", at(available=-5), True),
+        ("tokens > 2000", at(tokens=1_000), False),
+        ("tokens > 2000", at(tokens=1_001), True),
+        ("messages <= 3", at(messages=3), True),
+        ("messages < 3", at(messages=3), False),
+        ("messages < 3", at(messages=2), True),
+    ],
+)
+def test_each_measurement_is_compared(
+    trigger: str, situation: TriggerInput, *, fires: bool
+) -> None:
+    assert bool(parse_trigger(trigger).matched_condition(situation)) is fires
+
+
+@pytest.mark.parametrize(
+    ("text", "available", "window", "size"),
+    [
+        ("tokens >= 2000", 1_000, 5_000, 1_000),
+        ("tokens >= 2000", 0, 5_000, 2_000),
+        ("window >= 0.3", 1_000, 5_000, 1_500),
+        ("free < 300", 1_000, 5_000, 700),
+        ("messages > 5", 1_000, 5_000, None),
+        ("tokens >= 800 or window > 0.1", 1_000, 5_000, 500),
+    ],
+)
+def test_the_size_at_which_each_condition_is_met(
+    text: str, available: int, window: int, size: int | None
+) -> None:
+    assert parse_trigger(text).threshold(available, window) == size
+
+
+def test_turns_and_messages_do_not_fire_at_a_size() -> None:
+    assert not parse_trigger("messages < 5").fires_at(10**9, 1_000, 2_000)
+    assert not ALWAYS.fires_at(10**9, 1_000, 2_000)
+    assert parse_trigger("messages < 5 or tokens > 9").fires_at(10, 1_000, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("ratio > 0.125", "ratio > 0.125"), ("turns > 1500", "turns > 1,500"),
+     ("messages > 2.5", "messages > 2.5"), ("ratio >= 1", "ratio >= 1"), ("1.0", "ratio >= 1")],
+)  # fmt: skip
+def test_numbers_are_shown_as_they_are_written(text: str, shown: str) -> None:
+    assert str(parse_trigger(text)) == shown
+
+
+def test_the_error_about_an_ambiguous_number_reads_well() -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_trigger("80")
+    assert str(refused.value) == (
+        "the trigger '80' is ambiguous; write a share as 0.8, or at least 100 tokens as 60000 or"
+        " 60k"
+    )
