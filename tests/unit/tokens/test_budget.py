@@ -1,11 +1,20 @@
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.budget import Budget, TargetSize, output_reserve, parse_target, utilization
+from compactctl.tokens.budget import (
+    Budget,
+    BudgetRule,
+    TargetSize,
+    output_reserve,
+    parse_share,
+    parse_target,
+    utilization,
+)
 from compactctl.tokens.models.lookup import resolve_model
 
 
@@ -162,3 +171,64 @@ def test_refused_targets(text: str, reason: str) -> None:
 )
 def test_a_target_in_tokens(text: str, available: int, tokens: int) -> None:
     assert parse_target(text).resolve(available) == tokens
+
+
+@pytest.mark.parametrize(
+    ("rule", "max_output", "reserve"),
+    [
+        (BudgetRule(), None, 35),
+        (BudgetRule(percent=101), None, 35),
+        (BudgetRule(percent=100), None, 35),
+        (BudgetRule(percent=99), None, 99),
+        (BudgetRule(reserve=10), 20, 10),
+        (BudgetRule(reserve=0), 20, 0),
+        (BudgetRule(reserve=99), None, 99),
+        (BudgetRule(reserve=100), None, 35),
+        (BudgetRule(max_reserve=30), None, 30),
+        (BudgetRule(max_reserve=36), None, 35),
+        (BudgetRule(reserve=90, max_reserve=None), None, 90),
+        (BudgetRule(use_max_output=True), 20, 20),
+        (BudgetRule(use_max_output=True), None, 35),
+        (BudgetRule(use_max_output=True, reserve=10), 20, 20),
+        (BudgetRule(use_max_output=True, reserve=10), None, 10),
+        (BudgetRule(use_max_output=True, max_reserve=15), 20, 15),
+    ],
+)
+def test_a_rule_reserves_part_of_a_window(
+    rule: BudgetRule, max_output: int | None, reserve: int
+) -> None:
+    assert output_reserve(100, None, rule, max_output) == reserve
+    assert output_reserve(100, 1, rule, max_output) == 1
+
+
+def test_a_share_of_what_is_left_may_be_filled() -> None:
+    budget = Budget(window=100, output_reserve=31, source="", usable=Fraction(1, 2))
+    assert budget.available == 34
+    assert (budget.is_recorded, budget.is_input_only) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("value", "share"),
+    [("30%", 0.3), (" 30 % ", 0.3), ("0.3", 0.3), (0.3, 0.3), (1, 1.0), ("100%", 1.0), ("1", 1.0)],
+)
+def test_shares(value: object, share: float) -> None:
+    assert parse_share(value) == share
+
+
+@pytest.mark.parametrize("value", ["101%", "1.01", 1.01, 0, "0%", "x", None, True])
+def test_what_is_no_share(value: object) -> None:
+    with pytest.raises(UsageError, match=r"is not a share; write it as 30% or 0\.3"):
+        parse_share(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        (0.6, TargetSize(value=0.6, unit="ratio")),
+        (1.0, TargetSize(value=1.0, unit="ratio")),
+        (100, TargetSize(value=100, unit="tokens")),
+        ("99.5%", TargetSize(value=0.995, unit="ratio")),
+    ],
+)
+def test_a_target_may_be_a_number(value: object, target: TargetSize) -> None:
+    assert parse_target(value) == target

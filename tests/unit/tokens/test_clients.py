@@ -8,7 +8,8 @@ import pytest
 
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import CLIENTS, client_rule_for
+from compactctl.tokens.client_overhead import NOTHING, missing_history, overhead_of, restored_by
+from compactctl.tokens.client_thresholds import CLIENTS, assumed_window, client_rule_for
 from compactctl.tokens.models.lookup import resolve_model
 
 
@@ -135,3 +136,67 @@ def test_versions_are_told_in_words() -> None:
     told = [row.versions for row in CLIENTS if row.format == "claude-code"]
     assert told == ["before 2.1.21", "2.1.21 and later"]
     assert {row.versions for row in CLIENTS if row.format != "claude-code"} == {""}
+
+
+@pytest.mark.parametrize(
+    ("format_name", "window", "size"),
+    [("gemini-cli", 1_048_576, 524_288), ("cline", 201_000, 161_000), ("cline", 199_999, 159_999)],
+)
+def test_half_of_a_window_and_the_larger_of_two(format_name: str, window: int, size: int) -> None:
+    assert at(format_name, window) == size
+
+
+def test_roo_rounds_a_fifth_up() -> None:
+    assert at("roo", 10_001, max_output=64_000) == 9_000 - 2_001
+
+
+@pytest.mark.parametrize(("window", "size"), [(33_001, 1), (33_000, None)])
+def test_a_threshold_is_above_nothing(window: int, size: int | None) -> None:
+    assert at("claude-code", window) == size
+
+
+@pytest.mark.parametrize(
+    ("version", "window"),
+    [
+        ("2.1.322", 200_000),
+        ("2.1.323", 1_000_000),
+        ("2.2", 1_000_000),
+        ("2.1", 200_000),
+        ("1.9.999", 200_000),
+        (None, 1_000_000),
+        ("beta", 1_000_000),
+        ("2.1.322-beta.400", 200_000),
+    ],
+)
+def test_the_window_that_claude_code_assumes(version: str | None, window: int) -> None:
+    assert assumed_window("claude-code", version) == window
+    assert assumed_window("codex", version) is None
+
+
+@pytest.mark.parametrize(
+    ("format_name", "overhead", "first", "missing"),
+    [
+        ("claude-code", 115_100, None, 0),
+        ("claude-code", 115_101, None, 115_101 - 35_500),
+        ("claude-code", 200_000, 20_000, 180_000),
+        ("claude-code", 200_000, 115_100, 84_900),
+        ("claude-code", 200_000, 115_101, 164_500),
+        ("codex", 91_300, 5_000, 0),
+        ("codex", 91_301, 5_000, 86_301),
+        ("pi", 900_000, 5_000, 0),
+    ],
+)
+def test_what_no_overhead_explains_is_missing_history(
+    format_name: str, overhead: int, first: int | None, missing: int
+) -> None:
+    assert missing_history(format_name, overhead, first) == missing
+
+
+def test_what_clients_restore_and_send_is_known_for_some() -> None:
+    assert restored_by("claude-code").usual == 10_000
+    assert restored_by("pi") is NOTHING
+    assert overhead_of("pi") is None
+    for name in ("claude-code", "codex", "opencode"):
+        usual = overhead_of(name)
+        assert usual is not None
+        assert usual.least <= usual.usual <= usual.most

@@ -180,3 +180,32 @@ def test_what_fits_is_never_over_the_budget(files: list[FileSize], budget: int) 
 )
 def test_types(name: str, head: bytes, kind: str) -> None:
     assert file_type(name, head) == kind
+
+
+@pytest.mark.parametrize(
+    ("size", "budget", "outcome"),
+    [(400, 100, "whole"), (400, 99, "cut"), (401, 100, "cut"), (400, 0, "excluded")],
+)
+def test_texts_that_do_not_fit_are_cut_to_a_share(size: int, budget: int, outcome: str) -> None:
+    (verdict,) = allocate_proportionally([FileSize(name="f", size=size)], budget)
+    assert (verdict.outcome, verdict.full_tokens) == (outcome, -(-size // 4))
+
+
+def test_notices_name_what_was_cut() -> None:
+    cut, preview = allocate_separately(
+        [FileSize(name="a", size=512_000), FileSize(name="b", size=6_000_000)], 10_000
+    )
+    assert cut.notice == 'Cut "a" to its first 40,000 characters'
+    assert preview.notice == 'Previewed "b": its first 2,000 characters'
+    assert (cut.tokens, cut.full_tokens) == (10_000, 128_000)
+    assert (preview.tokens, preview.full_tokens) == (500, 1_500_000)
+
+
+def test_a_whole_file_fits_exactly() -> None:
+    files = [FileSize(name="f", size=400)]
+    assert [allocate_whole_files(files, budget)[0].outcome for budget in (133, 132)] == [
+        "whole", "excluded",
+    ]  # fmt: skip
+    assert [FileSize(name="f", size=1, kind=kind).is_text for kind in ("text", "pdf")] == [
+        True, False,
+    ]  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 
 from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.client_thresholds import client_rule_for
-from compactctl.tokens.fit import LimitBase, Limits, fit_of, limits_of
+from compactctl.tokens.fit import LimitBase, Limits, fit_of, limits_of, size_limit
 
 
 def limits(
@@ -80,3 +80,29 @@ def test_beside_a_window_for_input_alone_the_answer_has_room_of_its_own() -> Non
     assert fit_of(260_000, codex).max_answer == 0
     unknown = limits(window=258_400, max_output=None, format_name="codex", for_input=True)
     assert fit_of(250_000, unknown).max_answer is None
+
+
+def test_a_client_that_assumes_a_larger_window_compacts_too_late() -> None:
+    budget = Budget(window=100_000, output_reserve=10_000, source="", max_output=64_000)
+    rule = client_rule_for("claude-code", "2.1.331")
+    found = limits_of(budget, rule, assumed_window=1_000_000)
+    assert (found.compacts_at, found.assumed_window) == (967_000, 1_000_000)
+    assert (found.compaction_due_at, found.base_tokens) == (67_000, 67_000)
+    small = limits_of(budget, rule, assumed_window=90_000)
+    assert (small.compacts_at, small.compaction_due_at) == (57_000, 57_000)
+    tiny = Budget(window=30_000, output_reserve=10_000, source="")
+    assert limits_of(tiny, rule, assumed_window=1_000_000).compaction_due_at == 20_000
+    assert limits_of(tiny, None).compaction_due_at is None
+
+
+@pytest.mark.parametrize(("target", "limit"), [(None, 167_000), (5, 5), (300_000, 200_000)])
+def test_a_target_is_no_larger_than_the_window(target: int | None, limit: int) -> None:
+    assert size_limit(target, limits()) == limit
+
+
+def test_at_the_window_there_is_no_room_for_an_answer() -> None:
+    codex = limits(window=258_400, max_output=128_000, format_name="codex", for_input=True)
+    assert fit_of(258_400, codex).max_answer == 128_000
+    assert fit_of(200_000, limits(format_name="openai-chat")).until_compaction is None
+    assert fit_of(167_000, limits()).until_compaction == 0
+    assert fit_of(166_999, limits()).until_compaction == 1

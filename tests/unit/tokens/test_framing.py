@@ -5,16 +5,35 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import assistant, call, conversation, result, thinking, user
+from builders import (
+    assistant,
+    attached,
+    call,
+    conversation,
+    definition,
+    message,
+    result,
+    system,
+    thinking,
+    user,
+)
 
 from compactctl.model.message import MediaPart, Message, ReasoningPart
 from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.counters.selection import best_counter, parse_counter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.overhead import RequestMeter, overhead_for
+from compactctl.tokens.overhead import (
+    NO_SIGNATURE,
+    RequestMeter,
+    RequestOverhead,
+    SignatureEstimate,
+    overhead_for,
+    overhead_tokens,
+)
 
 OPUS_OLD = resolve_model("claude-opus-4-5")
 OPUS = resolve_model("claude-opus-4-7")
@@ -191,3 +210,84 @@ def test_pictures_have_the_same_size_in_every_unit() -> None:
         for name in ("chars/4", "o200k_base", "o200k_base x3")
     }
     assert sizes == {1_024}
+
+
+OVERHEAD = RequestOverhead(
+    result=2,
+    numbered=3,
+    call=5,
+    assistant_text=7,
+    user_text=11,
+    injected=13,
+    per_call=1_000,
+    per_result=2_000,
+    per_injected=4_000,
+    per_prompt=8_000,
+    per_text=16_000,
+)
+PICTURE = MediaPart(media_type="text/plain", n_bytes=400)
+
+
+@pytest.mark.parametrize(
+    ("record", "tokens"),
+    [
+        (user("a" * 10), 10 * 11 + 8_000),
+        (user("a" * 10, is_injected=True), 10 * 13 + 4_000),
+        (system("a" * 10), 10 * 11 + 16_000),
+        (system("a" * 10, is_injected=True), 10 * 13 + 16_000),
+        (assistant("a" * 10), 10 * 7 + 16_000),
+        (assistant("a" * 10, is_injected=True), 10 * 7 + 16_000),
+        (thinking("a" * 10), 10 * 7),
+        (result("c", "a" * 10), 10 * 2 + 2_000),
+        (result("c", "1\t" + "a" * 8), 10 * 3 + 2_000),
+        (result("c", "a" * 10, media=(PICTURE,)), 10 * 2 + 100 + 2_000),
+        (call("c", "Bash"), (4 + 2) * 5 + 1_000),
+        (attached("a.py", "a" * 10), 10 * 13 + 4_000),
+        (definition("Read", "a" * 6), 10 * 13),
+        (message("user", PICTURE), 100),
+        (
+            message("assistant", replace(call("c", "Bash").calls[0], added="a" * 4)),
+            (4 + 2 + 4) * 5 + 1_000 + 2_000,
+        ),
+        (
+            message("assistant", *assistant("a").parts, *call("c", "B").parts),
+            7 + 3 * 5 + 1_000 + 16_000,
+        ),
+    ],
+)
+def test_what_every_kind_of_message_adds(record: Message, tokens: int) -> None:
+    framed = RequestMeter(Meter(CharsCounter(1)), OVERHEAD)
+    assert framed.total(record) == framed.visible(record) == framed.total(record) == tokens
+    constants = overhead_tokens(record, OVERHEAD)
+    assert constants == tokens // 1_000 * 1_000
+
+
+def test_hidden_reasoning_comes_on_top_of_what_is_visible() -> None:
+    signature = SignatureEstimate(per_character=0.5, envelope=20)
+    overhead = replace(OVERHEAD, hidden_reasoning=signature, summarized_reasoning=NO_SIGNATURE)
+    framed = RequestMeter(Meter(CharsCounter(1)), overhead)
+
+    def sealed(*parts: ReasoningPart) -> float:
+        record = message("assistant", *parts)
+        return framed.total(record) - framed.visible(record)
+
+    assert sealed(ReasoningPart(text="", opaque=True, sealed=41)) == 0.5
+    assert sealed(ReasoningPart(text="", opaque=True, sealed=40)) == 0
+    assert sealed(ReasoningPart(text="", opaque=True, sealed=0)) == 0
+    # Seven tokens of text a character are part of it.
+    both = (ReasoningPart(text="ab"), ReasoningPart(text="", opaque=True, sealed=100))
+    assert sealed(*both) == 30 - 14
+    assert sealed(ReasoningPart(text="a" * 9), both[1]) == 0
+    told = replace(overhead, summarized_reasoning=signature)
+    summed = RequestMeter(Meter(CharsCounter(1)), told)
+    record = message("assistant", ReasoningPart(text="ab", sealed=100))
+    assert summed.total(record) == 2 * 7 + 30 - 14
+    assert framed.total(record) == 2 * 7
+
+
+def test_an_overhead_is_scaled_but_for_its_constants() -> None:
+    scaled = OVERHEAD.scaled(2)
+    assert (scaled.result, scaled.numbered, scaled.call) == (4, 6, 10)
+    assert (scaled.assistant_text, scaled.user_text, scaled.injected) == (14, 22, 26)
+    assert replace(OVERHEAD, per_call=0) == replace(OVERHEAD.scaled(1), per_call=0)
+    assert (scaled.per_call, scaled.per_text) == (1_000, 16_000)

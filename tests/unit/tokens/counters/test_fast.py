@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import texts
 
+from compactctl.tokens.counters import fast as fast_module
 from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import (
@@ -124,3 +126,26 @@ def test_the_accelerator_needs_no_tiktoken() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout in {"toktok False\n", "tiktoken True\n"}
+
+
+def lengths(texts: Sequence[str], name: str, threads: int) -> list[int]:
+    assert (name, threads) == ("o200k_base", 1)
+    return [len(text) for text in texts]
+
+
+def test_the_engine_is_loaded_from_so_many_characters_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    def counted(texts: Sequence[str], name: str, threads: int) -> list[int]:
+        batches.append(len(texts))
+        return lengths(texts, name, threads)
+
+    monkeypatch.setattr(fast_module, "BATCH_CHARS", 4)
+    counter = FastCounter("o200k_base", counted, min_chars=10)
+    assert counter.count_many(["", ""]) == [0, 0]
+    assert counter.count_many(["hello", "hello"]) == [1, 1]
+    assert (counter.engine, batches) == ("tiktoken", [])
+    assert counter.count_many(["ab", "cd", "e", "fghi", ""]) == [2, 2, 1, 4, 0]
+    # Four characters fill a batch.
+    assert (counter.engine, batches) == ("toktok", [2, 2, 1])
+    assert counter.count_many([""]) == [0]
