@@ -1,6 +1,7 @@
 """Every real transcript: compacted in every way, read back, and restored to the byte."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import NotUnderstoodError
+from compactctl.model.message import Message, ReasoningPart, ToolCallPart, ToolDefinitionPart
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES
@@ -58,9 +60,29 @@ def test_stats_accounts_for_every_byte(path: Path) -> None:
     result = stats(
         StatsOptions(input=InputOptions(path=str(path)), measure=MeasureOptions(counter="chars/4"))
     )
-    assert result.transcript.n_bytes == path.stat().st_size
-    assert sum(result.breakdown.categories.values()) == result.breakdown.total
+    transcript = result.transcript
+    lines = path.read_bytes().splitlines(keepends=True)
+    if transcript.n_lines == 1:
+        lines = [b"".join(lines)]
+    used = {message.line for message in transcript.messages}
+    used |= {opaque.line for opaque in transcript.opaque}
+    never_sent = sum(kind.n_bytes for kind in transcript.metadata.values())
+    assert sum(len(lines[index]) for index in used) + never_sent == path.stat().st_size
+    counted = dict(result.breakdown.categories)
+    media = counted.pop("media")
+    texts = [text for message in transcript.effective for text in texts_of(message)]
+    assert sum(counted.values()) == sum(ceil(len(text) / 4) for text in texts)
+    assert sum(counted.values()) + media == result.breakdown.total
     assert result.size.total == result.usage.tokens or result.counts.conversations != 1
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """Yield what a model reads of a message, but for its images and documents."""
+    for part in message.parts:
+        if not (isinstance(part, ReasoningPart) and part.opaque):
+            names = ["name"] if isinstance(part, ToolDefinitionPart) else []
+            names += ["tool", "arguments"] if isinstance(part, ToolCallPart) else ["text"]
+            yield from (getattr(part, name, "") for name in (*names, "added"))
 
 
 @pytest.mark.each_choice
