@@ -158,6 +158,28 @@ def test_a_call_of_an_unknown_tool_is_written_as_such() -> None:
     assert (written.tool, written.text[:22]) == ("unknown", "[Tool call for unknown")
 
 
+def test_results_with_one_id_need_one_call_and_those_without_one_each() -> None:
+    same = conversation(user("go"), result("x", "1"), user("on"), result("x", "2"), user("done"))
+    of = view(same, can_write_assistant=True)
+    calls = [edit for edit in propose(STAGE, of, policy="synth").edits if isinstance(edit, Insert)]
+    assert [(edit.before, edit.message.kind) for edit in calls] == [("m1", "call")]
+    assert calls[0].message.id.endswith("-1")
+    without = conversation(user("go"), result("", "1"), result("", "2"), user("done"))
+    of = view(without, can_write_assistant=True)
+    calls = [edit for edit in propose(STAGE, of, policy="synth").edits if isinstance(edit, Insert)]
+    assert [edit.before for edit in calls] == ["m1", "m2"]
+    assert [edit.message.id[-2:] for edit in calls] == ["-1", "-2"]
+
+
+def test_a_call_whose_id_is_used_again_before_its_result_stays_without_one() -> None:
+    messages = conversation(
+        message("assistant", call_part("a", "Bash"), call_part("a", "Read")), user("on"), user("x")
+    )
+    of = view(messages, can_write_assistant=True)
+    inserts = [e for e in propose(STAGE, of, policy="synth").edits if isinstance(e, Insert)]
+    assert [(edit.message.tool, edit.before) for edit in inserts] == [("Read", "m1")]
+
+
 def test_nothing_is_written_where_the_format_cannot() -> None:
     messages = conversation(user("go"), GHOST, user("done"))
     outcome = skipped(STAGE, view(messages), policy="synth")

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import CallId, ToolCallPart
-from compactctl.stages.support.replacement import is_same_json_type, replace_long_texts
+from compactctl.stages.support.replacement import (
+    is_same_json_type,
+    replace_long_texts,
+    reword_long_texts,
+)
 
 LONG = "x" * 30
 SHORT = "[cut]"
@@ -93,3 +97,9 @@ def test_the_shape_never_changes_and_twice_is_once(value: dict[str, Any], ascii_
 )
 def test_objects_stay_objects_and_arrays_stay_arrays(old: str, new: str, *, is_same: bool) -> None:
     assert is_same_json_type(old, new) is is_same
+
+
+def test_a_new_text_is_written_as_letters_and_gets_the_old_one() -> None:
+    (call,) = raw_call("c", "Edit", f'{{"a": "{LONG}"}}').calls
+    assert reword_long_texts(call, 20, lambda text: f"{len(text)} é") == '{"a": "30 é"}'
+    assert reword_long_texts(call, 30, lambda _: "") == f'{{"a": "{LONG}"}}'
