@@ -26,7 +26,10 @@ USER = SettingSource(place="user", file="config.toml")
 NEAR_TO_FAR = [TYPED, ENVIRONMENT, IN_TABLE, PROJECT, USER]
 
 
-def of(option: str, value: object = True, source: SettingSource = TYPED, **more: Any) -> Setting:
+ON: object = True
+
+
+def of(option: str, value: object = ON, source: SettingSource = TYPED, **more: Any) -> Setting:
     return Setting(option=option, value=value, source=source, **more)
 
 

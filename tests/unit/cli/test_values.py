@@ -9,10 +9,10 @@ import pytest
 from compactctl.cli.opt import (
     MAY,
     MEASURED,
+    NOT_JUDGED,
     SHOWN,
     FiniteRange,
     KnownName,
-    NOT_JUDGED,
     ParsedText,
     ShareRange,
     opt,
@@ -158,7 +158,7 @@ def test_a_file_has_values_of_the_type_of_their_option(
     for value in good:
         validate(value)
     for value in bad:
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             validate(value)
 
 

@@ -46,8 +46,8 @@ DEDUP = StageRecord(
     detail="reads\nreplaced",
 )
 PRUNE = replace(
-    DEDUP, name="prune", outcome="not-needed", tokens_before=5_000, group=None, hidden=0, replaced=0,
-    detail="within",
+    DEDUP, name="prune", outcome="not-needed", tokens_before=5_000, group=None, hidden=0,
+    replaced=0, detail="within",
 )  # fmt: skip
 OUTCOME = Outcome(
     stages=(DEDUP, PRUNE),
@@ -180,8 +180,10 @@ def test_a_client_and_a_cache_see_other_sizes() -> None:
     assert lines(result)[12:15] == [
         "client sees 5,000 tokens up to line 1,204: recorded usage, restated",
         "file 9,000 bytes before, 2,500 after",
-        "prompt cache 2,000 tokens before line 1,201 stay in it, 3,000 are sent anew; "
-        "pays after 1 request",
+        (
+            "prompt cache 2,000 tokens before line 1,201 stay in it, 3,000 are sent anew; "
+            "pays after 1 request"
+        ),
     ]
     unpriced = lines(outcome(cache=cache))
     assert unpriced[14].endswith("3,000 are sent anew")
@@ -289,7 +291,10 @@ def test_what_was_written_and_how_to_undo_it_is_said() -> None:
     assert messages(written=Written(output="o"), change=bare) == ["wrote o (2.5 kB)"]
     dry = replace(OPTIONS, output=OutputOptions(dry_run=True), plan_out="my plan")
     assert messages(options=dry) == [
-        "wrote my plan (the fate of every message; edit it, and carry it out with --plan 'my plan')",
+        (
+            "wrote my plan (the fate of every message; "
+            "edit it, and carry it out with --plan 'my plan')"
+        ),
         "dry run: nothing was written",
     ]
 

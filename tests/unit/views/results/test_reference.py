@@ -124,7 +124,10 @@ def test_a_size_to_reach_is_told(target: Any, said: str, documented: object) -> 
         (BudgetRule(percent=20, max_reserve=None), "20 % of the window"),
         (
             BudgetRule(use_max_output=True, reserve=8_000, max_reserve=9_000),
-            "the longest answer of the model, 8,000 tokens if it is not known, at most 9,000 tokens",
+            (
+                "the longest answer of the model, 8,000 tokens if it is not known, "
+                "at most 9,000 tokens"
+            ),
         ),
     ],
 )
@@ -162,8 +165,10 @@ def test_options_of_stages_are_told() -> None:
     assert explained(stages=(stage,))[7:] == [
         "prune why; taken back if it does not fit",
         "down to 30,000 tokens",
-        'protect_tokens 40,000, tools a b, none none, on on, off off, share 0.5, text "two words", '
-        "word one",
+        (
+            "protect_tokens 40,000, tools a b, none none, on on, off off, share 0.5, "
+            'text "two words", word one'
+        ),
     ]
 
 

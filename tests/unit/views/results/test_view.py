@@ -1,6 +1,5 @@
 """Messages as text: their headings, their parts, and what is cut."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +44,7 @@ def result_of(
 
 
 def lines(*messages: ViewedMessage, **more: Any) -> list[str]:
-    text = "\n".join(shown(view_terminal(result_of(*messages, **more))))  # type: ignore[arg-type]
+    text = "\n".join(shown(view_terminal(result_of(*messages, **more))))
     return text.split("\n")
 
 
@@ -122,7 +121,9 @@ PICTURE = MediaPart(media_type="image/png", n_bytes=2_500, width=30, height=20)
     ],
 )
 def test_a_part_is_text(part: Part, text: str) -> None:
-    safe: Callable[[str], str] = lambda value: value.replace("\x1b", "\\x1b")
+    def safe(value: str) -> str:
+        return value.replace("\x1b", "\\x1b")
+
     assert part_text(part, safe) == text
 
 
