@@ -49,7 +49,7 @@ AUDIT = Audit(
         loss("error", 4),
         loss("read", 5),
     ),
-    invented=(UnsupportedClaim(kind="file", text="x\ny", line=1_200),) * 3,
+    invented=(UnsupportedClaim(kind="path", text="x\ny", line=1_200),) * 3,
     rereads=tuple(
         RepeatedRead(what=f"f{size}.py", ref=SourceRef(8), first_seen=SourceRef(7), tokens=size)
         for size in (1_100, 1_300, 1_200)
@@ -106,8 +106,8 @@ def test_a_compaction_is_a_row_and_its_findings() -> None:
         "",
         "Invented Line What the summary says",
         "─",
-        "file 1,200 x y",
-        "file 1,200 x y",
+        "path 1,200 x y",
+        "path 1,200 x y",
         "found nowhere before the compaction; lines are those of the summary",
         "and 1 more; see --top and --json",
         "",

@@ -24,7 +24,6 @@ from compactctl.views.results.clients import (
     integrate_terminal,
     statusline_terminal,
 )
-from compactctl.views.terminal.screen import Raw
 
 CHANGES = (
     FileChange(path=Path("new.md"), before=None, after=b"a\n"),
@@ -87,9 +86,7 @@ def answer(client: str, **said: str) -> str:
     options = HookOptions(integration=integration_of(client), program="compactctl")
     result = HookResult(options=options, event="PreCompact", **said)
     assert hook_document(result)["client"] == client
-    pieces = [
-        piece for item in hook_terminal(result) for piece in item.pieces if isinstance(item, Raw)
-    ]
+    pieces = [piece for item in hook_terminal(result) for piece in item.pieces]
     return b"".join(pieces).decode()
 
 

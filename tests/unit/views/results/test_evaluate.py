@@ -114,7 +114,7 @@ def test_columns_are_there_for_what_was_measured() -> None:
         ),
     ],
 )
-def test_what_was_not_measured_is_told(changes: dict[str, int], said: str) -> None:
+def test_what_was_not_measured_is_told(changes: dict[str, Any], said: str) -> None:
     found = lines(sessions=(replace(SESSION, **changes),), figures=(), counters=())
     assert found[2] == (
         "measured 1,200 cuts in 1 of 1 session"
