@@ -1,0 +1,129 @@
+"""The title of a fork, its lines, and the id that takes the place of the old one."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from compactctl.errors import NotUnderstoodError
+from compactctl.model.message import JsonPath
+from compactctl.sessions.fork import (
+    Fork,
+    ForkedLines,
+    ForkIdentity,
+    header_text,
+    session_id_replacer,
+    with_session_id,
+)
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.store.client_folders import UserEnvironment
+
+IDENTITY = ForkIdentity(
+    random_bits=5, now=datetime(2026, 1, 2, tzinfo=UTC), machine=UserEnvironment(home=Path("/h"))
+)
+SESSION = Session(
+    entry=SessionEntry(client="codex", id="s", path=Path("/s.jsonl"), modified=0),
+    details=SessionDetails(),
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "fork"),
+    [
+        ("Fix tides", "Fix tides (compacted)"),
+        ("Fix tides (compacted)", "Fix tides (compacted 2)"),
+        ("Fix tides (compacted 9)", "Fix tides (compacted 10)"),
+        ("Fix tides (whole 9)", "Fix tides (compacted)"),
+        ("Fix (compacted) tides", "Fix (compacted) tides (compacted)"),
+        ("", "(compacted)"),
+        ("t" * 36, "t" * 36 + " (compacted)"),
+        ("t" * 37, "t" * 35 + "… (compacted)"),
+        ("t" * 30 + " " * 5 + "t" * 5, "t" * 30 + "… (compacted)"),
+        ("t" * 36 + " (compacted)", "t" * 33 + "… (compacted 2)"),
+    ],
+)
+def test_a_title_is_marked_and_has_at_most_48_letters(title: str, fork: str) -> None:
+    assert IDENTITY.fork_title(title) == fork
+    assert len(fork) <= 48
+
+
+def test_a_title_is_not_given_twice() -> None:
+    taken = frozenset({"Tides (compacted)", "Tides (compacted 2)", "Tides (whole)"})
+    assert replace(IDENTITY, titles=taken).fork_title("Tides") == "Tides (compacted 3)"
+    whole = replace(IDENTITY, titles=taken, title_mark="whole")
+    assert whole.fork_title("Tides (compacted)") == "Tides (whole 2)"
+
+
+def test_ids_have_their_version() -> None:
+    assert IDENTITY.random_id == "00000000-0000-4000-8000-000000000005"
+    assert IDENTITY.timed_id == "019b7c01-0400-7000-8000-000000000005"
+    assert replace(IDENTITY, random_bits=(1 << 128) - 1).timed_id == (
+        "019b7c01-0400-7fff-bfff-ffffffffffff"
+    )
+
+
+def test_the_lines_of_a_fork_are_rewritten_when_they_are_reached() -> None:
+    fork = Fork(
+        id="f",
+        path=Path("/f.jsonl"),
+        original=SESSION,
+        rewrite_line=lambda index, line: b"%d %s" % (index, line),
+        trailing_lines=(b"x\n", b"y\n"),
+    )
+    expected = (b"0 a\n", b"1 b\n", b"x\n", b"y\n")
+    lines = ForkedLines([b"a\n", b"b"], fork)
+    assert tuple(lines) == expected == lines[:]
+    assert len(lines) == 4
+    assert [lines[index] for index in range(-4, 4)] == [*expected, *expected]
+    assert lines[1:3] == expected[1:3]
+    assert lines[::-1] == expected[::-1]
+    for index in (4, -5):
+        with pytest.raises(IndexError):
+            lines[index]
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "replaced"),
+    [
+        (b'{"sessionId":"old"}\n', ("sessionId",), b'{"sessionId":"new"}\n'),
+        (b'{"sessionId": "old"}\n', ("sessionId",), b'{"sessionId": "new"}\n'),
+        (
+            b'{"sessionId":"old","a":{"sessionId":"old"}}',
+            ("a", "sessionId"),
+            b'{"sessionId":"old","a":{"sessionId":"new"}}',
+        ),
+        (b'{"a":{"id":"old"},"b":"old"}', ("a", "id"), b'{"a":{"id":"new"},"b":"old"}'),
+        (
+            b'{"\\u0073essionId":"x","sessionId":"old"}',
+            ("sessionId",),
+            b'{"\\u0073essionId":"x","sessionId":"new"}',
+        ),
+        (b'{"sessionId":"older"}', ("sessionId",), None),
+        (b'{"id":"old"}', ("sessionId",), None),
+        (b'{"sessionId":"old"', ("sessionId",), None),
+        (b'{"sessionId":["old"]}', ("sessionId",), None),
+    ],
+)
+def test_only_the_id_at_its_path_is_replaced(
+    line: bytes, path: JsonPath, replaced: bytes | None
+) -> None:
+    assert with_session_id(line, path, "old", "new") == (line if replaced is None else replaced)
+
+
+def test_an_id_is_replaced_wherever_it_follows_its_key() -> None:
+    data = b'{"sessionId": "o.d", "x": "o.d"}\n{"a": {"sessionId":"o.d"}}{"sessionId":"old"}'
+    assert session_id_replacer("o.d", "new")(data) == (
+        b'{"sessionId": "new", "x": "o.d"}\n{"a": {"sessionId":"new"}}{"sessionId":"old"}'
+    )
+
+
+@pytest.mark.parametrize("line", [b'{"type": "other"}', b"[]", b"{", b'[{"type": "header"}]'])
+def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
+    assert header_text(b'{"type": "header"}\n', "header", SESSION) == '{"type": "header"}\n'
+    with pytest.raises(NotUnderstoodError) as raised:
+        header_text(line, "header", SESSION)
+    assert str(raised.value) == (
+        "/s.jsonl: does not begin with the record that names the session (header), so it cannot "
+        "be given a new name; write a file elsewhere with -o"
+    )
