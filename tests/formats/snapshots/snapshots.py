@@ -48,6 +48,8 @@ _APART = ("messages", "effective", "n_lines", "n_bytes")
 _USAGE = {"input_tokens": 3, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 20,
           "output_tokens": 40, "cache_creation": {"ephemeral_1h_input_tokens": 5}}  # fmt: skip
 
+_REFUSAL = "prompt is too long: 205000 tokens > 200000 maximum"
+
 CLIENTS: Mapping[str, list[Any]] = {
     "agent-code": [agent_code.session(*agent_code.TALK, agent_code.NOTE)],
     "claude-code": [
@@ -153,6 +155,78 @@ CLIENTS: Mapping[str, list[Any]] = {
         usage={"prompt_tokens": 700, "completion_tokens": 9},
         tools=[{"type": "function", "function": {"name": "f"}}],
     )],
+    "claude-code refused": [
+        claude.user("u1", None, "one"),
+        claude.user("i1", "u1", [{"type": "image", "source": {
+            "type": "base64", "media_type": "image/png", "data": "aGVsbG8="}}], isMeta=True),
+        claude.said("a1", "i1", "done"),
+        claude.said("x1", "a1", _REFUSAL, isApiErrorMessage=True, errorDetails="400"),
+        claude.user("u2", None, "two", sessionId="s2"),
+    ],
+    "cline sdk": [{"agent": "a", "sessionId": "s1", "messages": [
+        {"id": "m1", "role": "user", "content": "one"},
+        {"id": "m2", "role": "assistant", "content": [cline.call("read_file", path="a.py")],
+         "modelInfo": {"id": "claude-sonnet-4-5"},
+         "metrics": {"inputTokens": 9, "outputTokens": 4, "cacheReadTokens": 900}},
+        {"id": "m3", "role": "user", "content": [cline.result("toolu_1", "print(1)")]},
+    ]}],
+    "roo": [[
+        {**cline.user("one"), "ts": 1, "condenseParent": "c1"},
+        {**cline.assistant(cline.call("read_file", "r1", path="a.py")), "condenseParent": "c1"},
+        {**cline.user("All so far."), "isSummary": True, "condenseId": "c1"},
+        cline.user("two", cline.result("r1", "print(1)")),
+        cline.assistant("second"),
+    ]],
+    "codex refused": [
+        codex.record("session_meta", id="s1", cwd="/w"),
+        codex.message("user", "one"),
+        codex.event("error", message=_REFUSAL),
+        codex.record("session_meta", id="s2", cwd="/w"),
+        codex.message("user", "two"),
+    ],
+    "copilot-cli refused": copilot.session(
+        copilot.event("session.start", sessionId="s1", context={"cwd": "/w"}),
+        copilot.prompt("one"), copilot.said("first", messageId="m1"),
+        copilot.prompt("two"), copilot.said("second", messageId="m2"),
+        copilot.event("session.truncation", messagesRemovedDuringTruncation=2),
+        copilot.prompt("three"), copilot.event("session.error", message=_REFUSAL),
+        copilot.event("session.start", sessionId="s2", context={"cwd": "/w"}),
+        copilot.prompt("four"),
+        copilot.event("session.shutdown", currentModel="gpt-5", currentTokens=99, systemTokens=1,
+                      conversationTokens=2, toolDefinitionsTokens=3),
+    ),
+    "gemini-cli refused": [
+        gemini.SESSION,
+        gemini.user("u1", "one"),
+        gemini.gemini("g1", "first"),
+        gemini.user("u2", {"text": ""}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}),
+        gemini.gemini("g2", [{"functionCall": {"name": "ls", "args": {}}}]),
+        gemini.user("u3", {"functionResponse": {"name": "ls", "response": {"output": "a"}}},
+                    {"text": "and"}),
+        {"id": "x1", "type": "error", "content": _REFUSAL},
+        {**gemini.SESSION, "sessionId": "s-2"},
+        gemini.user("u4", "two"),
+    ],
+    "opencode refused": [{"info": opencode.SESSION, "messages": opencode.one_second_apart([
+        opencode.user("msg_1", opencode.text("one")),
+        opencode.assistant("msg_2", error={"name": "APIError", "data": {"message": _REFUSAL}}),
+    ])}],
+    "pi without header": pi.chained(pi.prompt("one"), pi.called("c1"), pi.answered("c1")),
+    "pi bridged": [pi.HEADER, *pi.chained(pi.prompt("one"), pi.said("first")),
+                   {"type": "label", "id": "e5", "parentId": "lost", "text": "x"},
+                   *pi.chained(pi.prompt("two"), pi.said("second", errorMessage=_REFUSAL),
+                               first=6, parent="e5")],
+    "vscode-copilot-chat session": [
+        {"kind": 0, "v": {"version": 3, "sessionId": "s1", "requests": [vscode.TALK[0]]}},
+        {"kind": 2, "k": ["requests"], "v": [{
+            "requestId": "q2", "message": "Hi", "modelId": "copilot/auto",
+            "response": [{"value": "Hello"}, {"kind": "thinking", "value": "x"}],
+            "result": {"details": "Some Model • 1x"}}]},
+        {"kind": 2, "k": ["requests"], "v": [vscode.request(
+            "q3", "Sum up", vscode.rounded("r8", "x", summary="All"),
+            vscode.rounded("r9", "y", thinking={"encrypted": "EqoB"}))]},
+        7,
+    ],
 }  # fmt: skip
 KINDS: Mapping[str, list[Any]] = {
     "anthropic-messages": block_kinds.anthropic_messages(1),
