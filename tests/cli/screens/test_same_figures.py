@@ -248,7 +248,7 @@ def compare(path: Path, way: str) -> None:
         SimulateOptions(
             input=InputOptions(path=str(path)),
             measure=WAYS[way],
-            profiles=(builtin_profile("default"),),
+            profiles=(replace(builtin_profile("default"), trigger=NEVER),),
         )
     )
     assert simulated.requests[-1].tokens == found.usage.tokens
