@@ -30,11 +30,15 @@ def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult
     )
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("sample", ["neurolink", "openai-chat", "anthropic-messages"])
-@pytest.mark.parametrize(("name", "window"), list(product(PROFILES, WINDOWS)))
+@pytest.mark.parametrize(
+    "setting", list(product(PROFILES, WINDOWS)), ids=lambda s: f"{s[0]}-{s[1]}"
+)
 def test_it_fits_or_says_by_how_much_not(
-    name: str, window: int, sample: str, tmp_path: Path
+    setting: tuple[str, int], sample: str, tmp_path: Path
 ) -> None:
+    name, window = setting
     source, output = SAMPLES / f"{sample}.jsonl", tmp_path / "out.jsonl"
     result = compacted(source, output, name, window)
     assert result.fits == (result.largest_after <= result.limit)
