@@ -4,19 +4,19 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
-import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from asked import asked
 from batch.inputs import bytes_below, transcript, write
+from forked import ended, started
 
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
@@ -334,13 +334,12 @@ def test_the_oldest_go_when_there_are_too_many(
 
 
 def test_several_processes_at_once(cache_file: Path) -> None:
-    program = [sys.executable, "-m", "compactctl", "batch", "in", "-j", "1", "--json"]
-
-    def once(_: int) -> str:
-        return subprocess.run(program, capture_output=True, check=True, text=True).stdout
-
-    with ThreadPoolExecutor(4) as pool:
-        found = [json.loads(text)["totals"] for text in pool.map(once, range(4))]
+    with ExitStack() as stack:
+        outputs = [stack.enter_context(TemporaryFile()) for _ in range(4)]
+        command = ("batch", "in", "-j", "1", "--json")
+        children = [in_a_process(command, output.fileno()) for output in outputs]
+        assert [ended(child) for child in children] == [0] * 4
+        found = [json.loads(os.pread(output.fileno(), 99_999, 0))["totals"] for output in outputs]
     assert all(each == found[0] for each in found)
     assert cache_state(cache_file).results == 5
 
@@ -401,19 +400,25 @@ def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
         run(resume=True, **options)
 
 
-@pytest.mark.parametrize("delay", [0.5, 1.0, 1.6])
-def test_killed_and_gone_on_with(delay: float) -> None:
-    for number in range(30):
+def in_a_process(command: Sequence[str], output: int | None = None) -> int:
+    """Start the program without input and errors; return the number of its process."""
+    with Path(os.devnull).open("r+b", buffering=0) as nowhere:
+        none = nowhere.fileno()
+        return started(command, Path.cwd(), dict(os.environ), (none, output or none, none))
+
+
+@pytest.mark.parametrize("n_written", [1, 5, 10])
+def test_killed_and_gone_on_with(n_written: int) -> None:
+    for number in range(12):
         write(Path(f"in/{number:02}.jsonl"), transcript(40 + number))
     expected = run(output="whole", plan=PLAN)
-    program = [
-        sys.executable, "-m", "compactctl", "batch", "in", "--out", "out",
-        "--stages", "dedup,truncate", "-j", "1", "--resume",
-    ]  # fmt: skip
-    with subprocess.Popen(program, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as killed:
-        time.sleep(delay)
-        killed.send_signal(signal.SIGKILL)
-    subprocess.run(program, check=True, capture_output=True)
+    command = ("batch", "in", "--out", "out", "--stages", "dedup,truncate", "-j", "1", "--resume")
+    child = in_a_process(command)
+    while len([*Path("out").glob("*.jsonl")]) < n_written:
+        assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    os.kill(child, signal.SIGKILL)
+    ended(child)
+    assert ended(in_a_process(command)) == 0
     found = run(output="out", plan=PLAN, resume=True)
     assert contents(Path("out")) == contents(Path("whole"))
     assert list(map(without_place, found.rows)) == list(map(without_place, expected.rows))

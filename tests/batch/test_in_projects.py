@@ -13,6 +13,7 @@ import pytest
 import yaml
 from batch.inputs import transcript, write
 from conftest import ROOT
+from forked import completed
 
 ACTION = yaml.safe_load((ROOT / ".github/actions/compactctl/action.yml").read_text())
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -37,9 +38,10 @@ def cut_off() -> Path:
     return write(Path("runs/cut.jsonl"), b"".join(lines[:-2]))
 
 
-def hook(*files: str) -> subprocess.CompletedProcess[str]:
-    command = [*shlex.split(HOOK["entry"]), *files]
-    return subprocess.run(command, env=WITH_PROGRAM, capture_output=True, text=True, check=False)
+def hook(*files: str) -> subprocess.CompletedProcess[bytes]:
+    program, *words = shlex.split(HOOK["entry"])
+    assert program == "compactctl"
+    return completed((*words, *files), Path.cwd(), WITH_PROGRAM)
 
 
 def step(given: dict[str, Any], **inputs: str) -> subprocess.CompletedProcess[str]:
