@@ -103,8 +103,11 @@ def test_every_input_is_an_option_of_batch() -> None:
     flags = {name for name in ACTION["inputs"] if name != "paths"}
     names = re.search(r"for name in ([A-Z_ ]+);", MEASURE["run"])
     assert names is not None
-    assert flags == {name.lower().replace("_", "-") for name in names[1].split()}
-    assert set(MEASURE["env"]) == {"PATHS", *names[1].split()}
+    where = ".github/actions/compactctl/action.yml: "
+    passed = {name.lower().replace("_", "-") for name in names[1].split()}
+    assert flags == passed, f"{where}every input stands in the loop over names, and only these"
+    variables = {"PATHS", *names[1].split()}
+    assert set(MEASURE["env"]) == variables, f"{where}every input is in env, and only these"
 
 
 @pytest.mark.long

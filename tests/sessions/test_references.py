@@ -440,7 +440,9 @@ def test_every_command_that_takes_transcripts_takes_sessions() -> None:
     assert len(files) > 15
     for name in files.keys() - NO_TRANSCRIPTS:
         completed = files[name].shell_complete(context, "lates")
-        assert "latest" in {item.value for item in completed}, name
+        assert "latest" in {item.value for item in completed}, (
+            f"compactctl/cli: give {name} file_argument or paths_argument, which take sessions"
+        )
 
 
 def test_what_a_compaction_keeps_of_a_session_by_its_id(home: Home, ask: Ask) -> None:

@@ -93,13 +93,15 @@ def test_every_suggested_command_works(
     for line in COMMANDS.strip().splitlines():
         outcome = ask(*words(line.removeprefix(FAILS), names, ask))
         shown = outcome.out + outcome.err
-        assert (outcome.code not in {0, 1}) == line.startswith(FAILS), (line, shown)
+        assert (outcome.code not in {0, 1}) == line.startswith(FAILS), (
+            f"COMMANDS: let the line begin with {FAILS!r} if it is meant to fail: {line}\n{shown}"
+        )
         unknown = set(NAMED.findall(shown)) - {*KNOWN, *VERBS}
         assert not unknown, f"suggests what is not a command; name one that exists:\n{shown}"
         for suggestion in COMMAND.findall(shown):
             monkeypatch.chdir(shutil.copytree(folder, tmp_path / f"copy {next(copies)}"))
             again = ask(*words(suggestion, names, ask)[1:])
-            assert again.code in {0, 1}, (line, suggestion, again.err)
+            assert again.code in {0, 1}, f"{line} suggests {suggestion}, which fails: {again.err}"
             tried.add(shlex.split(suggestion)[1])
             monkeypatch.chdir(folder)
     assert {"compact", "rewind", "profiles", "stages"} <= tried

@@ -126,7 +126,10 @@ def test_the_columns_are_the_documented_ones(archive: Path) -> None:
     assert list(first) == COLUMNS
     assert first["sha256"] == digest_of(split_lines(BEFORE)[0]).sha256
     assert next(read_rows(archive, ["seq", "fate"])) == {"seq": 0, "fate": "kept"}
-    assert {field.name for field in fields(ArchivedLine)} == set(COLUMNS) - {"seq", "sha256"}
+    names = {field.name for field in fields(ArchivedLine)}
+    assert names == set(COLUMNS) - {"seq", "sha256"}, (
+        "compactctl/store/archive/parquet.py: a column for each field of ArchivedLine"
+    )
 
 
 def test_the_operation_is_read_without_a_column(archive: Path) -> None:
