@@ -43,6 +43,8 @@ HERE = Path(__file__).parent
 _TITLE = "== "
 _LONGEST = 50
 _DEPTH = 2
+_USAGE_NAMES = {"usage", "tokens", "metrics", "usageMetadata", "info", "promptTokens"}
+_ODD_NUMBERS = (0, -1, "7")
 # These have lines of their own, or say what the input is.
 _APART = ("messages", "effective", "n_lines", "n_bytes")
 _USAGE = {"input_tokens": 3, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 20,
@@ -352,6 +354,39 @@ def recognized_lines(values: list[Any]) -> Iterator[str]:
             yield f"{name}: {found}"
 
 
+def usage_lines(values: list[Any]) -> Iterator[str]:
+    """Yield the usage of each message, and what becomes of it when one of its numbers is odd."""
+    whole = _usages(values)
+    yield f"as it is: {whole}"
+    for path in _numbers(values, (), is_usage=False):
+        for odd in _ODD_NUMBERS:
+            changed = json.loads(json.dumps(values))
+            place = changed
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = odd
+            if (usages := _usages(changed)) != whole:
+                yield f"{'.'.join(map(str, path))} {odd}: {usages}"
+
+
+def _usages(values: list[Any]) -> str:
+    transcript = read_lines(raw_lines(*values))
+    usages = [message.usage for message in transcript.messages if message.usage is not None]
+    return describe([*usages, transcript.session.client_counts])
+
+
+def _numbers(value: Any, path: tuple[Any, ...], *, is_usage: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths of numbers below the names that usage has."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _numbers(item, (*path, index), is_usage=is_usage)
+    elif isinstance(value, dict):
+        for name, field in value.items():
+            yield from _numbers(field, (*path, name), is_usage=is_usage or name in _USAGE_NAMES)
+    elif is_usage and isinstance(value, int):
+        yield path
+
+
 def _recognized(values: list[Any]) -> str:
     lines = decoded(raw_lines(*values))
     names = [candidate.name for candidate in ALL_FORMATS if recognizes(candidate, lines)]
@@ -395,6 +430,14 @@ def snapshots() -> Mapping[str, Mapping[str, Callable[[], str]]]:
             **{name: _recognizing(_values(data)) for name, (_, data) in READ.items()},
             **{name: _recognizing(_values(data)) for name, data in REFUSED.items()},
         },
+        "usage": {
+            **{name: _counting(each) for name, each in CLIENTS.items() if _has_usage(each)},
+            **{
+                name: _counting(_values(data))
+                for name, (_, data) in READ.items()
+                if _has_usage(_values(data))
+            },
+        },
         "logs": {name: _reading(_split(data)) for name, (_, data) in READ.items()},
         "written": {name: _writing(each) for name, each in WRITTEN.items()},
     }
@@ -418,6 +461,14 @@ def _writing(records: list[Any]) -> Callable[[], str]:
 
 def _recognizing(values: list[Any]) -> Callable[[], str]:
     return lambda: "\n".join(recognized_lines(values))
+
+
+def _counting(values: list[Any]) -> Callable[[], str]:
+    return lambda: "\n".join(usage_lines(values))
+
+
+def _has_usage(values: list[Any]) -> bool:
+    return any(_numbers(values, (), is_usage=False))
 
 
 def _values(data: bytes) -> list[Any]:
