@@ -98,7 +98,8 @@ def exit_code(pair: ToolPair) -> int | None:
 def last_line(pair: ToolPair) -> str:
     """Return the last non-empty line of a call's output, without the client's lines; "" if none."""
     text = pair.result.text if pair.result else ""
-    lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _MAX_LAST_LINES)))
+    newest = text.rstrip().rsplit("\n", _MAX_LAST_LINES)[-_MAX_LAST_LINES:]
+    lines = (line.strip() for line in reversed(newest))
     last = next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
     return last[: word_end(last, _MAX_LINE_CHARS)]
 
