@@ -105,3 +105,78 @@ def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
     # With one step too many per letter, these would take hours.
     text = piece * (400_000 // len(piece))
     assert len(mask_secrets(text)) > 0
+
+
+MASKED = "[REDACTED:credential]"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        # Quoted values have four characters or more, and are no references.
+        ('password: "abcd"', f'password: "{MASKED}"'),
+        ('password: "abc"', None),
+        ('password: "${PASSWORD}"', None),
+        ('password: "$PASSWORD"', None),
+        ('password: "<your password>"', None),
+        ("password='abcd efgh' x", f"password='{MASKED}' x"),
+        ("password = `abcd`", f"password = `{MASKED}`"),
+        ('password: "abcd\nnext', f'password: "{MASKED}\nnext'),
+        ('password: "abcd', f'password: "{MASKED}'),
+        (r'password: "ab\"cd" x', f'password: "{MASKED}" x'),
+        (r"{\"token\": \"a\\\"bcd\"} x", rf"{{\"token\": \"{MASKED}\"}} x"),
+        (r'"{\"token\": \"abcd" x', rf'"{{\"token\": \"{MASKED}" x'),
+        ("<password>abcd</password>", f"<password>{MASKED}</password>"),
+        ("<password> </password>", None),
+        ("<password>abcd<b>", None),
+        # Assigned ones have six, or four if the name is in capitals.
+        ("password=abcdef", f"password={MASKED}"),
+        ("password=abcde", None),
+        ("PASSWORD=abcd", f"PASSWORD={MASKED}"),
+        ("PASSWORD=abc", None),
+        ("password=abcdef, x", f"password={MASKED} x"),
+        ("password=abcde, x", None),
+        ("password=get_password()", None),
+        ("password=self.password", None),
+        ("password=(abcdef", None),
+        ("token=abcdefg&x=1", f"token={MASKED}"),
+        ("?token=abcdefg&x=1", f"?token={MASKED}&x=1"),
+        ("&token=abcdefg#x", f"&token={MASKED}#x"),
+        # After a colon a value must be odd, or all of its line.
+        ("token: abcdefg", f"token: {MASKED}"),
+        ("token: abcdefg and more", None),
+        ("token: abc1efg and more", f"token: {MASKED} and more"),
+        ("token: abcDefGhiJklM and more", f"token: {MASKED} and more"),
+        ("token: abcDefGhi", None),
+        ("token: optional", None),
+        ("token: abcdefg # odd", f"token: {MASKED} # odd"),
+        ("the token: abcdefg", None),
+        ("the password: abcdefg", f"the password: {MASKED}"),
+        ("- token: abcdefg", f"- token: {MASKED}"),
+        ("x\n  token: abcdefg\ny", f"x\n  token: {MASKED}\ny"),
+        (r"x\ntoken: abcdefg\ny", rf"x\ntoken: {MASKED}"),
+        # An option has its value behind a blank.
+        ("run --token abcd", f"run --token {MASKED}"),
+        ("run --token abc", None),
+        ("run token abcdefgh", None),
+        ("run --token -v", None),
+        ("my_token_2=abcdef", f"my_token_2={MASKED}"),
+        ("token = [REDACTED:jwt]", None),
+        ("keyboard = abcdefgh1", None),
+    ],
+)
+def test_the_value_of_a_name_is_masked_if_it_can_be_a_secret(text: str, shown: str | None) -> None:
+    assert mask_secrets(text) == (text if shown is None else shown)
+
+
+@pytest.mark.parametrize(("length", "masked"), [(199, False), (200, True)])
+def test_a_long_value_is_no_reference(length: int, masked: bool) -> None:  # noqa: FBT001
+    value = "<" + "a" * (length - 2) + ">"
+    assert (MASKED in mask_secrets(f'password: "{value}"')) is masked
+
+
+def test_several_values_are_masked_and_the_rest_stays() -> None:
+    text = 'a password: "abcd" b secret: "efgh" c'
+    assert mask_secrets(text) == f'a password: "{MASKED}" b secret: "{MASKED}" c'
+    far = "x " * 200 + "token: abcdefg1 y"
+    assert mask_secrets(far) == "x " * 200 + f"token: {MASKED} y"

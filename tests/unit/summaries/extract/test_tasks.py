@@ -2,6 +2,7 @@ import pytest
 from builders import call, conversation, result
 
 from compactctl.model.message import Message
+from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks, task_items
 
@@ -79,3 +80,76 @@ def test_a_started_task_comes_next_before_a_waiting_one() -> None:
         (5, "[in_progress] Started"),
         (8, "[L1] open task: Started"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"todos": []}, []),
+        ({"todos": "no list"}, []),
+        ({"todos": [{"status": "done"}, "text", {"content": " "}]}, []),
+        ({"todos": [{"title": "A"}]}, [("A", "pending")]),
+        ({"todos": [{"content": "A", "status": "done"}]}, [("A", "completed")]),
+        ({"todos": [{"content": "A", "status": "todo"}]}, [("A", "pending")]),
+        ({"todos": [{"content": "A", "status": "blocked"}]}, [("A", "blocked")]),
+        ({"plan": 3, "todoList": [{"title": "A"}]}, [("A", "pending")]),
+        ({"task_list": "1. [X] A\n* [ ]  B \n[?] C"}, [("A", "completed"), ("B", "pending")]),
+        ({"other": [{"content": "A"}]}, []),
+    ],
+)
+def test_what_a_list_of_tasks_is(
+    arguments: dict[str, object], found: list[tuple[str, str]]
+) -> None:
+    assert tasks(call("1", "any", **arguments)) == found
+
+
+def test_single_tasks_come_behind_the_newest_list() -> None:
+    messages = (
+        call("0", "TaskCreate", subject="gone"),
+        result("0", "Task #1 created"),
+        call("a", "TodoWrite", todos=[{"content": "whole"}]),
+        call("1", "TaskCreate", subject="A"),
+        result("1", "Task #7 created"),
+        call("2", "TaskCreate", subject="B"),
+        result("2", "no number"),
+        call("3", "TaskCreate", subject="C"),
+        result("3", "Task #8 created"),
+        call("4", "TaskUpdate", taskId=7, status="completed"),
+        call("5", "TaskUpdate", taskId="8", owner="me"),
+        call("6", "TaskUpdate", taskId="9", status="completed"),
+        call("7", "TaskCreate"),
+        result("7", "Task #5 created"),
+    )
+    assert tasks(*messages) == [("whole", "pending"), ("A", "completed"), ("C", "pending")]
+
+
+def items(*messages: Message) -> list[SummaryItem]:
+    return list(task_items(tool_pairs(read_passages(conversation(*messages)))))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "following"),
+    [
+        (["completed", "pending", "pending"], "B"),
+        (["pending", "in_progress", "pending"], "B"),
+        (["completed", "completed", "cancelled"], None),
+        (["deleted", "completed", "blocked"], "C"),
+    ],
+)
+def test_the_first_task_at_work_comes_next_else_the_first_open_one(
+    statuses: list[str], following: str | None
+) -> None:
+    entries = [
+        {"content": name, "status": status} for name, status in zip("ABC", statuses, strict=True)
+    ]
+    found = items(call("1", "Bash", command="ls"), call("2", "TodoWrite", todos=entries))
+    listed, rest = found[:3], found[3:]
+    assert [(item.section, item.text, item.position) for item in listed] == [
+        (5, f"[{status}] {name}", n)
+        for n, (name, status) in enumerate(zip("ABC", statuses, strict=True))
+    ]
+    assert {item.label for item in listed} == {"Current plan, the task list of [L2]:"}
+    done = {"completed", "cancelled", "deleted"}
+    assert [item.value for item in listed] == [0.15 if each in done else 1.0 for each in statuses]
+    expected = [(8, f"[L2] open task: {following}", 0.8, 2)] if following else []
+    assert [(item.section, item.text, item.value, item.position) for item in rest] == expected

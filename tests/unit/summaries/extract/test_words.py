@@ -17,7 +17,7 @@ from compactctl.summaries.extract.items import clip_middle, one_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.summaries.extract.user_requests import find_lasting_words
-from compactctl.summaries.extract.words import word_end, word_start
+from compactctl.summaries.extract.words import is_inside_character, word_end, word_start
 
 _WORD = re.compile(r"\w+")
 _NAMES = st.from_regex(r"[a-zA-Z]{2,30}(_[a-z]{2,9}){0,3}", fullmatch=True)
@@ -98,3 +98,58 @@ def test_a_text_may_be_cut_between_words_and_names(
     text: str, at: int, end: int, start: int
 ) -> None:
     assert (word_end(text, at), word_start(text, at)) == (end, start)
+
+
+@pytest.mark.parametrize(
+    ("text", "pos", "end", "start"),
+    [
+        ("see src/app/main.py", 12, 4, 12),
+        ("src/app/main.py", 10, 8, 12),
+        ("one two", 3, 3, 3),
+        ("one two", 4, 4, 4),
+        ("one two", 5, 4, 7),
+        ("one two", 0, 0, 0),
+        ("one two", 7, 7, 7),
+        ("one two", 99, 7, 7),
+        ("don't", 4, 0, 5),
+        ("a https://b", 8, 2, 10),
+        (r"a\nb", 2, 1, 4),
+        ("a, b", 1, 1, 1),
+        ("", 5, 0, 0),
+    ],
+)
+def test_the_nearest_places_to_cut(text: str, pos: int, end: int, start: int) -> None:
+    assert word_end(text, pos) == end
+    assert word_start(text, min(pos, len(text))) == start
+
+
+def test_nothing_comes_before_a_text() -> None:
+    assert word_start("one", -5) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("ab", False),
+        ("e\u0301", True),
+        ("\u200da", True),
+        ("a\u200d", True),
+        ("a\ufe0f", True),
+        ("\r\n", True),
+        ("\n\r", False),
+        ("\ud83d\ude00", True),
+        ("\ude00\ud83d", False),
+        ("a\ude00", False),
+        ("\ud83da", False),
+    ],
+)
+def test_a_character_may_be_several_code_points(text: str, inside: bool) -> None:  # noqa: FBT001
+    assert is_inside_character(text, 1) is inside
+    assert not is_inside_character(text, 0)
+    assert not is_inside_character(text, 2)
+    assert is_inside_character(f"x{text}", 2) is inside
+
+
+def test_a_word_too_long_to_be_one_is_cut_where_it_must_be() -> None:
+    data = "x" * 5_000
+    assert (word_end(data, 2_500), word_start(data, 2_500)) == (2_500, 2_500)

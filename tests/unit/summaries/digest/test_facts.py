@@ -1,0 +1,107 @@
+"""The lines that show the state of the work, and how much they are worth."""
+
+import pytest
+from builders import assistant, attached, call, conversation, result, summary, system, user
+
+from compactctl.model.message import Message
+from compactctl.summaries.digest.facts import LineIndex, facts_by_line, freshness, heading
+from compactctl.summaries.extract.passages import read_passages
+
+
+def facts(*messages: Message) -> dict[tuple[int, int], list[tuple[str, float]]]:
+    found = facts_by_line(read_passages(conversation(*messages)))
+    return {
+        (line.passage, line.line): [(fact.name, fact.value) for fact in values]
+        for line, values in found.items()
+    }
+
+
+def run(number: int, command: str, output: str, *, fails: bool = False) -> tuple[Message, Message]:
+    name = f"c{number}"
+    return call(name, "Bash", command=command), result(name, output, is_error=fails)
+
+
+@pytest.mark.parametrize(("age", "value"), [(0, 1.0), (20, 0.5), (60, 0.25)])
+def test_freshness_halves_within_twenty_calls(age: int, value: float) -> None:
+    assert freshness(age) == value
+
+
+def test_a_command_has_a_fact_in_its_heading_and_one_for_its_outcome() -> None:
+    found = facts(*run(1, "make test", "first\n3 passed\n"), *run(2, "ls", "a\nb"))
+    assert found == {
+        (0, -1): [("command make test", 2.5)],
+        (1, 1): [("outcome make test", pytest.approx(1.25 * 20 / 21))],
+    }
+
+
+def test_only_the_newest_run_counts_and_a_ruler_is_no_outcome() -> None:
+    found = facts(*run(1, "mkdir a", "made"), *run(2, "mkdir a", "made\n-----"))
+    assert found == {(2, -1): [("command mkdir a", 0.9)]}
+
+
+def test_the_six_newest_checks_keep_their_value() -> None:
+    runs = [each for n in range(8) for each in run(n, f"make test{n} check", "")]
+    values = [values[0][1] for values in facts(*runs).values()]
+    old = [0.9 * freshness(7), 0.9 * freshness(6)]
+    assert values == pytest.approx([*old, *[2.5] * 6])
+
+
+def test_the_first_error_and_the_three_newest_keep_their_value() -> None:
+    runs = [
+        each
+        for n, name in enumerate("abcdef")
+        for each in run(n, f"mkdir {name}", f"seen\n{name * 9} error here", fails=True)
+    ]
+    found = facts(*runs)
+    errors = {line: values[0][1] for line, values in found.items() if line[0] % 2}
+    assert [found[line][0][0] for line in errors] == [f"error {n * 9} error here" for n in "abcdef"]
+    assert list(errors.values()) == pytest.approx(
+        [3.0, 1.2 * freshness(4), 1.2 * freshness(3), 3.0, 3.0, 3.0]
+    )
+    assert all(line[1] == 1 for line in errors)
+
+
+def test_an_error_and_an_outcome_may_be_one_line() -> None:
+    found = facts(*run(1, "make it", "TypeError: x is undefined", fails=True))
+    assert [name for name, _ in found[1, 0]] == [
+        "error TypeError: x is undefined",
+        "outcome make it",
+    ]
+
+
+def test_headings_name_who_speaks_or_what_was_called() -> None:
+    passages = read_passages(
+        conversation(
+            system("be good"),
+            user("go"),
+            user("note", is_injected=True),
+            assistant("well"),
+            summary("before"),
+            *run(1, "make it", "Exit code 2\nx"),
+            *run(2, "make that", "boom", fails=True),
+            *run(3, "make all", "fine"),
+            call("q", "AskUser", question="Which?"),
+            result("q", "the blue one", said="blue"),
+            attached("a.py", "x"),
+        )
+    )
+    assert [heading(passage) for passage in passages] == [
+        "operator",
+        "user",
+        "note",
+        "agent",
+        "earlier summary",
+        *["Bash make it (failed, exit code 2)"] * 2,
+        *["Bash make that (failed)"] * 2,
+        *["Bash make all"] * 2,
+        "AskUser Which?",
+        "AskUser Which?",
+        "user, to AskUser Which?",
+        "file a.py",
+    ]
+
+
+def test_an_answer_to_an_unknown_call_is_an_answer_to_a_tool() -> None:
+    passages = read_passages(conversation(result("lost", "x", said="no")))
+    assert [heading(passage) for passage in passages] == ["result", "user, to a tool"]
+    assert LineIndex(0, -1) not in facts_by_line(passages)

@@ -1,0 +1,232 @@
+"""What a call's output tells of its outcome."""
+
+from typing import Any
+
+import pytest
+from builders import call, conversation, result
+
+from compactctl.model.message import Message
+from compactctl.summaries.extract.outcomes import (
+    command_items,
+    error_items,
+    error_lines,
+    exit_code,
+    find_errors,
+    has_failed,
+    is_check,
+    last_line,
+    looks_like_error,
+)
+from compactctl.summaries.extract.passages import ToolPair, read_passages, tool_pairs
+
+
+def pairs(*messages: Message) -> tuple[ToolPair, ...]:
+    return tool_pairs(read_passages(conversation(*messages)))
+
+
+def run(output: str | None, command: str = "make it", tool: str = "Bash", **flags: Any) -> ToolPair:
+    answer = () if output is None else (result("c", output, **flags),)
+    (pair,) = pairs(call("c", tool, command=command), *answer)
+    return pair
+
+
+FAR = "x" * 400
+
+
+@pytest.mark.parametrize(
+    ("output", "failed", "code"),
+    [
+        (None, False, None),
+        ("ok", False, None),
+        ("Exit code 2\nboom", True, 2),
+        ("Exit code 0\nfine", False, None),
+        ("boom\nProcess exited with code 12", True, 12),
+        ("exited with exit code 1", True, 1),
+        ('{"exit_code": 3}', True, 3),
+        ("<returncode>1</returncode>", True, 1),
+        ("Command failed with exit code: 127", True, 127),
+        ("finished with exit code 5", True, 5),
+        ("Error: no", True, None),
+        ("an Error: no", False, None),
+        ("<tool_use_error>no", True, None),
+        ("ran\n3 failed, 2 passed", True, None),
+        ("ran\n0 failed, 2 passed", False, None),
+        ("ran\nFAILED", True, None),
+        ("3 failed\nran", False, None),
+        ("fatal: not a repository", True, None),
+        # Only the ends of a long output are searched.
+        (f"Exit code 2\n{FAR}{FAR}", True, 2),
+        (f"{FAR}exited with code 2{FAR}", False, None),
+        (f"{FAR}{FAR}exited with code 2", True, 2),
+        (f"{FAR[20:]}exited with code 2{FAR}", True, 2),
+        (f"exited with code {'9' * 11}", True, 9_999_999_999),
+    ],
+)
+def test_a_failure_is_reported_by_the_client_the_shell_or_the_last_line(
+    output: str | None,
+    failed: bool,  # noqa: FBT001
+    code: int | None,
+) -> None:
+    pair = run(output)
+    assert (has_failed(pair), exit_code(pair)) == (failed, code)
+
+
+def test_a_look_fails_by_its_report_and_not_by_what_it_shows() -> None:
+    assert not has_failed(run("3 failed", "cat log"))
+    assert has_failed(run("3 failed", "cat log", is_error=True))
+    assert exit_code(run("Exit code 1", "cat log")) == 1
+    assert exit_code(run("no code", is_error=True)) is None
+    (fetched,) = pairs(call("c", "Fetch", url="x"), result("c", "3 failed"))
+    assert not has_failed(fetched)
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (None, ""),
+        ("", ""),
+        ("one\ntwo\n\n  ", "two"),
+        ("one\n  two  \nProcess exited with code 0\n</output>", "two"),
+        ("(Bash completed with no output)", ""),
+        ("kept\n" + "Wall time: 1\n" * 7, "kept"),
+        ("lost\n" + "Wall time: 1\n" * 8, ""),
+        ("word " * 300, ("word " * 200).rstrip()),
+    ],
+)
+def test_the_last_line_is_that_of_the_command(output: str | None, line: str) -> None:
+    assert last_line(run(output)).rstrip() == line
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "flags", "lines"),
+    [
+        ("make it", None, {}, []),
+        ("make it", "all is fine", {}, []),
+        (
+            "make it",
+            "TypeError: x is undefined\nfine words here",
+            {},
+            ["TypeError: x is undefined"],
+        ),
+        # Without a failure only certain signs count.
+        ("make it", "an unexpected guest", {}, []),
+        ("make it", "an unexpected guest", {"is_error": True}, ["an unexpected guest"]),
+        ("make it", "first line here\nlast line here", {"is_error": True}, ["last line here"]),
+        ("make it", "short\nerror\nlast line here", {"is_error": True}, ["last line here"]),
+        ("make it", "1234567", {"is_error": True}, []),
+        ("make it", "12345678", {"is_error": True}, ["12345678"]),
+        ("make it", "x" * 399, {"is_error": True}, ["x" * 399]),
+        ("make it", "x" * 400, {"is_error": True}, []),
+        (
+            "make it",
+            "\n".join(f"error {n} here" for n in range(5)),
+            {"is_error": True},
+            ["error 0 here", "error 1 here", "error 2 here"],
+        ),
+        # What a search shows may mention errors.
+        ("grep x a", "an unexpected guest", {"is_error": True}, []),
+        ("grep x a", "fatal: no such file", {"is_error": True}, ["fatal: no such file"]),
+        ("grep x a", "fatal: no such file", {}, []),
+        ("make it", "denied: no access", {"is_error": True, "said": "no"}, []),
+    ],
+)
+def test_the_first_error_lines_of_a_result(
+    command: str, output: str | None, flags: dict[str, Any], lines: list[str]
+) -> None:
+    assert error_lines(run(output, command, **flags)) == lines
+
+
+def test_a_call_that_runs_nothing_has_error_lines_only_if_it_failed() -> None:
+    failed = pairs(call("c", "Edit", file_path="a"), result("c", "not found in a", is_error=True))
+    fine = pairs(call("c", "Edit", file_path="a"), result("c", "TypeError: x in a"))
+    assert [error_lines(pair) for pair in (*failed, *fine)] == [["not found in a"], []]
+
+
+def test_the_end_of_an_output_is_searched_but_for_a_line_cut_off() -> None:
+    rest = "word word\n" * 600
+    assert error_lines(run(f"TypeError: gone\n{rest}", is_error=True)) == ["word word"]
+    near = "TypeError: x\n" + "word word\n" * 598
+    assert error_lines(run(near, is_error=True)) == ["TypeError: x"]
+
+
+def test_the_newest_of_equal_errors_counts_and_may_be_resolved() -> None:
+    found = list(
+        find_errors(
+            pairs(
+                call("a", "Bash", command="make a"),
+                result("a", "TypeError: at line 12", is_error=True),
+                call("b", "Bash", command="make b"),
+                result("b", "TypeError: at line 99", is_error=True),
+                call("c", "Bash", command="make c"),
+                result("c", "OSError: disk full", is_error=True),
+                call("d", "Bash", command="make c"),
+                result("d", "fine"),
+            )
+        )
+    )
+    assert [(error.line, error.pair.ref.number, error.is_resolved) for error in found] == [
+        ("TypeError: at line 99", 3, False),
+        ("OSError: disk full", 5, True),
+    ]
+
+
+def test_errors_have_a_value_by_age_failure_and_whether_they_last() -> None:
+    items = list(
+        error_items(
+            pairs(
+                call("a", "Bash", command="make a"),
+                result("a", "OSError: disk full", is_error=True),
+                call("b", "Bash", command="make a"),
+                result("b", "fine"),
+                call("c", "Bash", command="make c"),
+                result("c", "TypeError: x is undefined\nrest of it"),
+            )
+        )
+    )
+    assert [(item.section, item.label, item.text, item.position) for item in items] == [
+        (4, "Errors:", "[L1] OSError: disk full (later run ok)", 1),
+        (4, "Errors:", "[L5] TypeError: x is undefined", 5),
+    ]
+    # Two calls ago, and failed; now, and only printed.
+    assert [item.value for item in items] == pytest.approx([0.15 + 0.3 * 0.8 + 0.2, 1.1])
+
+
+def test_commands_have_a_value_by_age_repetition_and_what_they_check() -> None:
+    items = list(
+        command_items(
+            pairs(
+                call("a", "Bash", command="mkdir out"),
+                result("a", ""),
+                call("b", "Bash", command="make test"),
+                result("b", "3 failed"),
+                call("c", "Bash", command="make test"),
+                result("c", "3 passed"),
+                call("d", "Bash", command="never answered"),
+            )
+        )
+    )
+    assert [(item.section, item.label, item.text, item.position) for item in items] == [
+        (4, "Commands, newest outcome:", "`mkdir out` -> ok [L1]", 1),
+        (4, "Commands, newest outcome:", "`make test` -> ok x2 [L5]: 3 passed", 5),
+    ]
+    # A call with what follows it is one step: three steps ago, and one.
+    assert [item.value for item in items] == pytest.approx(
+        [0.2 + 0.4 * 8 / 11, 0.2 + 0.4 * 8 / 9 + 0.05 + 0.3]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "check", "error"),
+    [
+        ("npm run build", True, False),
+        ("make tests", True, False),
+        ("mkdir latest", False, False),
+        ("git push", True, False),
+        ("cannot open", False, True),
+        ("it fails", False, True),
+        ("terror", False, True),
+        ("all is well", False, False),
+    ],
+)
+def test_words_of_checks_and_errors(text: str, check: bool, error: bool) -> None:  # noqa: FBT001
+    assert (is_check(text), looks_like_error(text)) == (check, error)

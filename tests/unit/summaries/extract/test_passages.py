@@ -1,0 +1,154 @@
+"""A conversation read as passages: who says what, how long ago, and where it stands."""
+
+from dataclasses import replace
+
+import pytest
+from builders import (
+    assistant,
+    attached,
+    call,
+    conversation,
+    message,
+    raw_call,
+    result,
+    result_part,
+    summary,
+    system,
+    thinking,
+    user,
+)
+
+from compactctl.model.message import Message, TextPart
+from compactctl.summaries.extract.passages import (
+    SourceRef,
+    read_passages,
+    source_refs,
+    tool_pairs,
+)
+
+
+def kinds(*messages: Message) -> list[tuple[str, str, str]]:
+    return [(p.kind, p.text, p.name) for p in read_passages(conversation(*messages))]
+
+
+def test_every_part_is_a_passage_of_its_kind() -> None:
+    assert kinds(
+        system("be good"),
+        user("go"),
+        user("note", is_injected=True),
+        user("expanded", is_injected=True, is_instruction=True),
+        assistant("well"),
+        thinking("hm"),
+        thinking("sealed", opaque=True),
+        call("a", "Bash", command="make", nested={"deep": ["x", {"y": "z"}], "n": 3}),
+        result("a", "done", said="no"),
+        result("b", "gone", cleared=True),
+        attached("a.py", "text"),
+        user("  "),
+        summary("before"),
+    ) == [
+        ("instruction", "be good", ""),
+        ("request", "go", ""),
+        ("reminder", "note", ""),
+        ("instruction", "expanded", ""),
+        ("reply", "well", ""),
+        ("thought", "hm", ""),
+        ("call", "make\nx\nz", "Bash"),
+        ("result", "done", "Bash"),
+        ("answer", "no", "Bash"),
+        ("file", "text", "a.py"),
+        ("summary", "before", ""),
+    ]
+
+
+def test_what_a_client_puts_around_the_users_words_is_apart() -> None:
+    text = "<skill>a</skill>\nGo on.\n<skill>b</skill>"
+    assert kinds(user(text)) == [
+        ("request", "Go on.", ""),
+        ("reminder", "<skill>a</skill>\n<skill>b</skill>", ""),
+    ]
+    lost = message("user", TextPart(text="all of it", typed="not in it"))
+    assert kinds(lost) == [("request", "not in it", ""), ("reminder", "all of it", "")]
+
+
+def test_arguments_that_are_no_object_are_read_as_they_are() -> None:
+    (pair,) = tool_pairs(read_passages(conversation(raw_call("a", "Bash", "[1"))))
+    assert (pair.arguments, pair.text, pair.texts, pair.subject) == ({}, "[1", (("", "[1"),), "[1")
+    assert pair.result is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "subject"),
+    [
+        ("Edit", {"file_path": "a.py", "old": "x"}, "a.py"),
+        ("Read", {"file_path": "a.py"}, "a.py"),
+        ("Bash", {"command": "make it"}, "make it"),
+        ("Bash", {"command": "cat a.py"}, "a.py"),
+        ("Fetch", {"url": "u", "n": 3}, "u"),
+    ],
+)
+def test_the_subject_of_a_call(tool: str, arguments: dict[str, object], subject: str) -> None:
+    (pair,) = tool_pairs(read_passages(conversation(call("a", tool, **arguments))))
+    assert pair.subject == subject
+
+
+def ages(*messages: Message) -> list[int]:
+    return [passage.age for passage in read_passages(conversation(*messages))]
+
+
+def test_an_age_counts_the_model_calls_since() -> None:
+    assert ages(user("a"), assistant("b"), user("c"), assistant("d"), user("e")) == [2, 1, 1, 0, 0]
+    # A run of answers is one call, and so is a response around the result of its first call.
+    run = (assistant("b"), thinking("c"), call("x", "B", a="1"))
+    assert ages(user("a"), *run, user("d")) == [1, 0, 0, 0, 0]
+    around = (
+        replace(call("x", "B", a="1"), response_id="r"),
+        result("x", "y"),
+        assistant("d", response_id="r"),
+        assistant("e", response_id="s"),
+    )
+    assert ages(user("a"), *around) == [2, 1, 1, 1, 0]
+    between = (
+        call("x", "B", a="1"),
+        result("x", "y"),
+        assistant("d"),
+    )
+    assert ages(user("a"), *between) == [2, 1, 1, 0]
+
+
+def test_references_are_lines_or_messages_of_a_document() -> None:
+    talk = conversation(user("a"), assistant("b"), user("c"))
+    assert source_refs(talk) == [SourceRef(1), SourceRef(2), SourceRef(3)]
+    document = tuple(replace(m, line=0) for m in talk)
+    assert source_refs(document) == [SourceRef(n, "M") for n in (1, 2, 3)]
+    numbered = tuple(
+        replace(m, parts=(replace(m.parts[0], path=("messages", 2 * n, "text")),))
+        for n, m in enumerate(document)
+    )
+    assert source_refs(numbered) == [SourceRef(n, "M") for n in (1, 3, 5)]
+    mixed = (talk[2], talk[0], talk[1])
+    assert source_refs(mixed) == [SourceRef(n, "M") for n in (1, 2, 3)]
+    assert source_refs(talk[1:2]) == [SourceRef(2)]
+    assert source_refs(()) == []
+
+
+def test_messages_that_stay_are_numbered_behind_all_others() -> None:
+    talk = conversation(user("a"), assistant("b"), user("c"), user("d"))
+    refs = [p.ref.number for p in read_passages(talk, unreferenced={1, 3})]
+    assert refs == [1, 5, 3, 7]
+    assert [p.ref.number for p in read_passages(talk[:2], unreferenced={0, 1})] == [1, 2]
+
+
+def test_a_reference_is_written_with_its_legend() -> None:
+    assert str(SourceRef(12)) == "[L12]"
+    assert SourceRef(3).legend == "[L12] is line 12 of what was compacted."
+    assert SourceRef(3, "M").legend == "[M12] is message 12 of what was compacted."
+
+
+def test_a_result_has_the_pair_of_its_call() -> None:
+    talk = conversation(call("a", "Bash", command="make"), message("user", result_part("a", "x")))
+    one, two = read_passages(talk)
+    assert one.pair is two.pair
+    assert one.pair is not None
+    assert one.pair.result == talk[1].results[0]
+    assert (one.part_index, two.part_index) == ((0, 0), (1, 0))
