@@ -45,7 +45,9 @@ def test_committed_files_are_what_the_generator_writes() -> None:
 
 
 def test_folder_holds_nothing_else() -> None:
-    assert {path.name for path in generate.FOLDER.iterdir()} == set(files())
+    assert {path.name for path in generate.FOLDER.iterdir()} == set(files()), (
+        "sample_transcripts holds what tests/samples/generate.py writes, and nothing else"
+    )
 
 
 def test_generating_twice_gives_the_same_bytes() -> None:
