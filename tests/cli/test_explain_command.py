@@ -10,6 +10,9 @@ from cli.asking import Ask, Sample
 from cli.screens.terminal import run_on_terminal
 from unit.commands.client_sessions import clients
 
+# Its stages take a tenth of the time that those of the default take, on the largest sample.
+QUICK = ("--profile", "codebuddy")
+
 
 def explained(ask: Ask, path: Path, message: object, *more: str) -> dict[str, Any]:
     shown = ask("explain", path, str(message), "--json", *more)
@@ -46,7 +49,7 @@ def test_the_fate_is_that_of_a_compaction(ask: Ask, desk: Path, profile: str) ->
 
 def test_a_message_is_sent_since_the_round_after_it(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
-    since = explained(ask, path, 9)["since"]
+    since = explained(ask, path, 9, *QUICK)["since"]
     rounds = json.loads(ask("stats", path, "--rounds", "--json").out)["rounds"]
     assert since == {"first": 2, "requests": len(rounds), "isReported": True}
     first, second = (each["line"] for each in rounds[:2])
@@ -55,20 +58,20 @@ def test_a_message_is_sent_since_the_round_after_it(ask: Ask, sample: Sample) ->
 
 def test_what_refers_to_a_message_is_named(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
-    shown, called = explained(ask, path, 9), explained(ask, path, 8)
+    shown, called = explained(ask, path, 9, *QUICK), explained(ask, path, 8, *QUICK)
     assert kinds(shown)["call"] == [8]
     assert kinds(called)["result"] == [9]
     assert kinds(shown)["reads again"] == kinds(called)["reads again"]
     assert min(kinds(shown)["reads again"]) > 9
     assert min(kinds(shown)["edits"]) > 9
     assert {each["what"] for each in shown["links"][1:]} == {"quayside/tides/windows.py"}
-    text = ask("explain", path, "9").out
+    text = ask("explain", path, "9", *QUICK).out
     assert "called by     line 8 · assistant · Read\n" in text
     assert "more messages; see --json\n" in text
 
 
 def test_a_later_read_that_shows_it_all_is_told_apart(ask: Ask, sample: Sample) -> None:
-    found = explained(ask, sample("claude-code-session"), 13)
+    found = explained(ask, sample("claude-code-session"), 13, *QUICK)
     covering = [each["line"] for each in found["links"] if each["covers"]]
     assert covering == kinds(found)["reads again"] == [395]
 
@@ -124,11 +127,11 @@ def test_without_its_archive_only_what_is_gone_is_refused(ask: Ask, compacted: P
 
 def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
-    by_line = explained(ask, path, 9)
-    assert explained(ask, path, by_line["id"]) == by_line
-    assert explained(ask, path, by_line["id"][:8]) == by_line
+    by_line = explained(ask, path, 9, *QUICK)
+    assert explained(ask, path, by_line["id"], *QUICK) == by_line
+    assert explained(ask, path, by_line["id"][:8], *QUICK) == by_line
     data = path.read_bytes()
-    piped = ask("explain", "-", "9", "--json", stdin=data)
+    piped = ask("explain", "-", "9", "--json", *QUICK, stdin=data)
     assert json.loads(piped.out) == {**by_line, "path": "-"}
 
 
@@ -155,7 +158,7 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
 
 def test_it_fits_a_narrow_terminal(sample: Sample) -> None:
     path = sample("claude-code-session")
-    shown = run_on_terminal(40, path.parent, "explain", path.name, "9")
+    shown = run_on_terminal(40, path.parent, "explain", path.name, "9", *QUICK)
     facts = shown[shown.index("id  ") :]
     assert "called by" in facts
     wide = [line for line in facts.splitlines() if len(line) > 40]

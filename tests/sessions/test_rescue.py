@@ -84,16 +84,22 @@ def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask
 
 @pytest.mark.usefixtures("full")
 @pytest.mark.parametrize(
-    "said",
+    ("session", "said"),
     [
-        "Error: Error during compaction: Error: Conversation too long. Press esc twice to go up",
-        "Context limit reached · /compact or /clear to continue",
-        "Codex ran out of room in the model's context window. Start a new thread or clear earlier",
-        "prompt is too long: 205,000 tokens > 200,000 maximum",
+        (
+            SMALL,
+            "Error: Error during compaction: Error: Conversation too long. Press esc twice to go",
+        ),
+        (SMALL, "Context limit reached · /compact or /clear to continue"),
+        (
+            SMALL,
+            "Codex ran out of room in the model's context window. Start a new thread or clear",
+        ),
+        (FULL, "prompt is too long: 205,000 tokens > 200,000 maximum"),
     ],
 )
-def test_what_the_client_said_is_understood(ask: Ask, said: str) -> None:
-    outcome = ask("rescue", FULL, "--from-error", said, "--json")
+def test_what_the_client_said_is_understood(ask: Ask, session: str, said: str) -> None:
+    outcome = ask("rescue", session, "--from-error", said, "--json")
     assert outcome.code == 0
     document = json.loads(outcome.out)
     assert document["continueWith"].endswith(document["compact"]["forkedTo"])
