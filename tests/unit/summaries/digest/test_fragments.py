@@ -1,0 +1,247 @@
+"""The lines that may be quoted, what they show, and the entries of lists."""
+
+from collections.abc import Mapping
+
+import pytest
+from builders import assistant, attached, call, conversation, result, thinking, user
+
+from compactctl.model.message import Message
+from compactctl.summaries.digest.facts import freshness
+from compactctl.summaries.digest.fragments import (
+    Fragment,
+    collect_fragments,
+    list_entries,
+    pieces_of,
+    text_lines,
+)
+from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.passages import read_passages
+
+DEMAND = {"soil_sensor": 3.0, "rain_gauge": 2.0}
+
+
+def fragments(
+    *messages: Message,
+    demand: Mapping[str, float] = DEMAND,
+    pinned: Mapping[int, str] | None = None,
+) -> list[Fragment]:
+    passages = read_passages(conversation(*messages))
+    return collect_fragments(passages, pinned or {}, demand, Lexicon())
+
+
+def texts(*messages: Message, pinned: Mapping[int, str] | None = None) -> list[str]:
+    return [fragment.text for fragment in fragments(*messages, pinned=pinned) if fragment.text]
+
+
+STATES = "The soil_sensor reads far too high."
+
+
+def test_lines_about_wanted_names_are_fragments_and_others_are_not() -> None:
+    found = fragments(assistant(f"First words.\n{STATES}\nsoil_sensor\nThe leaf_count is three."))
+    assert [(f.text, f.describes, f.mentions, f.line.line) for f in found] == [
+        ("The leaf_count is three.", (), (), 3),
+        ("soil_sensor", (), (), 2),
+        (STATES, ("soil_sensor",), (), 1),
+    ]
+
+
+def test_equal_lines_are_quoted_where_they_are_newest() -> None:
+    found = fragments(assistant(STATES), user("go"), assistant(f"  {STATES}"))
+    assert [fragment.group.passage for fragment in found] == [2]
+    assert texts(assistant(STATES), pinned={0: STATES}) == []
+    assert texts(assistant(STATES), user(STATES), pinned={1: STATES}) == []
+    assert texts(assistant(f"{STATES}\nAnd soil_sensor reads zero now."), pinned={0: STATES}) == [
+        "And soil_sensor reads zero now."
+    ]
+    assert texts(thinking(STATES)) == []
+
+
+@pytest.mark.parametrize(("count", "describes"), [(12, 12), (13, 12)])
+def test_twelve_of_the_newest_lines_about_a_name_are_statements(count: int, describes: int) -> None:
+    found = fragments(*(assistant(f"The soil_sensor reads {n} today.") for n in range(count)))
+    assert sum(bool(fragment.describes) for fragment in found) == describes
+    assert [f.group.passage for f in found if not f.describes] == [0][: count - 12]
+
+
+@pytest.mark.parametrize(
+    ("line", "states"),
+    [
+        ("soil_sensor reads four", False),
+        ("soil_sensor reads four now", True),
+        ("soil_sensor reads reads reads", False),
+        ("soil_sensor rain_gauge both", False),
+        ("soil_sensor rain_gauge both read", True),
+    ],
+)
+def test_a_statement_has_three_words_beside_its_name(line: str, states: bool) -> None:  # noqa: FBT001
+    found = fragments(attached("a.txt", line))
+    assert any(fragment.describes for fragment in found) is states
+
+
+def test_what_an_edit_replaced_is_not_quoted_from_older_reads() -> None:
+    edit = {
+        "file_path": "a.py",
+        "old_string": STATES,
+        "new_string": "soil_sensor reads as it should",
+    }
+    read = (
+        call("r", "Read", file_path="a.py"),
+        result("r", f"{STATES}\nThe rain_gauge reads zero now."),
+    )
+    done = (call("e", "Edit", **edit), result("e", "ok"))
+    failed = (call("e", "Edit", **edit), result("e", "not found", is_error=True))
+    assert STATES not in texts(*read, *done)
+    assert "The rain_gauge reads zero now." in texts(*read, *done)
+    assert STATES in texts(*done, *read)
+    other = (call("e", "Edit", **{**edit, "file_path": "b.py"}), result("e", "ok"))
+    assert STATES in texts(*read, *other)
+    # A failed edit replaced nothing, and its old text is quoted.
+    assert f"old_string: {STATES}" in texts(*read, *failed)
+    assert f"new_string: {edit['new_string']}" in texts(*read, *done)
+
+
+def test_a_heading_has_the_facts_of_its_call() -> None:
+    found = fragments(call("a", "Bash", command="make test"), result("a", "seen\n3 passed"))
+    assert [(f.line.line, f.text, [fact.name for fact in f.facts]) for f in found] == [
+        (1, "3 passed", ["outcome make test"]),
+        (-1, "", ["command make test"]),
+    ]
+    # A result stands under the heading of its call.
+    assert {fragment.group.passage for fragment in found} == {0}
+
+
+@pytest.mark.parametrize(
+    ("messages", "value"),
+    [
+        ((call("a", "Edit", file_path="a", new_string="one two three four five"),), 0.05),
+        ((call("a", "Bash", command="make", note="one two three four five"),), 0.15),
+        ((call("r", "Read", file_path="a"), result("r", "one two three four five")), 0.05),
+        ((call("r", "Bash", command="ls"), result("r", "one two three four five")), 0.05),
+        ((assistant("one two three four five"),), 0.03),
+        ((call("r", "Bash", command="make"), result("r", "one two three four five")), 0.001),
+        ((user("one two three four five"),), 0.001),
+    ],
+)
+def test_the_chance_of_a_line_to_be_written_again(
+    messages: tuple[Message, ...], value: float
+) -> None:
+    found = [f for f in fragments(*messages) if f.text.endswith("five")]
+    assert [fragment.reuse_value for fragment in found] == [pytest.approx(1.5 * value)]
+
+
+@pytest.mark.parametrize(
+    ("age", "value"), [(4, 0.05), (5, 0.01), (14, 0.01), (15, 0.001), (99, 0.001)]
+)
+def test_the_chance_of_a_read_line_falls_with_its_age(age: int, value: float) -> None:
+    later = [m for n in range(age) for m in (assistant("ok"), user("on"))]
+    read = (call("r", "Read", file_path="a"), result("r", "one two three four five"))
+    (found,) = [f for f in fragments(*read, *later) if f.text.endswith("five")]
+    assert found.reuse_value == pytest.approx(1.5 * value)
+
+
+@pytest.mark.parametrize(
+    ("line", "reusable"),
+    [
+        ("one two three four x", True),
+        ("one two three four ", False),
+        ("onetwothree fourfivesix", False),
+        ("onetwothree four fivesix", True),
+    ],
+)
+def test_a_line_of_twenty_characters_and_three_words_may_be_written_again(
+    line: str,
+    reusable: bool,  # noqa: FBT001
+) -> None:
+    assert bool(fragments(user(line))) is reusable
+
+
+def test_a_finding_has_a_value_that_falls_with_its_age() -> None:
+    finding = "The root cause is the wrong port number."
+    (found,) = fragments(assistant(finding), user("on"), assistant("ok"))
+    (fact,) = found.facts
+    assert fact.name == f"finding {finding}"
+    assert fact.value == pytest.approx(0.4 * (0.3 + freshness(1)))
+    assert all(not fragment.facts for fragment in fragments(user(finding)))
+
+
+def test_short_lines_are_quoted_only_for_a_fact() -> None:
+    run = (call("a", "Bash", command="make test"), result("a", "ok it"))
+    assert "ok it" in texts(*run)
+    assert texts(user("abcde")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("one\ntwo", [(1, 0, "two"), (0, 0, "one")]),
+        ("x" * 260, [(0, 0, "x" * 260)]),
+        ("a " * 131, [(0, 0, "a " * 130), (0, 1, "a ")]),
+        ("[" + "x" * 258 + "]" + "y", [(0, 0, "[" + "x" * 258 + "]"), (0, 1, "y")]),
+        ("a\rb\u2028c", [(0, 0, "a b c")]),
+        ("", []),
+    ],
+)
+def test_long_lines_are_split_between_words_or_values(
+    text: str, pieces: list[tuple[int, int, str]]
+) -> None:
+    assert [(line.line, piece, part) for line, piece, part in pieces_of(7, text)] == pieces
+    assert text_lines("a\fb\nc") == ["a b", "c"]
+
+
+def test_of_a_line_of_data_its_start_is_read() -> None:
+    word = "word "
+    found = "".join(part for _, _, part in pieces_of(0, word * 1_200))
+    assert len(found) == 6_000
+    assert len("".join(part for _, _, part in pieces_of(0, word * 1_200 + "x"))) == 6_000
+
+
+def entries(*messages: Message, demand: Mapping[str, float] | None = None) -> list[Fragment]:
+    passages, lexicon = read_passages(conversation(*messages)), Lexicon()
+    assert set(lexicon.entities(" ".join(demand or {}))) == set(demand or {})
+    return list(list_entries(passages, demand or {}, lexicon, None))
+
+
+def test_lists_hold_tasks_files_and_names() -> None:
+    tasks = [{"content": "Dig", "status": "pending"}, {"content": "Rest", "status": "completed"}]
+    found = entries(
+        call("t", "TodoWrite", todos=tasks),
+        call("r", "Read", file_path="src/a.py"),
+        result("r", "x"),
+        call("e", "Edit", file_path="src/b.py"),
+        result("e", "ok"),
+        demand={
+            "soil_sensor": 3.0,
+            "lib/c.py": 1.0,
+            "src/a.py": 1.0,
+            "y_" * 59 + "yy": 1.0,
+            "x_" * 60 + "x": 1.0,
+        },
+    )
+    assert [(f.group.section, f.group.label, f.text, f.mentions) for f in found] == [
+        ("tasks", "", "[pending] Dig", ()),
+        ("tasks", "", "[completed] Rest", ()),
+        ("files", "src", "a.py", ("src/a.py",)),
+        ("files", "src", "b.py (edited)", ()),
+        ("names", "", "soil_sensor", ("soil_sensor",)),
+        ("names", "lib", "c.py", ("lib/c.py",)),
+        ("names", "", "y_" * 59 + "yy", ("y_" * 59 + "yy",)),
+    ]
+    assert [[(fact.name, fact.value) for fact in f.facts] for f in found[:4]] == [
+        [("task 0", 4.0)],
+        [("task 1", 0.4)],
+        [("file src/a.py", pytest.approx(0.5 * (0.3 + freshness(1))))],
+        [("file src/b.py", 2.0)],
+    ]
+    assert all(not fragment.facts for fragment in found[4:])
+
+
+def test_files_of_one_name_are_listed_with_their_parent_folder() -> None:
+    found = entries(
+        call("a", "Read", file_path="x/src/a.py"),
+        call("b", "Read", file_path="lib/a.py"),
+        call("c", "Read", file_path="a.py"),
+        call("d", "Read", file_path="y/b.py"),
+    )
+    assert [(f.group.label, f.text) for f in found] == [
+        ("x", "src/a.py"), ("", "lib/a.py"), ("", "a.py"), ("y", "b.py"),
+    ]  # fmt: skip
