@@ -34,7 +34,6 @@ from formats.written import halved
 
 from compactctl.errors import CompactctlError
 from compactctl.formats.registry import ALL_FORMATS, detect, recognizes
-from compactctl.model.edit import Edit
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, lay_out
@@ -315,15 +314,19 @@ def transcript_lines(transcript: Transcript) -> Iterator[str]:
 def written_lines(records: list[Any]) -> Iterator[str]:
     """Yield the records that a compaction within the file adds or changes."""
     lines = raw_lines(*records)
-    transcript = read_lines(lines)
-    edits: list[Edit] = halved([*transcript.effective])
-    style = LayoutOptions(layout="inline", operation="0123456789ab")
-    form = detect(decoded(lines), "test")
-    new = lay_out(lines, transcript, net_edits(edits), form, style)
     known = set(map(json.dumps, _records(lines)))
-    for record in _records([line.data for line in new]):
+    for record in _records(_halved_inline(lines)):
         if json.dumps(record) not in known:
             yield describe(record)
+
+
+def _halved_inline(lines: list[bytes]) -> list[bytes]:
+    """Return the lines of a file that is compacted half, with its archive in itself."""
+    transcript = read_lines(lines)
+    style = LayoutOptions(layout="inline", operation="0123456789ab")
+    form = detect(decoded(lines), "test")
+    edits = net_edits(halved([*transcript.effective]))
+    return [line.data for line in lay_out(lines, transcript, edits, form, style)]
 
 
 def _records(lines: list[bytes]) -> Iterator[Any]:
@@ -440,6 +443,9 @@ def snapshots() -> Mapping[str, Mapping[str, Callable[[], str]]]:
         },
         "logs": {name: _reading(_split(data)) for name, (_, data) in READ.items()},
         "written": {name: _writing(each) for name, each in WRITTEN.items()},
+        "read_back": {
+            name: _reading(_halved_inline(raw_lines(*each))) for name, each in WRITTEN.items()
+        },
     }
 
 
