@@ -457,7 +457,10 @@ def restored_after(transcript: Transcript) -> UsualTokens:
     """Return what a client adds after its own compaction besides what the transcript holds."""
     if not transcript.compactions.by_client:
         return NOTHING
-    since_compaction = takewhile(lambda message: not message.starts_turn, transcript.effective)
+    # Messages that a compaction preserved are on earlier lines, and may start a turn.
+    newest = max(transcript.compactions.lines, default=0)
+    written = (message for message in transcript.effective if message.line >= newest)
+    since_compaction = takewhile(lambda message: not message.starts_turn, written)
     is_written = any(
         isinstance(part, FilePart) for message in since_compaction for part in message.parts
     )
