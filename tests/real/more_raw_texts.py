@@ -214,11 +214,16 @@ def _task_blocks(content: str | list[Record]) -> Iterator[Text]:
     blocks: Iterable[Record] = [{"text": content}] if isinstance(content, str) else content
     is_result = False
     for block in blocks:
-        text = block.get("text", "")
-        yield "tool results" if is_result else "said", text
+        heading, mark, text = block.get("text", "").partition("] Result:")
+        if not (mark and heading.startswith("[")):
+            yield "tool results" if is_result else "said", block.get("text", "")
+            is_result = False
+            continue
+        yield "said", f"{heading}{mark}" + ("\n" if text else "")
+        if text:
+            yield "tool results", text.removeprefix("\n")
         # What answers a completion is the next request.
-        is_heading = text.startswith("[") and text.endswith("] Result:")
-        is_result = is_heading and "attempt_completion" not in text
+        is_result = not text and "attempt_completion" not in heading
 
 
 FURTHER_READERS = {

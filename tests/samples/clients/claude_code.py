@@ -18,6 +18,8 @@ The conversation is summarized below:
 4. Pending: the list of {last} is slow; the user does not want a cache.
 Please continue from where we left it off without asking further questions."""
 _CLEARED = "[Old tool result content cleared]"
+# Tokens of files that older clients send again after a compaction and do not write.
+_RESTORED = 9_400
 # Results newer than these stay when the client clears results.
 _STILL_SENT = 3
 
@@ -46,7 +48,10 @@ class Life(Session):
         self.main.meter.shrink(self.main.meter.size - saved)
 
     def compact(self, last: str, *, keeps_turn: bool = False, trigger: str = "auto") -> None:
-        """Let the client replace what it sends by a summary, and perhaps the newest turn."""
+        """Let the client replace what it sends by a summary, and perhaps the newest turn.
+
+        Clients that keep the turn write the files that they send again; older ones only send them.
+        """
         main, logical = self.main, self.main.parent
         preserved = self.newest_turn()
         uuids = [record["uuid"] for record in preserved if record["type"] != "progress"]
@@ -65,7 +70,9 @@ class Life(Session):
             main.parent = uuids[-1]
             for record in preserved:
                 main.meter.add(_said(record))
-        self.attach_file("quayside/models/berth.py")
+            self.attach_file("quayside/models/berth.py")
+        else:
+            main.meter.shrink(main.meter.size + _RESTORED)
 
     def newest_turn(self) -> list[dict[str, Any]]:
         """Return the records since the newest prompt."""
@@ -127,20 +134,21 @@ def _said(record: dict[str, Any]) -> str:
 
 
 def compacted_twice() -> bytes:
-    """Two compactions by the client, results cleared between them, and pictures."""
+    """Two compactions by the client, results cleared after the second, and pictures."""
     life = Life("claude-code compacted twice", "2.1.20")
-    turns = errands("claude-code compacted twice", 6)
+    turns = errands("claude-code compacted twice", 7)
     life.main.put(noise.session_start(life.ids))
     for turn in turns[:2]:
         life.play_turn(turn)
     life.compact("vessels")
-    for turn in turns[2:4]:
+    life.play_turn(turns[2])
+    life.clear_results()
+    life.play_turn(turns[3])
+    life.compact("berths")
+    for turn in turns[4:6]:
         life.play_turn(turn)
     life.clear_results()
-    life.play_turn(turns[4])
-    life.compact("berths")
-    for turn in turns[5:]:
-        life.play_turn(turn)
+    life.play_turn(turns[6])
     return jsonl(life.records)
 
 

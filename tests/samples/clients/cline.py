@@ -99,7 +99,10 @@ class Task(Recorder):
         """Return the blocks of a result: its heading, and what came of the call."""
         about = next(iter(call.arguments.values()))
         printed = f"The tool execution failed:\n{call.result}" if call.failed else call.result
-        return [_text(f"[{call.tool} for '{about}'] Result:"), _text(printed)]
+        heading = f"[{call.tool} for '{about}'] Result:"
+        if call.tool == self.tools["run"]:
+            return [_text(f"{heading}\n{printed}")]
+        return [_text(heading), _text(printed)]
 
     def unanswered(self, tool: str, **arguments: str) -> Call:
         """Return a call that the user answers."""
@@ -119,7 +122,7 @@ class Task(Recorder):
         call = self.unanswered(self.tools["edit"], path=path, search="TEXT", replace="BLOB")
         step = Step(None, "", ())
         self.assistant(step, [call], self.called(step, [call]))
-        heading, _ = self.result(call)
+        heading = self.result(call)[0]
         self.user(heading, _text(f"{_DENIED}{words}\n</feedback>"))
 
     def document(self) -> bytes:
@@ -157,7 +160,9 @@ class RooTask(Task):
     def truncate(self) -> None:
         """Let the client hide the older half of what is sent behind a marker."""
         start = max(n for n, record in enumerate(self.records) if record.get("isSummary"))
-        count = (len(self.records) - start) // 4 * 2
+        count = (len(self.records) - start) // 2
+        while self.records[start + 1 + count]["role"] != "assistant":
+            count += 1
         name = self.ids.uuid()
         for record in self.records[start + 1 : start + 1 + count]:
             record["truncationParent"] = name
@@ -203,15 +208,15 @@ def compacted_by_the_sdk() -> bytes:
 
 
 def condensed() -> bytes:
-    """A task of Roo Code, condensed twice and truncated between."""
+    """A task of Roo Code, condensed twice and truncated after that."""
     task = RooTask("roo condensed")
     turns = errands("roo condensed", 7, pictures=False)
     task.play(turns[:2])
     task.condense()
-    task.play(turns[2:4])
-    task.truncate()
-    task.play(turns[4:5])
+    task.play(turns[2:3])
     task.condense()
+    task.play(turns[3:5])
+    task.truncate()
     task.play(turns[5:])
     return task.document()
 

@@ -94,7 +94,7 @@ def _said(message: dict[str, Any]) -> str:
 
 
 def compressed() -> bytes:
-    """A log with masked outputs, a turn that was taken back, and two compressions."""
+    """A log with masked outputs, two compressions, and prompts that were taken back."""
     life = Life("gemini-cli compressed")
     turns = errands("gemini-cli compressed", 6, pictures=False)
     life.open()
@@ -108,8 +108,9 @@ def compressed() -> bytes:
     life.told("error", "[API Error: got status: 503]")
     life.compress()
     life.picture("This is what the gauge shows.")
-    for turn in turns[4:]:
-        life.play_turn(turn)
+    life.play_turn(turns[4])
+    life.take_back("Now the tides.")
+    life.play_turn(turns[5])
     return jsonl(life.records)
 
 
