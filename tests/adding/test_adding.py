@@ -40,9 +40,8 @@ def python(checkout: Path) -> Path:
     """Return the Python of an environment with the copy, and all else that is installed here."""
     place = checkout.with_name("environment")
     venv.create(place, symlinks=True)
-    installed = sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)})
-    here = sysconfig.get_path("purelib")
-    (Path(installed) / "copy.pth").write_text(f"{checkout}\n{here}\n")
+    packages = sysconfig.get_path("purelib", "venv", {"base": str(place)})
+    (Path(packages) / "copy.pth").write_text(f"{checkout}\n{sysconfig.get_path('purelib')}\n")
     program = place / "bin" / "compactctl"
     program.write_text(f"#!{place}/bin/python\nfrom compactctl.__main__ import main\n\nmain()\n")
     program.chmod(0o755)
