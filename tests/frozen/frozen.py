@@ -123,6 +123,9 @@ def _check(names: Sequence[str], jobs: int) -> int:
         print(f"{step} is frozen, and no step of a case; renew removes it")
     for name in wrong:
         print(f"to see what differs: python {_OWN} diff {quote(name)}")
+    untried = len(CASES) - len(names)
+    if wrong and untried:
+        print(f"{untried} cases were not tried and may differ too: python {_OWN} -j 2 check")
     if wrong or stale:
         print(f"if all of it is meant: python {_OWN} renew {_patterns(wrong, stale)}")
     print(f"{len(steps)} command lines of {len(names)} cases; {len(wrong)} cases differ")
