@@ -30,3 +30,13 @@ def styles(items: Iterable[ScreenItem | Raw]) -> list[str]:
         for _, style in item_lines(item, None)
         if style
     ]
+
+
+def titles(items: Iterable[ScreenItem | Raw], width: int) -> list[str]:
+    """Return the titles of each table on a screen of this width."""
+    lines = shown(items, width)
+    return [
+        " ".join(lines[index - 1].split())
+        for index, line in enumerate(lines)
+        if line.strip("─") == "" and line
+    ]

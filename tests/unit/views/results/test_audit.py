@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 from unit.views.measurements import measured
-from unit.views.results.screens import words
+from unit.views.results.screens import titles, words
 
 from compactctl.commands.lab.audit import (
     AuditedCompaction,
@@ -205,3 +205,18 @@ def test_gates_that_failed_are_named() -> None:
     assert list(audit_messages(replace(result, options=options, compactions=(unread,)))) == [
         "the audit failed: unaudited"
     ]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (87, ["No By At Before Rules Tasks Files Errors Names Invented Looks"]),
+        (80, ["No At Before Rules Tasks Files Errors Names Invented Looks"]),
+        (73, ["No At Rules Tasks Files Errors Names Invented Looks"]),
+        (65, ["No At Rules Files Errors Names Invented Looks"]),
+        (58, ["No At Rules Files Names Invented Looks"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    assert titles(audit_terminal(result_of(COMPACTION)), width)[:1] == shown_titles
+    assert titles(audit_terminal(result_of(COMPACTION)), width + 1)[:1] != shown_titles

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, MEASURE, ROW
-from unit.views.results.screens import words
+from unit.views.results.screens import titles, words
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.options import BatchGates, BatchOptions
@@ -265,3 +265,26 @@ def test_a_document_has_sums_and_rows() -> None:
     one, other = document["files"]
     assert (one["status"], one["tokensBefore"], one["window"], one["tools"]) == ("ok", 90, 200, [])
     assert (other["errorClass"], other["exitCode"]) == ("NoInputError", 66)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (79, ["File Model Tokens before Tokens after Saved Context Used Status"]),
+        (71, ["File Tokens before Tokens after Saved Context Used Status"]),
+        (64, ["File Tokens before Tokens after Context Used Status"]),
+        (57, ["File Tokens before Tokens after Used Status"]),
+        (48, ["File Tokens before Tokens after Status"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    assert (
+        titles(batch_terminal(result_of(SMALLER, options=replace(OPTIONS, compacts=True))), width)
+        == shown_titles
+    )
+    assert (
+        titles(
+            batch_terminal(result_of(SMALLER, options=replace(OPTIONS, compacts=True))), width + 1
+        )
+        != shown_titles
+    )

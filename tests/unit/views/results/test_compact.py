@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from unit.views.measurements import LIMITS, measured
-from unit.views.results.screens import styles, words
+from unit.views.results.screens import styles, titles, words
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
@@ -391,3 +391,21 @@ def test_an_earlier_rescue_is_told() -> None:
     document = rescue_document(rescued(RESULT, earlier=SESSION, uncounted=5))
     assert (document["earlier"], document["uncountedTokens"]) == ("s1", 5)
     assert rescue_document(rescued(RESULT))["earlier"] is None
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (69, ["Line Message Tokens After Fate", "Stage Outcome Tokens before Tokens after Saved"]),
+        (67, ["Line Message Tokens After Fate", "Stage Outcome Tokens after Saved"]),
+        (50, ["Line Message Tokens Fate", "Stage Outcome Tokens after Saved"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    explained = replace(
+        RESULT,
+        options=replace(OPTIONS, explain=True),
+        requested=Requested(fates=(fate(1, "hidden", "drop", "old " * 20, ("Read",) * 6),)),
+    )
+    assert titles(compact_terminal(explained), width) == shown_titles
+    assert titles(compact_terminal(explained), width + 1) != shown_titles

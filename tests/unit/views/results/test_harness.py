@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from unit.views.measurements import BUDGET, measured
-from unit.views.results.screens import shown, styles, words
+from unit.views.results.screens import shown, styles, titles, words
 
 from compactctl.commands.harness.chunks import (
     ChunkRow,
@@ -167,3 +167,16 @@ def test_a_document_tells_whether_a_file_is_cut() -> None:
     ]
     assert (document["included"], document["excluded"]) == (["a/b.csv"] * 3, ["a/b.csv"])
     assert (document["estimatedTokens"], document["fileBudgetTokens"]) == (1_900, 78_000)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (53, ["Tokens What fits Type Size File"]),
+        (46, ["Tokens What fits Size File"]),
+        (40, ["Tokens What fits File"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    assert titles(file_budget_terminal(FILES), width) == shown_titles
+    assert titles(file_budget_terminal(FILES), width + 1) != shown_titles

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from unit.views.results.screens import shown, words
+from unit.views.results.screens import shown, titles, words
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
@@ -201,3 +201,42 @@ def test_a_document_has_operations_and_warnings() -> None:
     }  # fmt: skip
     assert "advice" not in document
     assert list(log_messages(replace(RESULT, warnings=("odd",)))) == ["warning: odd"]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (
+            91,
+            [
+                "No Operation Kind When (UTC) Tokens before Tokens after State",
+                "Group Stage Messages Tokens in them before Operation",
+            ],
+        ),
+        (
+            82,
+            [
+                "No Operation When (UTC) Tokens before Tokens after State",
+                "Group Stage Messages Tokens in them before Operation",
+            ],
+        ),
+        (
+            73,
+            [
+                "No Operation Tokens before Tokens after State",
+                "Group Stage Messages Tokens in them before Operation",
+            ],
+        ),
+        (
+            55,
+            [
+                "No Operation Tokens before Tokens after State",
+                "Group Stage Messages Tokens in them before",
+            ],
+        ),
+        (52, ["No Operation Tokens after State", "Group Stage Messages Tokens in them before"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    assert titles(log_terminal(RESULT), width) == shown_titles
+    assert titles(log_terminal(RESULT), width + 1) != shown_titles

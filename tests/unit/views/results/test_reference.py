@@ -5,9 +5,16 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from unit.views.results.screens import shown, words
+from unit.views.results.screens import shown, titles, words
 
-from compactctl.commands.reference import ConfigResult, ConfigRow, ProfilesResult, models, stages
+from compactctl.commands.reference import (
+    ConfigResult,
+    ConfigRow,
+    ProfilesResult,
+    models,
+    profiles,
+    stages,
+)
 from compactctl.profiles.profile import (
     LevelRule,
     Profile,
@@ -269,3 +276,33 @@ def test_settings_are_rows_with_where_they_come_from() -> None:
     assert words(config_terminal(ConfigResult(command="stats", files=(), rows=()))) == [
         "settings none was found", "", "every option of stats is at its default; --all lists them",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (93, ["Profile Compacts when Stages"]),
+        (67, ["Profile Compacts when"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_of_profiles_are_left_out(
+    width: int, shown_titles: list[str]
+) -> None:
+    assert titles(profiles_terminal(profiles()), width) == shown_titles
+    assert titles(profiles_terminal(profiles()), width + 1) != shown_titles
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (82, ["Name begins with Window Max output Counter Exactness"]),
+        (68, ["Name begins with Window Max output Counter"]),
+        (57, ["Name begins with Window Counter"]),
+        (45, ["Name begins with Window"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_of_models_are_left_out(
+    width: int, shown_titles: list[str]
+) -> None:
+    assert titles(models_terminal(models()), width) == shown_titles
+    assert titles(models_terminal(models()), width + 1) != shown_titles

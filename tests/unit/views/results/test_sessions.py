@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.views.results.screens import shown, words
+from unit.views.results.screens import shown, titles, words
 
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.session_finder import SessionChoices
@@ -241,3 +241,20 @@ def test_files_come_with_what_to_type() -> None:
 def test_without_files_it_is_said_what_to_name(compacted: bool, words_: str) -> None:  # noqa: FBT001 - a case of the table
     [line] = shown(candidates_terminal(candidates(compacted=compacted), "x", NOW))
     assert line.startswith(f"x: {words_}")
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (95, ["Session Client Changed Title Project Context Full Model Size"]),
+        (87, ["Session Client Changed Title Project Context Full Model"]),
+        (79, ["Session Client Changed Title Project Context Full"]),
+        (72, ["Session Client Changed Title Context Full"]),
+        (63, ["Session Client Changed Title Full"]),
+        (54, ["Session Changed Title Full"]),
+        (41, ["Session Title Full"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    assert titles(sessions_terminal(RESULT), width) == shown_titles
+    assert titles(sessions_terminal(RESULT), width + 1) != shown_titles

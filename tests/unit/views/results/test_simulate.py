@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from unit.views.measurements import LIMITS, measured
-from unit.views.results.screens import words
+from unit.views.results.screens import titles, words
 
 from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult
 from compactctl.commands.lab.simulated_session import (
@@ -174,3 +174,42 @@ def test_what_was_not_simulated_is_told(count: int, said: list[str]) -> None:
     assert list(simulate_messages(result)) == [
         "warning: odd", "not simulated: roo: no window", *said,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_titles"),
+    [
+        (
+            99,
+            [
+                "Profile Compacted Largest request Next request All requests Too large",
+                "Turn Step Line Path Before After Stages Why",
+            ],
+        ),
+        (
+            77,
+            [
+                "Profile Compacted Largest request All requests Too large",
+                "Turn Step Line Path Before After Stages Why",
+            ],
+        ),
+        (
+            66,
+            [
+                "Profile Compacted Largest request All requests Too large",
+                "Turn Step Path Before After Stages Why",
+            ],
+        ),
+        (
+            63,
+            ["Profile Compacted All requests Too large", "Turn Step Path Before After Stages Why"],
+        ),
+        (60, ["Profile Compacted All requests Too large", "Turn Step Before After Stages Why"]),
+        (48, ["Profile Compacted All requests Too large", "Turn Step Before After Why"]),
+        (46, ["Compacted All requests Too large", "Turn Step Before After Why"]),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
+    with_profile = replace(RESULT, options=replace(RESULT.options, profiles=(PROFILE,)))
+    assert titles(simulate_terminal(with_profile), width) == shown_titles
+    assert titles(simulate_terminal(with_profile), width + 1) != shown_titles
