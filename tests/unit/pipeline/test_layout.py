@@ -40,6 +40,32 @@ def test_a_hidden_line_is_gone_and_the_marker_says_so() -> None:
     assert last.source_index == 2
 
 
+@pytest.mark.parametrize(
+    ("details", "written"),
+    [
+        ({"summarizer": "offline"}, {}),
+        ({"summarizer": "openai"}, {"summarizer": "openai"}),
+        (
+            {"summarizer": "offline", "fallback": "no answer", "messages": 3},
+            {"summarizer": "offline", "fallback": "no answer"},
+        ),
+    ],
+)
+def test_a_summary_names_its_writer_unless_that_is_the_usual_one(
+    details: dict[str, str | int], written: dict[str, str]
+) -> None:
+    tree = page("openai-chat", *chat("a", "b", "c"))
+    summary = Synthetic(
+        id=MessageId("s"), kind="summary", role="user", text="sum", group=GroupId("g"),
+        details=details,
+    )  # fmt: skip
+    edits: list[Edit] = [Insert(before=MessageId(tree.ids[1]), message=summary), hide(tree.ids[1])]
+    metadata = values(tree.laid_out(edits))[1]["compactctl"]
+    assert isinstance(metadata, dict)
+    named = {name: metadata[name] for name in ("summarizer", "fallback") if name in metadata}
+    assert named == written
+
+
 def test_without_tags_a_record_holds_nothing_of_ours() -> None:
     tree = page("openai-chat", *chat("a", "b", "c"))
     new = tree.laid_out(edits_of(tree, 1, rewritten=2), tags=False)

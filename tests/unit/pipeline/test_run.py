@@ -306,6 +306,17 @@ def test_what_is_taken_back_is_said() -> None:
     assert result.stages[0].detail == "it does not fit with 8 tokens; hide6 leaves 4"
 
 
+@pytest.mark.parametrize(
+    ("extra", "told"), [(0, "rolled-back"), (2, "rolled-back"), (3, "applied")]
+)
+def test_an_alternative_may_have_a_larger_target_of_its_own(extra: int, told: str) -> None:
+    ids = [f"m{n}" for n in range(10)]
+    first = replace(hiding("some", *ids[:2]), extra_tokens=extra, falls_back=True)
+    messages = conversation(*(user("a") for _ in range(10)))
+    result = run(replace(view(messages), target=5), [first, hiding("more", *ids[:6])], meter())
+    assert outcomes(result)[0] == told
+
+
 def test_a_step_may_have_a_larger_target_of_its_own() -> None:
     ids = [f"m{n}" for n in range(10)]
     steps = [replace(hiding("some", *ids[:2]), extra_tokens=5), hiding("more", *ids[:6])]
