@@ -1,17 +1,22 @@
 """Editing a record's text: values, tags, and nothing else."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.records.decode import decode_lines
+from compactctl.formats.registry import format_named
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId
 from compactctl.model.transcript import RawLine
+from compactctl.model.usage_fields import REPORTED_KEY
 from compactctl.pipeline.record_splice import (
     dump,
     part_replacements,
+    reported_usage,
+    restate_usage,
     value_replacements,
     with_added_fields,
     with_fields,
@@ -59,3 +64,38 @@ def test_a_value_inside_another_new_value_is_changed_first() -> None:
 
     (state_now,) = [json.loads(text) for text in changes.values()]
     assert state_now == {**state, "input": {"path": "a", "text": "[cut]"}, "output": "[cleared]"}
+
+
+COUNTS = '{"usage": {"input_tokens": 5, "cache_read_input_tokens": 70}, "n": 1e0}'
+
+
+def restated(record: str, tokens: int) -> str:
+    fields = format_named("claude-code").usage_fields
+    assert fields is not None
+    return restate_usage(record, replace(fields, path=("usage",)), tokens)
+
+
+def test_counts_are_restated_and_kept_as_they_were_reported() -> None:
+    new = restated(COUNTS, 40)
+    usage = json.loads(new)["usage"]
+    assert sum(usage.values()) == 40
+    assert '"n": 1e0' in new
+    reported = {REPORTED_KEY: {"input_tokens": 5, "cache_read_input_tokens": 70}}
+    assert json.loads(new)["compactctl"] == reported
+    assert reported_usage(new) == reported
+    again = restated(new, 30)
+    assert (sum(json.loads(again)["usage"].values()), reported_usage(again)) == (30, reported)
+
+
+@pytest.mark.parametrize(
+    "record", ['{"usage": {"input_tokens": 75}}', '{"usage": null}', '{"usage": [75]}', "{}"]
+)
+def test_counts_that_are_so_already_or_are_not_there_stay(record: str) -> None:
+    assert restated(record, 75) == record
+
+
+@pytest.mark.parametrize(
+    "record", ["{}", '{"compactctl": {}}', f'{{"x": {{"{REPORTED_KEY}": 1}}}}']
+)
+def test_without_restated_counts_there_are_none(record: str) -> None:
+    assert reported_usage(record) == {}
