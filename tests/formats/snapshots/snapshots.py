@@ -397,7 +397,9 @@ def _recognized(values: list[Any]) -> str:
         chosen = detect(lines, "file").name
     except CompactctlError as error:
         chosen = str(error).partition("; ")[0].partition(" (")[0]
-    return f"{chosen} of {' '.join(names) or 'none'}"
+    # A file without objects is taken by each; a new format leaves its snapshot as it is.
+    found = "all" if len(names) == len(ALL_FORMATS) else " ".join(names)
+    return f"{chosen} of {found or 'none'}"
 
 
 def _fields(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

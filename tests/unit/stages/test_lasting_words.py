@@ -15,7 +15,7 @@ from compactctl.history.protection import protected_messages
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.run import PipelineRun, StageStep, run
-from compactctl.stages.registry import stage_named
+from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.tokens.meter import part_texts
 
 # What a person says; the number makes each of them another one.
@@ -148,6 +148,12 @@ def stands_in(text: str, lines: Sequence[str]) -> bool:
         line.endswith(first) and list(lines[n : n + len(others)]) == others
         for n, line in enumerate(lines, 1)
     )
+
+
+def test_every_stage_that_keeps_what_people_said_is_tried() -> None:
+    keeping = {stage.name for stage in ALL_STAGES if stage.keeps_lasting_words}
+    missing = keeping.difference(*(names.split(",") for names, _ in OURS.values()))
+    assert not missing, f"add {missing} to OURS in tests/unit/stages/test_lasting_words.py"
 
 
 @pytest.mark.parametrize("way", OURS)
