@@ -180,6 +180,8 @@ def test_figures_that_exceed_their_limit_come_before_others() -> None:
         ("413", "a413b", True),
         ("status 413", "status 4131", False),
         ("413 status", "1413 status", False),
+        ("4 states", "14 states", False),
+        ("status 4", "status 41", False),
         ("a … b", "a" + "x" * 200 + "b", True),
         ("a … b", "a" + "x" * 201 + "b", False),
         ("a.b", "axb", False),

@@ -324,3 +324,9 @@ def test_a_pattern_that_another_holds_comes_after_it() -> None:
 def test_every_provider_has_hints() -> None:
     known = load_patterns()
     assert {name for each in known.overflow for name in each.providers} <= set(known.hints)
+
+
+def test_the_prompt_is_what_was_sent_without_the_room_for_an_answer() -> None:
+    found = classify_error("exceed context limit: 190000 + 16000 > 200000")
+    assert (found.actual, found.prompt, found.answer) == (206_000, 190_000, 16_000)
+    assert Overflow(overflow=True).prompt is None

@@ -1,8 +1,18 @@
+import math
+from collections import Counter
+
 import pytest
+from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.summaries.extract.entities import MAX_CHARS, Lexicon
+from compactctl.summaries.extract.entities import (
+    MAX_CHARS,
+    EntityDemand,
+    EntityUses,
+    Lexicon,
+)
+from compactctl.summaries.extract.passages import read_passages
 
 
 @pytest.mark.parametrize(
@@ -62,3 +72,67 @@ def test_answers_do_not_depend_on_earlier_questions(before: str, text: str) -> N
     found = lexicon.entities(text)
     assert found == Lexicon("/home").entities(text)
     assert all(len(entity) <= MAX_CHARS for entity in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "cwd", "found"),
+    [
+        ("see src/app/main_loop.py.", None, ("src/app/main_loop.py",)),
+        ("see /w/src/a.py and ./src/a.py", "/w/", ("src/a.py",)),
+        ("see /w/src/a.py", None, ("/w/src/a.py",)),
+        ("https://example.org/a#part!", None, ("https://example.org/a",)),
+        ("#1234 and ENG-4012", None, ("#1234", "ENG-4012")),
+        ("abc", None, ()),
+        ("a_bc", None, ()),
+        ("a_bcd", None, ("a_bcd",)),
+        ("ValueError and SoilError", None, ("SoilError",)),
+        ("a_" + "b" * 198, None, ("a_" + "b" * 198,)),
+        ("a_" + "b" * 199, None, ()),
+        (r'"\tsoil_sensor\nrain_gauge"', None, ("soil_sensor", "rain_gauge")),
+        ("soil_sensor soil_sensor", None, ("soil_sensor",)),
+    ],
+)
+def test_entities_are_paths_names_and_ids(
+    text: str, cwd: str | None, found: tuple[str, ...]
+) -> None:
+    assert Lexicon(cwd).entities(text) == found
+
+
+def test_demand_is_for_what_was_used_lately_often_and_by_the_model() -> None:
+    passages = read_passages(
+        conversation(
+            user("soil_sensor"),
+            assistant("soil_sensor"),
+            call("a", "Bash", command="rain_gauge"),
+            result("a", "rain_gauge leaf_count"),
+            thinking("pond_size"),
+            user("x"),
+            assistant("done"),
+        )
+    )
+    uses = EntityUses()
+    lexicon = Lexicon()
+    for passage in passages:
+        uses.add(lexicon.entities(passage.text), passage)
+    log = math.log1p
+    assert uses.demand("soil_sensor") == pytest.approx(3.4 / (1 + 2 / 20) + 2.5 * log(2))
+    assert uses.demand("leaf_count") == pytest.approx(
+        3.4 / (1 + 2 / 20) + 2.5 * log(1) - 1.65 * log(1)
+    )
+    found = EntityDemand.of(passages, lexicon)
+    assert set(found.demand) == {"soil_sensor", "rain_gauge", "leaf_count"}
+    assert found.demand["soil_sensor"] == pytest.approx(uses.demand("soil_sensor") ** 1.75)
+    assert found.mean_top_demand == pytest.approx(sum(found.demand.values()) / 3)
+    assert EntityDemand.of((), lexicon).mean_top_demand == 1.0
+
+
+def test_the_unit_of_demand_is_the_mean_of_the_sixty_most_wanted() -> None:
+    demand = EntityDemand(demand={str(n): float(n) for n in range(100)}, lexicon=Lexicon())
+    assert demand.mean_top_demand == sum(range(40, 100)) / 60
+
+
+def test_old_input_is_wanted_by_nobody() -> None:
+    uses = EntityUses(
+        passage_counts=Counter({"a": 1}), not_by_model=Counter({"a": 99}), age={"a": 10_000}
+    )
+    assert uses.demand("a") == 0.0

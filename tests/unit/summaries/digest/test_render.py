@@ -1,0 +1,119 @@
+"""The text of a digest: headings, quotations, and marks where lines are omitted."""
+
+import pytest
+from builders import assistant, call, conversation, result, user
+
+from compactctl.summaries.digest.facts import LineIndex
+from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
+from compactctl.summaries.digest.render import (
+    format_note,
+    group_heading,
+    join_pieces,
+    list_row,
+    quote_lines,
+    render_digest,
+)
+from compactctl.summaries.extract.passages import read_passages
+
+PASSAGES = read_passages(
+    conversation(
+        user("go"),
+        call("r", "Read", file_path="src/a.py"),
+        result("r", "zero\none\ntwo\nthree\n  7→seven\nfive"),
+        assistant("fine"),
+    )
+)
+
+
+def quote(row: int, text: str, *, passage: int = 2, piece: int = 0) -> Fragment:
+    group = FragmentGroup("course", 1 if passage == 2 else passage)
+    return Fragment(group=group, line=LineIndex(passage, row), piece=piece, text=text)
+
+
+def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> Fragment:
+    return Fragment(group=FragmentGroup(section, label=label), line=LineIndex(0, row), text=text)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "gaps", "lines"),
+    [
+        ([quote(0, "zero"), quote(1, "one")], True, ["> zero", "> one"]),
+        ([quote(1, "one")], True, ["…", "> one"]),
+        ([quote(1, "one")], False, ["> one"]),
+        ([quote(3, "three"), quote(0, "zero")], True, ["> zero", "…", "> three"]),
+        # A line number shows a gap by itself; it goes where the line before is shown.
+        ([quote(0, "zero"), quote(4, "  7→seven")], True, ["> zero", "> 7→seven"]),
+        ([quote(3, "three"), quote(4, "  7→seven")], True, ["…", "> three", "> seven"]),
+        ([quote(1, "b", passage=3)], True, ["> b"]),
+        ([quote(0, "")], True, []),
+        (
+            [quote(0, "z", piece=2), quote(0, "x ", piece=0), quote(0, "y ", piece=1)],
+            True,
+            ["> x y z"],
+        ),
+        ([quote(0, "z", piece=3), quote(0, "x ", piece=0)], True, ["> x  … z"]),
+    ],
+)
+def test_lines_are_quoted_in_order_with_marks_for_gaps(
+    fragments: list[Fragment],
+    gaps: bool,  # noqa: FBT001
+    lines: list[str],
+) -> None:
+    assert list(quote_lines(PASSAGES, fragments, gaps=gaps)) == lines
+
+
+def test_the_first_piece_of_a_line_needs_no_mark() -> None:
+    assert join_pieces([quote(0, "b ", piece=1), quote(0, "c ", piece=2)]) == "b c"
+
+
+def test_headings_of_groups() -> None:
+    assert group_heading(FragmentGroup("course", 1), PASSAGES) == "[L2] Read src/a.py"
+    assert group_heading(FragmentGroup("files", label="src"), PASSAGES) == "src/: "
+    assert group_heading(FragmentGroup("tasks"), PASSAGES) == ""
+    row = list_row(
+        FragmentGroup("files", label="src"), [entry("files", x) for x in ("b", "a", "b")]
+    )
+    assert row == "src/: a, b"
+
+
+def test_a_note_counts_messages_and_explains_references() -> None:
+    note = "{count}: {legend}"
+    assert format_note(note, 1_234, PASSAGES) == "1,234: [L12] is line 12 of what was compacted."
+    assert format_note(note, 0, ()) == "0: [L12] is line 12 of what was compacted."
+
+
+def test_a_digest_has_its_sections_in_order() -> None:
+    fragments = [
+        entry("names", "soil_sensor"),
+        entry("names", "c.py", "lib"),
+        entry("files", "b.py", "src"),
+        entry("files", "a.py"),
+        entry("tasks", "[pending] Two", row=1),
+        entry("tasks", "[pending] One", row=0),
+        quote(1, "one"),
+    ]
+    pinned = {0: "go", 3: "fine\n\nand so on"}
+    text = render_digest("Note.", PASSAGES, pinned, fragments, gaps=True)
+    assert text.split("\n") == [
+        "Note.",
+        "## Tasks",
+        "> [pending] One",
+        "> [pending] Two",
+        "## Files",
+        "> a.py",
+        "> src/: b.py",
+        "## Course",
+        "[L1] user",
+        "go",
+        "[L2] Read src/a.py",
+        "…",
+        "> one",
+        "[L4] agent",
+        "> fine",
+        ">",
+        "> and so on",
+        "## Also named",
+        "> soil_sensor",
+        "> lib/: c.py",
+    ]
+    assert render_digest("Note.", PASSAGES, {}, [], gaps=True) == "Note."
