@@ -190,19 +190,18 @@ def test_a_page_does_not_take_the_place_of_an_output_and_may_lie_beside_it(
         *("batch FILE --junit", "eval FILE --plot"),
     ],
 )
-@pytest.mark.parametrize("place", ["FOLDER", "FOLDER/missing/out", "ARCHIVE"])
 def test_a_place_where_no_file_can_be_is_refused_before_any_work(
-    ask: Ask, desk: Path, compacted: Path, command: str, place: str
+    ask: Ask, desk: Path, compacted: Path, command: str
 ) -> None:
     places: dict[str, Path] = {"FILE": desk, "SMALL": compacted}
     folder = desk.parent / "folder"
     folder.mkdir()
     before = contents(desk.parent)
     words = [places.get(word, word) for word in command.split()]
-    where = place.replace("FOLDER", str(folder)).replace("ARCHIVE", str(archives(compacted)[0]))
-    outcome = ask(*words, where, "--force")
-    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert contents(desk.parent) == before
+    for place in (folder, folder / "missing" / "out", archives(compacted)[0]):
+        outcome = ask(*words, place, "--force")
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1), place
+        assert contents(desk.parent) == before, place
 
 
 def test_a_file_is_no_folder_for_outputs(ask: Ask, desk: Path) -> None:

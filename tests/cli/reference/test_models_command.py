@@ -59,13 +59,13 @@ def test_how_a_name_is_looked_up(ask: Ask, name: str, words: tuple[str, ...]) ->
 
 def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -> None:
     codex = sample("codex-session")
-    for command in ("check", "stats", "simulate"):
-        outcome = ask(command, codex, "--model", "gpt5")
+    for command in (("check",), ("stats",), ("simulate", "--profile", "default")):
+        outcome = ask(*command, codex, "--model", "gpt5")
         assert outcome.err == (
             "warning: --model gpt5 is not a listed model: a window of 128,000 tokens is assumed,"
             " --window sets it; did you mean gpt-5?\n"
         )
-        assert "warning" not in ask(command, codex, "--model", "gpt5", "--window", "9k").err
+        assert "warning" not in ask(*command, codex, "--model", "gpt5", "--window", "9k").err
     assert "warning" not in ask("stats", codex, "--model", "grok-4.9").err
     found = json.loads(ask("stats", codex, "--model", "grok-4.9", "--json").out)
     assert not found["modelKnown"]
