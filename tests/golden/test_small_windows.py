@@ -4,30 +4,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from golden.windows import WINDOWS, squeeze
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import find_orphans
-from compactctl.profiles.registry import PROFILES, builtin_profile
+from compactctl.profiles.registry import PROFILES
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
-WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)
-
-
-def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult:
-    profile = builtin_profile(name)
-    measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(measure=measure),
-        )
-    )
 
 
 @pytest.mark.each_choice
@@ -40,14 +24,14 @@ def test_it_fits_or_says_by_how_much_not(
 ) -> None:
     name, window = setting
     source, output = SAMPLES / f"{sample}.jsonl", tmp_path / "out.jsonl"
-    result = compacted(source, output, name, window)
+    result = squeeze(source, output, name, window)
     assert result.fits == (result.largest_after <= result.limit)
     before, after = (
         load(InputOptions(path=str(source))).transcript,
         load(InputOptions(path=str(output))).transcript,
     )
     assert find_orphans(after.effective) <= find_orphans(before.effective)
-    assert not compacted(output, tmp_path / "again.jsonl", name, window).compacted
+    assert not squeeze(output, tmp_path / "again.jsonl", name, window).compacted
     if result.compacted:
         rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == source.read_bytes()

@@ -4,6 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from golden.windows import WINDOWS, squeeze
 from real.choice import (
     FILES,
     chosen,
@@ -14,18 +15,13 @@ from real.choice import (
     usual,
 )
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.profiles.registry import PROFILES, builtin_profile
+from compactctl.profiles.registry import PROFILES
 from compactctl.views.results.compact import compact_terminal
 from compactctl.views.terminal.screen import Facts
 
-# Short sessions are compacted, too, in a window as small as the first ones.
-WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)
 # Of profiles and windows, how many each file is tried with unless all are asked for.
 _TRIED = 3
 
@@ -35,19 +31,6 @@ _BUNDLED = ("codex-session", "gemini-cli-session", "openai-chat-conversations", 
 # Small and middle ones, so that all of it is done in ten minutes.
 _COUNT = 20
 DEVELOPMENT = sorted(usual(2), key=how_unusual)[:_COUNT] if FILES else []
-
-
-def squeeze(path: Path, output: Path, name: str, window: int) -> CompactResult:
-    """Compact with fast counting, which changes what fits but nothing that is proven here."""
-    profile = builtin_profile(name)
-    measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(measure=measure),
-        )
-    )
 
 
 @pytest.mark.long

@@ -54,6 +54,10 @@ def turns(*numbers: int) -> list[dict[str, Any]]:
     return [record for number in numbers for record in turn(number)]
 
 
+# What is compacted where any conversation of some turns will do.
+TALK = turns(0, 1, 2, 3)
+
+
 def jsonl(records: Sequence[Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 

@@ -1,5 +1,9 @@
-"""Rows of a batch: one that was measured, one that was compacted as well, and one that failed."""
+"""Rows of a batch: one that was measured, one that was compacted as well, and one that failed.
 
+And what a report reads of such a row.
+"""
+
+from compactctl.commands.batch.report import ReportRow
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome
 from compactctl.commands.measuring.figures import Figures, FileFigures, SessionFacts
 from compactctl.commands.measuring.next_request import Totals
@@ -31,3 +35,19 @@ FIGURES = Figures(
 ROW = BatchRow(path="a", measure=MEASURE, figures=FIGURES)
 AFTER = RowOutcome(after=Totals(messages=2, tokens=40, largest_counted=30, unseen=10))
 FAILURE = RowFailure(error_class="NoInputError", error="no such file", exit_code=66)
+REPORTED = ReportRow(
+    path="a",
+    status="ok",
+    exit_code=0,
+    project="shop",
+    model="gpt-5",
+    counter="o200k_base",
+    context=20_000,
+    tokens=30_000,
+    saved=10,
+    reread=3_000,
+    ended=1_700_000_000.0,
+    error="",
+    categories={"user": 30_000},
+    tools={"Read": 6_000, "Bash": 3_000},
+)

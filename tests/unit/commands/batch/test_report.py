@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from unit.commands.batch.rows import REPORTED as ROW
 
 from compactctl.commands.batch.report import (
     Bin,
@@ -17,22 +18,6 @@ from compactctl.commands.batch.report import (
     summarize,
 )
 
-ROW = ReportRow(
-    path="a",
-    status="ok",
-    exit_code=0,
-    project="shop",
-    model="gpt-5",
-    counter="o200k_base",
-    context=20_000,
-    tokens=30_000,
-    saved=10,
-    reread=3_000,
-    ended=1_700_000_000.0,
-    error="",
-    categories={"user": 30_000},
-    tools={"Read": 6_000, "Bash": 3_000},
-)
 FAILED = replace(ROW, status="failed", context=0, tokens=0, saved=0, tools={}, categories={})
 
 

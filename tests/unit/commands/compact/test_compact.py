@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from asked import asked
-from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns, words
+from unit.commands.conversations import FAST, TALK, back, jsonl, said, saved, squeeze, words
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.place import compacted_name
@@ -15,8 +15,6 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.tokens.budget import TargetSize
-
-TALK = turns(0, 1, 2, 3)
 
 
 @pytest.fixture

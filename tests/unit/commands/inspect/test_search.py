@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.commands.conversations import append, back, group_of, saved, squeeze, turns, view_of
+from unit.commands.conversations import TALK, append, back, group_of, saved, squeeze, turns, view_of
 
 from compactctl.commands.inspect.view import ViewResult, ViewScope
 from compactctl.errors import UsageError
-
-TALK = turns(0, 1, 2, 3)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from unit.commands.conversations import (
+    TALK,
     append,
     back,
     group_of,
@@ -22,8 +23,6 @@ from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
-
-TALK = turns(0, 1, 2, 3)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from store.archive.forging import change_rows
 from unit.commands.conversations import (
+    TALK,
     append,
     back,
     group_of,
@@ -34,8 +35,6 @@ from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.source import digest_of, split_lines
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.meter import part_texts
-
-TALK = turns(0, 1, 2, 3)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from unit.commands.conversations import (
+    TALK,
     append,
     back,
     group_of,
@@ -15,13 +16,10 @@ from unit.commands.conversations import (
     saved,
     squeeze,
     turn,
-    turns,
 )
 
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
-
-TALK = turns(0, 1, 2, 3)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from unit.commands.batch.rows import REPORTED
 from unit.views.results.screens import styles, words
 
 from compactctl.commands.batch.report import (
@@ -17,22 +18,10 @@ from compactctl.commands.batch.report import (
 from compactctl.commands.output_files import WrittenFile
 from compactctl.views.results.report import report_document, report_messages, report_terminal
 
-ROW = ReportRow(
-    path="a.jsonl",
-    status="ok",
-    exit_code=0,
-    project="shop",
-    model="gpt-5",
-    counter="o200k_base",
-    context=20_000,
-    tokens=30_000,
-    saved=0,
-    reread=3_000,
-    ended=1_700_000_000.0,
-    error="",
-    categories={"user": 10_000, "tool calls": 20_000},
+ROW = replace(
+    REPORTED, path="a.jsonl", saved=0, categories={"user": 10_000, "tool calls": 20_000},
     tools={"Read": 6_000, "Bash": 9_000},
-)
+)  # fmt: skip
 FAILED = replace(
     ROW, path="b.jsonl", status="failed", exit_code=65, error="is\nbroken", context=0, tokens=0,
     categories={}, tools={}, counter="",
