@@ -18,7 +18,7 @@ from docs.generate import ROOT
 
 _NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "__pycache__", ".*_cache", ".hypo*")
 # What says how these tests are run: those of the copy are the ones of every change.
-_OF_THIS_RUN = ("COMPACTCTL_", "HYPOTHESIS_", "PYTEST_")
+_OF_THIS_RUN = ("COMPACTCTL_", "COV", "HYPOTHESIS_", "PYTEST_")
 _TALK = (
     {"speaker": "person", "said": "Who goes there?"},
     {"speaker": "agent", "said": "A heron."},
