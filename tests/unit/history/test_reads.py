@@ -619,3 +619,35 @@ def test_the_kind_of_a_tool_does_not_depend_on_its_server_or_spelling(
     tool: str, kind: str | None
 ) -> None:
     assert kind_of(tool) == kind
+
+
+def covering(*ranges: tuple[int, int]) -> list[MessageId]:
+    """Return the newest read that covers each of these ranges, which come oldest first."""
+    reads = [
+        FileRead(
+            part_index=PartIndex(n, 0),
+            message=MessageId(f"m{n}"),
+            tool="Read",
+            path="a",
+            requested_lines=LineRange(first, last),
+            body="x",
+        )
+        for n, (first, last) in enumerate(ranges)
+    ]
+    found = newest_covering_reads(reads)
+    return [found[read.requested_lines].message for read in reads]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "newest"),
+    [
+        ([(3, 5), (1, 10), (2, 20)], ["m2", "m1", "m2"]),
+        ([(4, 5), (2, 15), (1, 10), (3, 20)], ["m3", "m1", "m2", "m3"]),
+        ([(4, 12), (2, 15), (1, 10), (3, 11)], ["m1", "m1", "m2", "m3"]),
+        ([(1, 10), (2, 10), (3, 10)], ["m0", "m1", "m2"]),
+        ([(3, 10), (2, 10), (1, 10)], ["m2", "m2", "m2"]),
+        ([(4, 5), (1, 30), (2, 20), (3, 10)], ["m3", "m1", "m2", "m3"]),
+    ],
+)
+def test_the_newest_of_many_ranges_covers(ranges: list[tuple[int, int]], newest: list[str]) -> None:
+    assert covering(*ranges) == newest

@@ -20,11 +20,12 @@ from compactctl.lab.cuts import (
     MIN_LATER_REQUESTS,
     MIN_PREFIX_TOKENS,
     Cut,
+    cut_after,
     cuts_at,
     cuts_every,
     split_at_compactions,
 )
-from compactctl.model.message import Message
+from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import PastCompactions, Transcript
 
 
@@ -119,3 +120,28 @@ def test_what_subagents_did_is_left_out() -> None:
     aside = conversation(user("look", is_subagent=True))
     (found,) = split_at_compactions(transcript(*messages, *aside))
     assert found == messages
+
+
+def test_a_cut_comes_after_a_message() -> None:
+    messages = session()
+    # A call and its result stay together, and the next request begins behind them.
+    for index in (13, 14):
+        (found,) = cut_after(messages, messages[index].id, characters)
+        assert found.prefix == messages[:15]
+    assert list(cut_after(messages, MessageId("nobody"), characters)) == []
+    assert list(cut_after(messages, messages[-1].id, characters)) == []
+
+
+def test_a_cut_needs_a_past_and_a_future_of_some_size() -> None:
+    requests = [m for n in range(9) for m in (assistant(f"a{n}"), user("b"))]
+
+    def shares(size: int) -> list[float]:
+        sizes = {"m0": size}
+        messages = conversation(user("go"), *requests)
+        found = cuts_at(messages, [0.0, 0.5, 1.0], lambda message: sizes.get(message.id, 0))
+        return [cut.share for cut in found]
+
+    usable = shares(MIN_PREFIX_TOKENS)
+    assert usable[0] == 0
+    assert shares(MIN_PREFIX_TOKENS - 1) == []
+    assert all(9 - round(9 * share) >= MIN_LATER_REQUESTS for share in usable)

@@ -203,3 +203,36 @@ def test_a_path_is_named_with_a_folder_or_alone(
     found: bool,  # noqa: FBT001
 ) -> None:
     assert MentionIndex([text], Lexicon()).has_path(path, is_only=only) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "found"),
+    [
+        ("log", "logs", False),
+        ("logg", "loggs", True),
+        ("bas", "bases", True),
+        ("go", "going", False),
+        ("Tested", "testing", True),
+    ],
+)
+def test_endings_are_left_out_of_longer_words(text: str, rule: str, found: bool) -> None:  # noqa: FBT001
+    assert MentionIndex([text], Lexicon()).has_paraphrase(rule) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "found"),
+    [
+        ("soil_sensor.value", "soil_sensor", True),
+        ("src/soil_sensor", "soil_sensor", True),
+        ("soil_sensors", "soil_sensor", False),
+        ("see abc1234 there", "abc1234def", True),
+        ("see abc1234def5678 there", "abc1234", True),
+        ("see abc1235 there", "abc1234def", False),
+    ],
+)
+def test_a_name_is_mentioned_in_a_longer_one_and_an_id_by_its_start(
+    text: str,
+    entity: str,
+    found: bool,  # noqa: FBT001
+) -> None:
+    assert MentionIndex([text], Lexicon()).has_entity(entity) is found

@@ -263,3 +263,18 @@ def test_reasoning_of_a_known_length_goes_with_its_turn_as_well() -> None:
     assert found is not None
     assert kept is not None
     assert (found.total, kept.total) == (105 + 3, 105 + 3 + 50)
+
+
+def test_only_this_turns_reasoning_is_still_sent_where_it_goes_with_its_turn() -> None:
+    def thought_of(text: str, context: int, output: int, name: str) -> Message:
+        usage = ReportedUsage(context=context, output=output, reasoning=output - 3)
+        return replace(sealed(text, name), usage=usage)
+
+    messages = conversation(
+        user("go"), thought_of("a", 100, 43, "r1"), user("on"), thought_of("b", 102, 33, "r2")
+    )
+    dropped = calibrated(messages, words, drops_past_reasoning=True)
+    kept = calibrated(messages, words)
+    assert dropped is not None
+    assert kept is not None
+    assert (dropped.hidden_reasoning, kept.hidden_reasoning) == (32, 42 + 32)

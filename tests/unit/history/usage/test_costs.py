@@ -201,3 +201,11 @@ def test_another_conversation_begins_empty() -> None:
         replace(reported(200, output=1), conversation=1),
     )
     assert context_shares(talk)[1] == pytest.approx({"user": 0.1, UNSEEN: 0.9})
+
+
+def test_what_was_sent_again_without_a_cache_costs_as_input() -> None:
+    usage = ReportedUsage(context=5_000, output=0, resent=ReportedUsage(context=8_000))
+    [one] = compute_costs(
+        found(user("go"), replace(reported(5_000), usage=usage)), TABLE
+    ).priced_rounds
+    assert one.input == pytest.approx(13_000 * 10 / 1e6)

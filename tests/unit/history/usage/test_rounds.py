@@ -417,3 +417,9 @@ def test_the_records_of_a_counted_answer_are_one_round() -> None:
     every = counted_rounds(talk, meter()).rounds
     assert [(each.usage.context, each.output) for each in every] == [(3, 6), (1, 2)]
     assert [(each.place.number, each.place.conversation) for each in every] == [(1, 0), (2, 1)]
+
+
+def test_what_was_sent_again_without_a_cache_was_not_read_from_it() -> None:
+    usage = ReportedUsage(context=20, output=7, resent=ReportedUsage(context=40))
+    every = find_rounds(session(user("go"), replace(answer(20), usage=usage)), meter())
+    assert (every.cache_read, every.cache_reports, every.sent) == (0, 0, 60)
