@@ -29,9 +29,15 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.document.offline import summary_budget, write_offline_summary
+from compactctl.summaries.document.draft import write_document
+from compactctl.summaries.document.offline import (
+    best_items,
+    kept_request_items,
+    summary_budget,
+    write_offline_summary,
+)
 from compactctl.summaries.document.templates import NINE
-from compactctl.summaries.extract.items import OMISSION
+from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words, lasting_items
 from compactctl.tokens.meter import part_texts
@@ -386,3 +392,68 @@ def test_key_lines_are_at_most_a_third_and_each_says_what_it_is_of() -> None:
 )
 def test_the_budget_follows_the_size_of_the_prefix(prefix: int, budget: int) -> None:
     assert summary_budget(prefix) == budget
+
+
+def test_two_hundred_tokens_beside_the_headings_make_sections() -> None:
+    messages = conversation(user("Go."), assistant("Done with it."), user("On."))
+    note = summarize(messages, budget=4_000).partition("\n")[0]
+    empty = count(write_document(note, (), NINE))
+    assert "### 1." in summarize(messages, budget=empty + 200)
+    assert "### 1." not in summarize(messages, budget=empty + 199)
+
+
+def item(section: int, text: str, value: float, position: int = 0, topic: str = "") -> SummaryItem:
+    return SummaryItem(section=section, topic=topic, text=text, value=value, position=position)
+
+
+@pytest.mark.parametrize(
+    ("items", "room", "texts"),
+    [
+        ([item(3, "a", 1), item(3, "b", 2)], 100, ["b"]),
+        ([item(3, "late", 1, 9), item(3, "soon", 1, 1)], 100, ["soon"]),
+        (
+            [item(3, "a", 1), item(4, "b", 1), item(4, "c", 1, topic=DECISIONS)],
+            100,
+            ["b", "c", "a"],
+        ),
+        # Two of a hundred tokens for each but the current work, which has eight.
+        ([item(3, "one two", 1)], 100, ["one two"]),
+        ([item(3, "one two three", 1)], 100, []),
+        ([item(3, "one two three", 1)], 150, ["one two three"]),
+        ([item(3, "one two three", 1)], 149, []),
+        ([item(7, "one two", 1)], 100, ["one two"]),
+        ([item(7, "one two three", 1)], 100, ["one two three"]),
+        ([item(1, "a", 1), item(2, "b", 1)], 100, []),
+    ],
+)
+def test_the_best_item_of_each_section_is_pinned_if_it_fits(
+    items: list[SummaryItem], room: int, texts: list[str]
+) -> None:
+    found = best_items(items, room, lambda text: len(text.split()))
+    assert [each.text for each in found] == texts
+
+
+def test_the_newest_reply_is_shortened_to_its_share() -> None:
+    long = item(7, " ".join(f"word{n}" for n in range(100, 300)), 1)
+    (found,) = best_items([long], 1_000, lambda text: len(text.split()))
+    assert OMISSION.strip() in found.text
+    assert len(found.text) <= len(long.text) * 80 // 206 + len(OMISSION)
+    assert len(found.text) > len(long.text) * 80 // 206 - 20
+
+
+@pytest.mark.parametrize(
+    ("messages", "following", "text"),
+    [
+        ((assistant("a"),), (user("go"),), "The request is kept as it is: [L2]."),
+        ((user("go"),), (user("on"),), None),
+        ((assistant("a"),), (assistant("b"),), None),
+    ],
+)
+def test_a_request_that_follows_is_pointed_at(
+    messages: tuple[Message, ...], following: tuple[Message, ...], text: str | None
+) -> None:
+    talk = conversation(*messages, *following)
+    found = list(kept_request_items(talk[: len(messages)], talk[len(messages) :]))
+    assert [(each.section, each.text, each.position) for each in found] == (
+        [(1, text, 2)] if text else []
+    )
