@@ -34,11 +34,13 @@ from formats.written import halved
 
 from compactctl.errors import CompactctlError
 from compactctl.formats.registry import ALL_FORMATS, detect, recognizes
+from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, lay_out
 
 HERE = Path(__file__).parent
+Record = dict[str, Any]
 _TITLE = "== "
 _LONGEST = 50
 _DEPTH = 2
@@ -49,6 +51,30 @@ _APART = ("messages", "effective", "n_lines", "n_bytes")
 _USAGE = {"input_tokens": 3, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 20,
           "output_tokens": 40, "cache_creation": {"ephemeral_1h_input_tokens": 5}}  # fmt: skip
 
+_ATTACHMENTS: list[tuple[str, Record, Record]] = [
+    ("edited_text_file", {"snippet": "1", "filename": "a.py"}, {}),
+    ("nested_memory", {"path": "b.md", "content": {"content": "rule"}}, {}),
+    ("file", {"content": {"type": "image", "file": {"base64": "aGk="}}}, {}),
+    ("file", {"content": {"type": "pdf", "file": {
+        "base64": "aGk=", "type": "application/x"}}}, {}),
+    ("file", {"content": {"type": "other", "file": {"base64": "aGk="}}}, {}),
+    ("skill_listing", {"content": "skills"}, {}),
+    ("deferred_tools_delta", {"addedLines": ["a", "b"]}, {}),
+    ("mcp_instructions_delta", {"addedBlocks": []}, {}),
+    ("task_reminder", {"content": [
+        {"id": 1, "status": "open", "subject": "x"}, 7]}, {}),
+    ("todo", {"content": [{"content": "x", "status": "open"}]}, {}),
+    ("todo", {"content": [{"type": "text", "text": "x"}, {"content": "y"}]}, {}),
+    ("queued_command", {"prompt": [{"type": "text", "text": "x"}]}, {}),
+    ("queued_command", {"prompt": "x"}, {}),
+    ("date_change", {"newDate": None}, {}),
+    ("unknown", {"content": "x"}, {}),
+    ("file", {"filename": "c.py"}, {"rendered": [{"content": "shown"}]}),
+    ("skill_listing", {}, {"rendered": [{"content": [
+        {"type": "text", "text": "shown"},
+        {"type": "image", "source": {"type": "base64", "data": "aGk="}}]}]}),
+    ("todo", {}, {"rendered": [{"content": "shown"}, 7]}),
+]  # fmt: skip
 _REFUSAL = "prompt is too long: 205000 tokens > 200000 maximum"
 
 CLIENTS: Mapping[str, list[Any]] = {
@@ -163,6 +189,55 @@ CLIENTS: Mapping[str, list[Any]] = {
         claude.said("a1", "i1", "done"),
         claude.said("x1", "a1", _REFUSAL, isApiErrorMessage=True, errorDetails="400"),
         claude.user("u2", None, "two", sessionId="s2"),
+    ],
+    "claude-code attachments": [
+        claude.user("u1", None, "one"),
+        *(
+            {**claude.attached(f"t{number}", "u1", kind, **fields), **more}
+            for number, (kind, fields, more) in enumerate(_ATTACHMENTS)
+        ),
+        claude.user("u2", "t3", "abandoned"),
+        claude.said("a2", "u2", "abandoned"),
+        claude.user("u3", "u1", "two"),
+        claude.said("s1", "u3", "aside", isSidechain=True, inner={"model": "other"}),
+        claude.said("a3", "u3", "done"),
+        claude.user("u3", "u1", "two, edited"),
+    ],
+    "claude-code cleared": [
+        claude.user("u1", None, "one"),
+        claude.attached("f1", "u1", "file", filename="a.py", content={"file": {"content": "1"}}),
+        claude.called("a1", "f1", "c1", "m1", inner={"usage": _USAGE}),
+        claude.answered("r1", "a1", "c1"),
+        claude.called("a2", "r1", "c2", "m2", inner={"usage": _USAGE}),
+        claude.answered("r2", "a2", "c2"),
+        {**claude.microcompacted("k1", "r2", "c1"), "microcompactMetadata": {
+            "compactedToolIds": ["c1"], "clearedAttachmentUUIDs": ["f1"], "tokensSaved": 99}},
+        claude.called("a3", "k1", "c3", "m3", inner={"usage": _USAGE}),
+        claude.answered("r3", "a3", "c3"),
+        {**claude.microcompacted("k2", "r3", "c2"), "microcompactMetadata": {
+            "compactedToolIds": ["c2"], "tokensSaved": 9}},
+        claude.user("u2", "k2", "two"),
+    ],
+    "claude-code preserved": [
+        claude.user("u1", None, "one"),
+        claude.called("a1", "u1", "c1", "m1", inner={"usage": _USAGE}),
+        claude.answered("r1", "a1", "c1"),
+        claude.said("a2", "r1", "done", "m2", inner={"usage": _USAGE}),
+        claude.boundary("b1", "a2", preservedMessages={
+            "anchorUuid": "s1", "uuids": ["a1", "r1", "a2"]}),
+        claude.summarized("s1", "b1", "They did one."),
+        claude.user("u2", "a2", "two"),
+        claude.said("a3", "u2", "second", "m3"),
+        claude.boundary("b2", "a3", preservedSegment={
+            "headUuid": "u2", "anchorUuid": "s2", "tailUuid": "a3"}),
+        claude.summarized("s2", "b2", "They did two."),
+        claude.user("u3", "a3", "three"),
+    ],
+    "claude-code subagent": [
+        claude.user("u1", None, "one", isSidechain=True),
+        claude.attached("t1", "u1", "todo", content="x"),
+        {**claude.attached("t2", "u1", "todo", content="y"), "isSidechain": True},
+        claude.said("a1", "u1", "done", isSidechain=True),
     ],
     "cline sdk": [{"agent": "a", "sessionId": "s1", "messages": [
         {"id": "m1", "role": "user", "content": "one"},
@@ -301,14 +376,23 @@ def transcript_lines(transcript: Transcript) -> Iterator[str]:
             yield f"{field.name}: {describe(value)}"
     yield f"effective: {' '.join(short(message.id) for message in transcript.effective)}"
     for message in transcript.messages:
-        bare = {
-            field.name: getattr(message, field.name)
-            for field in fields(message)
-            if field.name not in ("id", "role", "parts", "line")
-            and getattr(message, field.name) != field.default
-        }
-        yield f"- {message.line} {message.role} {short(message.id)} {describe(bare)}"
-        yield from (f"    {describe(part)}" for part in message.parts)
+        yield from _message_lines("-", message)
+    # The client sends placeholders for some, and locks others.
+    known = {message.id: message for message in transcript.messages}
+    for message in transcript.effective:
+        if message != known.get(message.id):
+            yield from _message_lines("sent:", message)
+
+
+def _message_lines(label: str, message: Message) -> Iterator[str]:
+    bare = {
+        field.name: getattr(message, field.name)
+        for field in fields(message)
+        if field.name not in ("id", "role", "parts", "line")
+        and getattr(message, field.name) != field.default
+    }
+    yield f"{label} {message.line} {message.role} {short(message.id)} {describe(bare)}"
+    yield from (f"    {describe(part)}" for part in message.parts)
 
 
 def written_lines(records: list[Any]) -> Iterator[str]:

@@ -1,0 +1,106 @@
+"""What is read of a long session: both its ends, and more of it only when asked for."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from compactctl.sessions.reading import file_ends
+from compactctl.sessions.reading.file_ends import (
+    FileEnds,
+    last_lines,
+    read_edges,
+    read_ends,
+    read_head,
+)
+
+
+@pytest.fixture(autouse=True)
+def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_ends, "WINDOW", 20)
+    monkeypatch.setattr(file_ends, "MAX_SCAN", 60)
+    monkeypatch.setattr(file_ends, "_MAX_DECOMPRESSED", 180)
+
+
+def written(path: Path, count: int, *, end: str = "\n") -> Path:
+    """Write lines of nine bytes, a record in each."""
+    data = "\n".join(f'{{"n":{number}}}' for number in range(10, 10 + count)) + end
+    path.write_text(data)
+    if path.suffix == ".zst":
+        with pa.OSFile(str(path), "wb") as file, pa.CompressedOutputStream(file, "zstd") as stream:
+            stream.write(data.encode())
+    return path
+
+
+def numbers(records: object) -> list[int]:
+    return [record["n"] for record in records]  # type: ignore[attr-defined]
+
+
+def test_of_a_file_of_two_windows_all_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "s.jsonl", 4, end="\n" + " " * 4)
+    assert path.stat().st_size == 40
+    ends = read_ends(path)
+    assert ends == FileEnds(path=path, head=ends.head, tail=ends.head)
+    assert ends.head is ends.tail
+    assert numbers(ends.records_newest_first()) == [13, 12, 11, 10]
+    path.write_text(path.read_text() + " ")
+    ends = read_ends(path)
+    assert ends.head is not ends.tail
+    assert ends.start > 0
+    assert read_edges(path) == (path.read_bytes()[:20], path.read_bytes()[-20:])
+
+
+@pytest.mark.parametrize("count", [6, 7, 9, 12, 30])
+def test_of_a_longer_file_both_ends_are_read(tmp_path: Path, count: int) -> None:
+    path = written(tmp_path / "s.jsonl", count)
+    data = path.read_bytes()
+    everything = list(range(10, 10 + count))
+    ends = read_ends(path)
+    assert numbers(ends.head_records()) == everything[:2]
+    tail = numbers(ends.tail_records())
+    assert tail == everything[::-1][: len(tail)]
+    assert data[ends.start :] == ends.cut_line + b"\n" + b"\n".join(ends.tail)
+    assert numbers(ends.records_newest_first()) == [*tail, 11, 10]
+    # At most about 60 bytes are read for either.
+    assert numbers(ends.forward_records()) == everything[:8]
+    assert numbers(ends.backward_records()) == everything[::-1][:6]
+
+
+def test_a_tail_reaches_back_to_a_complete_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    for filling, tail in ((25, [99]), (70, [])):
+        long = b'{"n":99,"x":"%s"}\n' % (b"x" * filling)
+        path.write_bytes(written(path, 9).read_bytes() + long)
+        assert numbers(read_ends(path).tail_records())[:1] == tail
+
+
+def test_the_last_lines_are_complete(tmp_path: Path) -> None:
+    path = written(tmp_path / "s.jsonl", 5)
+    lines = path.read_bytes().split(b"\n")
+    assert last_lines(path, 45) == tuple(lines) == last_lines(path, 1_000)
+    assert last_lines(path, 44) == tuple(lines[1:])
+    assert last_lines(path, 18) == tuple(lines[4:])
+    assert read_head(path) == path.read_bytes()[:20]
+    assert read_head(tmp_path / "none") is None
+    path = written(path, 4)
+    assert read_edges(path) == (path.read_bytes(), path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("count", "head", "tail"),
+    [
+        (2, [10, 11], [10, 11]),
+        (3, [10, 11], [10, 11, 12]),
+        (6, [10, 11], list(range(10, 16))),
+        (7, [10, 11], list(range(11, 17))),
+        (19, [10, 11], list(range(23, 29))),
+        (20, [10, 11], []),
+    ],
+)
+def test_a_compressed_file_is_read_up_to_a_limit(
+    tmp_path: Path, count: int, head: list[int], tail: list[int]
+) -> None:
+    ends = read_ends(written(tmp_path / "s.jsonl.zst", count))
+    assert numbers(ends.head_records()) == head
+    assert numbers(reversed(list(ends.tail_records()))) == tail
+    assert last_lines(ends.path, 9) == ends.tail
