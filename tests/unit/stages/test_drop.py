@@ -1,3 +1,4 @@
+import pytest
 from builders import (
     assistant,
     call,
@@ -13,6 +14,7 @@ from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,
+    meter,
     propose,
     skipped,
     skips,
@@ -21,6 +23,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.history.pairs import find_orphans
+from compactctl.model.edit import Proposal
 from compactctl.stages.drop import STAGE
 
 TALK = conversation(
@@ -74,3 +77,11 @@ def test_reasoning_goes_with_the_calls_it_led_to() -> None:
         thinking(words(9), response_id="r3"), user("on"),
     )  # fmt: skip
     assert hidden(propose(STAGE, view(messages), tools=("find",))) == ["m0", "m1", "m2"]
+
+
+@pytest.mark.parametrize(("size", "is_hidden"), [(4, False), (5, True)])
+def test_what_is_no_larger_than_its_marker_stays(size: int, *, is_hidden: bool) -> None:
+    # A call of three words and its result, against a marker of seven.
+    talk = conversation(user("go"), call("a", "find", query="x"), result("a", words(size)))
+    outcome = STAGE.propose(view(talk), meter(), STAGE.options(tools=("find",)))
+    assert isinstance(outcome, Proposal) is is_hidden

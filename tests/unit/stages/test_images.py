@@ -111,3 +111,20 @@ def test_other_media_are_no_images() -> None:
     paper = MediaPart(media_type="application/pdf", n_bytes=99 * MIB)
     of = view(conversation(message("user", paper), user("and?"), assistant("no")))
     assert skipped(STAGE, of).reason == "there are no images"
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "size"),
+    [
+        (0, "size unknown"),
+        (999, "999 B"),
+        (1_000, "1.0 kB"),
+        (49_999, "50.0 kB"),
+        (50_000, "0.1 MB"),
+        (2_500_000, "2.5 MB"),
+    ],
+)
+def test_a_note_tells_the_size(n_bytes: int, size: str) -> None:
+    of = view(conversation(image(n_bytes), user("x")))
+    texts = rewritten(propose(STAGE, of, max_images=0, placeholder="{media}, {size}"))
+    assert list(texts.values()) == [f"image/png, {size}"]

@@ -3,6 +3,7 @@ from builders import assistant, call, conversation, result, summary, user
 from unit.stages.support.trials import (
     carried_out,
     joined,
+    meter,
     propose,
     reasons,
     rewritten,
@@ -13,6 +14,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.history.reads import stub_for
+from compactctl.model.edit import Proposal
 from compactctl.model.message import MediaPart, Message
 from compactctl.stages.prune import STAGE
 
@@ -189,3 +191,16 @@ def test_nothing_before_the_newest_summary_is_cleared_if_asked() -> None:
     assert len(rewritten(propose(STAGE, view(messages), **options))) == 2
     proposal = propose(STAGE, view(messages), **options, stop_at_summary=True)
     assert list(rewritten(proposal)) == ["m4"]
+
+
+@pytest.mark.parametrize(("protect_tokens", "cleared"), [(60, ["m1"]), (61, []), (59, ["m1"])])
+def test_what_is_cleared_already_takes_nothing_of_what_is_kept(
+    protect_tokens: int, cleared: list[str]
+) -> None:
+    talk = joined(
+        *results(50), call("x", "Bash"), result("x", words(90), cleared=True), *results(30, 30)
+    )
+    outcome = STAGE.propose(
+        view(talk), meter(), STAGE.options(protect_tokens=protect_tokens, min_savings=0)
+    )
+    assert (list(rewritten(outcome)) if isinstance(outcome, Proposal) else []) == cleared

@@ -239,3 +239,13 @@ def test_the_other_half_of_a_providers_own_tool_is_never_written() -> None:
     of = view(messages, can_write_assistant=True)
     assert "only the provider" in skipped(STAGE, of, policy="synth").reason
     assert hidden(propose(STAGE, of)) == ["m1", "m3"]
+
+
+def test_halves_that_can_be_completed_are_though_others_cannot() -> None:
+    server = replace(call_part("s", "search"), embedded=True)
+    messages = conversation(
+        user("go"), message("assistant", server), user("on"), result("lost", "x"), user("done")
+    )
+    of = view(messages, can_write_assistant=True)
+    inserts = [e for e in propose(STAGE, of, policy="synth").edits if isinstance(e, Insert)]
+    assert [(edit.before, edit.message.call_id) for edit in inserts] == [("m3", "lost")]
