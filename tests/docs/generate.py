@@ -161,7 +161,7 @@ def main() -> int:
             if _comparable(path, fresh) == _comparable(path, page):
                 continue
             stale += 1
-            print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
+            print(path.relative_to(ROOT), flush=True)  # noqa: T201 - the answer of this program
             if not options.check:
                 path.write_text(fresh)
     return 1 if options.check and stale else 0
