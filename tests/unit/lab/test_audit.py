@@ -205,3 +205,8 @@ def test_to_tell_everything_is_to_lose_nothing(chosen: list[Message], text: str)
     before = conversation(*chosen, user(text))
     whole = AuditInput(before=before, after=before, summary="", source=before)
     assert audit(whole, count).lost == ()
+
+
+def test_a_claim_that_no_line_holds_as_it_stands_has_no_line() -> None:
+    text = 'They said "please delete \x1b[33mall of it now".'
+    assert [each.line for each in audited(f"{GOOD}\n{text}").invented or ()] == [0]

@@ -145,3 +145,10 @@ def test_a_cut_needs_a_past_and_a_future_of_some_size() -> None:
     assert usable[0] == 0
     assert shares(MIN_PREFIX_TOKENS - 1) == []
     assert all(9 - round(9 * share) >= MIN_LATER_REQUESTS for share in usable)
+
+
+def test_the_share_is_that_of_the_requests_before_the_cut() -> None:
+    messages = session()
+    found = cut(messages)
+    requests = sum(message.role == "assistant" for message in messages)
+    assert found.share == (requests - len(found.future)) / requests

@@ -73,3 +73,17 @@ def test_nothing_is_demanded_that_the_prefix_lacks(
     found = demanded(before, *([speak(text)] for speak, text in future))  # type: ignore[operator]
     said = " ".join(text for speak, text in prefix if speak is not thinking)
     assert all(name in said for name in found.entities)
+
+
+def test_all_that_tools_show_in_a_request_is_reintroduced() -> None:
+    found = demanded(
+        [user("The soil_sensor and the rain_gauge and the leaf_count.")],
+        [
+            call("a", "Bash", command="ls"),
+            call("b", "Bash", command="ls"),
+            result("a", "soil_sensor"),
+            result("b", "rain_gauge"),
+        ],
+        [assistant("The leaf_count of the soil_sensor.")],
+    )
+    assert (found.entities, found.reintroduced) == ({"leaf_count": 1}, 2)

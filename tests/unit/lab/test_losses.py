@@ -236,3 +236,25 @@ def test_a_name_is_mentioned_in_a_longer_one_and_an_id_by_its_start(
     found: bool,  # noqa: FBT001
 ) -> None:
     assert MentionIndex([text], Lexicon()).has_entity(entity) is found
+
+
+def test_an_error_that_does_not_count_hides_none_behind_it() -> None:
+    assert unresolved(*run("z", "cat log", "fatal: not there"), *FAILED) == ["error: first line"]
+
+
+def test_files_of_equal_worth_are_listed_by_their_path() -> None:
+    found = shown("read", attached("src/b.py", "x"), attached("src/a.py", "x"))
+    assert [text for text, *_ in found] == ["src/a.py", "src/b.py"]
+
+
+def test_what_the_user_named_is_in_use_once_a_tool_showed_it() -> None:
+    talk = (user("Mind the pump_house."), *run("a", "make it", "pump_house", fails=False))
+    assert shown("identifier", *talk) == [("pump_house", "named 2 times", 3, False)]
+    said = (assistant("Mind the pump_house."), *run("a", "make it", "pump_house", fails=False))
+    assert shown("identifier", *said) == [("pump_house", "named 2 times", 3, False)]
+
+
+@pytest.mark.parametrize(("gap", "found"), [(25, True), (40, False)])
+def test_the_words_of_a_long_rule_may_be_further_apart(gap: int, found: bool) -> None:  # noqa: FBT001
+    text = "alpha bravo gamma " + "filler " * gap + "delta epsil zetas"
+    assert MentionIndex([text], Lexicon()).has_paraphrase(TEN) is found

@@ -137,6 +137,7 @@ def answers(*texts: str) -> ProbeAnswers:
         ([" ".join(WORDS[:3]) + "\n\n" + " ".join(WORDS[3:7])], True),
         ([" ".join(WORDS[:3]) + "\nother\n" + " ".join(WORDS[3:7])], False),
         ([" ".join(WORDS[:3]), " ".join(WORDS[3:7])], True),
+        (["beta gamma delta\nother\nalpha epsilon zeta eta"], False),
         (["other", " ".join(WORDS).upper()], True),
         (["x" * 900 + " " + " ".join(reversed(WORDS))], False),
         (["x" * 800 + " " + " ".join(reversed(WORDS))], True),

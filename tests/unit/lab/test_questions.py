@@ -34,3 +34,11 @@ def test_a_reader_sees_the_context_and_the_question() -> None:
     shown = prompt(conversation(user("Mind the rain.")), Question("What?", "rain"), None)
     assert "[request]\nMind the rain." in shown
     assert "Question: What?\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("rule", "count"),
+    [("Never touch any of the beds.", 0), ("Never touch any of the old beds.", 1)],
+)
+def test_a_rule_that_is_asked_for_has_seven_words(rule: str, count: int) -> None:
+    assert len(make_questions(conversation(user(rule)), None)) == count
