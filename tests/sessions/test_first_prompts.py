@@ -1,0 +1,106 @@
+"""Which prompt gives a session its title, and who started it, by its first records."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sessions.homes import Home
+
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.registry import load_sessions, newest_entries, store_named
+from compactctl.sessions.session import SessionDetails, SessionEntry
+from compactctl.store.client_folders import UserEnvironment
+
+Record = dict[str, Any]
+
+
+def details(path: Path, client: str, records: Sequence[Record]) -> SessionDetails:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    (session,) = load_sessions([SessionEntry(client=client, id="s", path=path, modified=0)])
+    return session.details
+
+
+def item(role: str, text: str) -> Record:
+    content = [{"type": "input_text", "text": text}]
+    return {
+        "type": "response_item",
+        "payload": {"type": "message", "role": role, "content": content},
+    }
+
+
+def typed(text: str) -> Record:
+    return {"type": "event_msg", "payload": {"type": "user_message", "message": text}}
+
+
+@pytest.mark.parametrize(
+    ("records", "title"),
+    [
+        ([item("user", "first"), item("user", "second")], "first"),
+        ([item("user", "first"), typed("typed"), typed("later")], "typed"),
+        ([item("assistant", "hello"), item("user", "first")], "first"),
+        ([typed(""), item("user", "first")], "first"),
+        ([item("assistant", "hello")], ""),
+    ],
+)
+def test_a_prompt_that_was_typed_comes_before_what_was_sent(
+    tmp_path: Path, records: list[Record], title: str
+) -> None:
+    meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "/p"}}
+    found = details(tmp_path / "s.jsonl", "codex", [meta, *records])
+    assert (found.title, found.project, found.kind) == (title, "/p", "main")
+
+
+@pytest.mark.parametrize(
+    ("meta", "kind"),
+    [
+        ({"source": "cli"}, "main"),
+        ({"source": "exec"}, "headless"),
+        ({"source": {"subagent": "review"}}, "subagent"),
+        ({"source": "cli", "thread_source": "user"}, "main"),
+        ({"source": "cli", "thread_source": None}, "main"),
+        ({"source": "cli", "thread_source": "subagent"}, "subagent"),
+    ],
+)
+def test_a_rollout_says_who_started_it(tmp_path: Path, meta: Record, kind: str) -> None:
+    records = [{"type": "session_meta", "payload": {"id": "s", **meta}}, typed("go")]
+    assert details(tmp_path / "s.jsonl", "codex", records).kind == kind
+
+
+def user(text: str, *, side: bool = False, **fields: object) -> Record:
+    message = {"role": "user", "content": text}
+    return {"type": "user", "isSidechain": side, "message": message, **fields}
+
+
+COMMAND = "<command-name>/init</command-name>"
+
+
+@pytest.mark.parametrize(
+    ("records", "title", "kind"),
+    [
+        ([user("first"), user("second")], "first", "main"),
+        ([user("aside", side=True), user("first")], "first", "main"),
+        ([user("aside", side=True), user("more", side=True)], "aside", "subagent"),
+        ([user(COMMAND), user("first")], "first", "main"),
+        ([user(COMMAND), user(COMMAND.replace("init", "model"))], "/init", "main"),
+        ([user("caveat", isMeta=True), user("first")], "first", "main"),
+        ([user("short", isCompactSummary=True), user("first")], "first", "main"),
+        ([user("first", entrypoint="sdk-cli")], "first", "headless"),
+        ([user("first"), user("second", entrypoint="sdk-cli")], "first", "main"),
+    ],
+)
+def test_a_session_of_claude_code_is_named_after_the_first_prompt_of_its_conversation(
+    tmp_path: Path, records: list[Record], title: str, kind: str
+) -> None:
+    found = details(tmp_path / "s.jsonl", "claude-code", records)
+    assert (found.title, found.kind) == (title, kind)
+
+
+def test_a_chat_of_vs_code_is_listed_once(home: Home, machine: UserEnvironment) -> None:
+    folder = home.editor / "workspaceStorage" / "w" / "chatSessions"
+    folder.mkdir(parents=True)
+    for name in ("a.json", "a.jsonl", "b.json", "c.jsonl"):
+        (folder / name).touch()
+    entries = newest_entries(machine, FolderScanner(), [store_named("vscode")])
+    assert {entry.path.name for entry in entries} == {"a.jsonl", "b.json", "c.jsonl"}
