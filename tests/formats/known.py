@@ -41,7 +41,7 @@ _ORPHANS = {
     "gemini-api/log.jsonl": 3,
     "openai-chat/log.jsonl": 3,
     "openai-responses/log.jsonl": 3,
-    "api-log/mixed.jsonl": 12,
+    "api-log/mixed.jsonl": 3,
 }
 # A line of it is cut off.
 _DAMAGED = {"pi/tree.jsonl": 1}

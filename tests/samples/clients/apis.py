@@ -319,7 +319,7 @@ def mixed_log() -> bytes:
     """A log with requests to several APIs."""
     rows: list[Any] = []
     for kind in (OpenAI, Anthropic, Responses):
-        rows += _played(kind(f"mixed {kind.__name__}"), 1).exchanges[::2]
+        rows += _played(kind(f"mixed {kind.__name__}"), 1).exchanges[1::2]
     return jsonl(rows)
 
 
