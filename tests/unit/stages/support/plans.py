@@ -53,12 +53,23 @@ def made(kind: str, number: int, size: int) -> Message:
 
 def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
     """Make a conversation, orphans included."""
-    return conversation(*(made(kind, number, size) for kind, number, size in plan))
+    return conversation(
+        *(each for place, step in enumerate(plan) for each in _messages(place, *step))
+    )
+
+
+def _messages(place: int, kind: str, number: int, size: int) -> tuple[Message, ...]:
+    if kind != "read":
+        return (made(kind, number, size),)
+    # Two files that do not change, read now and again, and longer than what points to another read.
+    path, text = f"file{number % 2}.py", words(30, f"w{number % 2}")
+    call = call_part(f"p{place}", "Read", file_path=path)
+    return message("assistant", call), result(f"p{place}", text)
 
 
 KINDS = [
     "system", "user", "user", "reminder", "assistant", "assistant", "call", "call", "result",
-    "result", "pair", "image", "provider", "fixed", "anchored",
+    "result", "pair", "read", "read", "read", "image", "provider", "fixed", "anchored",
 ]  # fmt: skip
 PLANS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 40)), max_size=30
