@@ -1,5 +1,6 @@
 """Lines of a file that are read again instead of held, and content in pieces."""
 
+import io
 import itertools
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from compactctl.store.files.content import (
     ChunkedLines,
     ChunksAndTail,
     Content,
+    StreamPieces,
     last_byte_and_rest,
     rechunk,
 )
@@ -92,3 +94,8 @@ def test_what_follows_is_read_anew_each_time() -> None:
     assert list(joined) == [b"one", b"two"]
     first.append(b"and")
     assert list(joined) == [b"one", b"and", b"two"]
+
+
+def test_a_stream_is_read_from_its_start_each_time() -> None:
+    pieces = StreamPieces(io.BytesIO(DATA))
+    assert b"".join(pieces) == b"".join(pieces) == DATA

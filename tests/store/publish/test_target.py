@@ -19,7 +19,7 @@ from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import open_input
-from compactctl.store.publish.publish import publish
+from compactctl.store.publish.publish import publish, resolve_output
 
 
 @contextmanager
@@ -138,3 +138,34 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
             content=Content.from_chunks((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
+
+
+def test_nothing_is_published_among_archives(path: Path) -> None:
+    step(path, AFTER)
+    target = archive_folder(path) / "run.jsonl"
+    with pytest.raises(UsageError, match=r"run\.jsonl: is among the archives of a transcript; "):
+        step(path, BEFORE, target=target, force=True)
+    assert not target.exists()
+
+
+def test_an_output_with_archives_has_to_fit_them(path: Path, tmp_path: Path) -> None:
+    step(path, AFTER)
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(MORE)
+    source, content = open_input(other), Content.from_chunks((MORE,))
+    with pytest.raises(UsageError, match="has an archive of its own, which would not fit it"):
+        resolve_output(source=source, target=path, content=content, is_archived=False)
+    for is_archived, force in ((True, False), (False, True)):
+        output = resolve_output(
+            source=source, target=path, content=content, is_archived=is_archived, force=force
+        )
+        assert (output.path, output.replaced_input) == (path, None)
+
+
+def test_a_folder_of_archives_that_others_may_write_to_is_a_warning(path: Path) -> None:
+    assert archive_of(path).warnings == ()
+    step(path, AFTER)
+    assert archive_of(path).warnings == ()
+    archive_folder(path).chmod(0o777)
+    (warning,) = archive_of(path).warnings
+    assert "other users may write there" in warning
