@@ -20,6 +20,7 @@ from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Format, NativeAppend
 from compactctl.formats.gemini_api import GeminiApi
 from compactctl.formats.gemini_cli.adapter import GeminiCli
+from compactctl.formats.mini_swe_agent import MiniSweAgent
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.openai_responses import OpenAIResponses
@@ -69,6 +70,7 @@ ALL_FORMATS: tuple[Format, ...] = (
     Roo(),
     Cline(),
     NeuroLink(),
+    MiniSweAgent(),
     *_API_FORMATS,
 )
 

@@ -72,7 +72,7 @@ REAL = (
     Known("openai-chat/tau-airline-task0.one-message-per-line.jsonl", "openai-chat"),
     Known("openai-chat/tau-airline.messages-per-line.jsonl", "openai-chat"),
     # A plain array of chat messages.
-    Known("mini-swe-agent/github_issue.traj.json", "openai-chat"),
+    Known("mini-swe-agent/github_issue.traj.json", "mini-swe-agent"),
     Known("claude-code/cc-1.0.98-inline-sidechains.jsonl", "claude-code"),
     Known("claude-code/cc-2.0.76-compact1.jsonl", "claude-code"),
     Known("claude-code/cc-2.1.119-attachments.jsonl", "claude-code"),

@@ -23,7 +23,7 @@ from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 
 # Folders of the clients whose files are read: some are named otherwise than their format.
-READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent"}
+READ = {known.name for known in ALL_FORMATS}
 # Sessions of formats that others stand for when a change is tried.
 _LONG = {
     "anthropic-messages/log.jsonl",

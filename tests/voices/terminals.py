@@ -201,6 +201,25 @@ CLAUDE = table(
 )
 
 
+class MiniSweTalk(Talk):
+    """A trajectory of mini-SWE-agent, which has no tools but the shell."""
+
+    shell = "bash"
+
+    def say(self, words: str) -> None:
+        self.records.append({"role": "user", "content": words})
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        command = arguments.get("command") or f"{tool} {json.dumps(arguments)}"
+        said = f"I do the next step.\n\n```mswea_bash_command\n{command}\n```"
+        output = f"<returncode>{int(failed)}</returncode>\n<output>\n{result}\n</output>"
+        self.records.append({"role": "assistant", "content": said})
+        self.records.append({"role": "user", "content": output})
+
+    def lines(self) -> list[Record]:
+        return [{"messages": self.records, "trajectory_format": "mini-swe-agent-1"}]
+
+
 class AgentCodeTalk(Talk):
     """A session document of agent-code."""
 

@@ -23,7 +23,6 @@ NOT_READ = {
     "a field that nobody reads": lines(*({**each, "zzBody": LONG} for each in CHAT)),
 }
 # Folders of real files that are of another format than the folder's name, or of none.
-FOLDERS = {"mini-swe-agent": "openai-chat"}
 NO_TRANSCRIPTS = ("README.md", "task_metadata.json", "ui_messages.json")
 
 
@@ -56,7 +55,7 @@ def test_every_real_file_is_taken_for_what_it_is(real_transcripts: Path) -> None
     taken = {}
     for path in sorted(each for each in real_transcripts.rglob("*") if each.is_file()):
         name = path.relative_to(real_transcripts)
-        folder = FOLDERS.get(name.parts[0], name.parts[0])
+        folder = name.parts[0]
         is_read = folder in formats and path.name not in NO_TRANSCRIPTS
         taken[str(name)] = (folder if is_read else NONE, format_of(path))
     assert confused(taken) == []

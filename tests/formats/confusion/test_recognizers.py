@@ -20,10 +20,12 @@ from compactctl.store.files.source import split_lines
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 _APIS = {*(dialect.name for dialect in DIALECTS), "api-log"}
-# Messages of Cline and Roo Code are those that they send to the API.
-_OF_AN_API = {"cline": {"openai-chat", "anthropic-messages"}, "roo": {"openai-chat"}}
-# The folders of real transcripts whose files are not called what they are.
-_FOLDERS = {"mini-swe-agent": "openai-chat"}
+# What these write are the messages that they send to an API.
+_OF_AN_API = {
+    "cline": {"openai-chat", "anthropic-messages"},
+    "roo": {"openai-chat"},
+    "mini-swe-agent": {"openai-chat"},
+}
 
 
 def sayers(data: bytes) -> set[str]:
@@ -90,8 +92,7 @@ def test_a_real_file_is_one_format_s_and_no_other_s(real_transcripts: Path) -> N
     for path in sorted(each for each in real_transcripts.rglob("*") if each.is_file()):
         folder = path.relative_to(real_transcripts).parts[0]
         found = sayers(path.read_bytes())
-        known = _FOLDERS.get(folder, folder)
-        allowed = {known, *_OF_AN_API.get(known, ())} if known in found else set()
+        allowed = {folder, *_OF_AN_API.get(folder, ())} if folder in found else set()
         if not (found & names) <= allowed:
             wrong[path.name] = found
     assert wrong == {}

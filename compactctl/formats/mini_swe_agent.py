@@ -1,0 +1,160 @@
+r"""Trajectories of mini-SWE-agent: a document or an array of chat messages.
+
+A command is text in an answer, and its output is the user message after it, until version 2, which
+also calls tools::
+
+    {"role": "assistant", "content": "Look first.\n```bash\nls\n```", "extra": {"response": ...}}
+    {"role": "user", "content": "<returncode>0</returncode>\n<output>\nREADME.md\n</output>"}
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from compactctl.formats.content.openai import new_content
+from compactctl.formats.content.openai_messages import OpenAIConversation, chat_usage
+from compactctl.formats.format import Format
+from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import (
+    json_text,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.json_paths import value_at
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    Part,
+    Synthetic,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.tags import read_tags
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import InsertionContext
+
+_FORMAT_KEY = "trajectory_format"
+_MODEL_PATH = ("info", "config", "model", "model_name")
+_TOOL = "bash"
+# How its prompts ask for commands: the first in version 2.
+_COMMAND = re.compile(r"(?<=```)(?:mswea_bash_command|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
+_OBSERVATION = "<returncode>"
+_FAILED = re.compile(r"<returncode>(?!0<)")
+
+
+class MiniSweAgent(Format):
+    """Reads and writes trajectories of mini-SWE-agent."""
+
+    name = "mini-swe-agent"
+    title = "mini-SWE-agent trajectories"
+    reads_arrays = True
+    new_content = staticmethod(new_content)
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize documents by their version, and messages by a command with its output."""
+        if any(_is_document(record) for record in records):
+            return True
+        contents = (text_or_empty(record.get("content")) for record in records)
+        return any(
+            _COMMAND.search(said) is not None and output.startswith(_OBSERVATION)
+            for said, output in pairwise(contents)
+        )
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return _TrajectoryReader(self.name, _Trajectory).read(lines)
+
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
+        """Build a message."""
+        return {"role": message.role, "content": message.text}
+
+
+class _TrajectoryReader(ChatLogReader):
+    is_open = False
+
+    def begin(
+        self,
+        number: int,
+        messages: Sequence[Any],
+        request: Mapping[str, Any],
+        answer: Mapping[str, Any],
+    ) -> ConversationParser:
+        return _Trajectory(number, text_or_none(value_at(request, _MODEL_PATH)))
+
+
+class _Trajectory(OpenAIConversation):
+    """Read commands in answers and their output, and what the provider reported of each answer."""
+
+    def __init__(self, number: int, model: str | None = None) -> None:
+        super().__init__(number)
+        self._model = model
+        self._is_running = False
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+        """Parse a message; None if it was not sent to the model."""
+        draft = super().message(record, path)
+        if draft is None:
+            return None
+        tags = read_tags(record)
+        if tags.condense_id is not None or tags.is_truncation_marker:
+            return draft
+        was_running, self._is_running = self._is_running, False
+        if draft.role == "assistant":
+            return self._answer(draft, object_or_empty(record.get("extra")))
+        # The original of an output comes after what was written in its place.
+        if draft.role == "user" and (was_running or tags.edit_parent is not None):
+            call_id = self.queue.id_for_result(_TOOL)
+            return replace(draft, role="tool", parts=tuple(_output(draft.parts, call_id)))
+        return draft
+
+    def _answer(self, draft: MessageDraft, extra: Mapping[str, Any]) -> MessageDraft:
+        response = object_or_empty(extra.get("response"))
+        return replace(
+            draft,
+            parts=tuple(self._with_command(draft.parts)),
+            response_id=text_or_none(response.get("id")),
+            model=text_or_none(response.get("model")) or self._model,
+            usage=chat_usage(response, draft.parts),
+        )
+
+    def _with_command(self, parts: Iterable[Part]) -> Iterable[Part]:
+        """Yield the parts of an answer, the only command in its text apart."""
+        for part in parts:
+            commands = list(_COMMAND.finditer(part.text)) if isinstance(part, TextPart) else []
+            if not isinstance(part, TextPart) or len(commands) != 1:
+                yield part
+                continue
+            start, end = commands[0].span(1)
+            yield replace(part, text=part.text[:start] + part.text[end:], embedded=True)
+            self._is_running = True
+            yield ToolCallPart(
+                call_id=self.queue.id_for_call(_TOOL),
+                tool=_TOOL,
+                arguments=json_text({"command": commands[0][1]}),
+                embedded=True,
+                path=part.path,
+            )
+
+
+def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
+    for part in parts:
+        if isinstance(part, TextPart):
+            yield ToolResultPart(
+                call_id=call_id,
+                tool=_TOOL,
+                text=part.text,
+                is_error=_FAILED.match(part.text) is not None,
+                path=part.path,
+            )
+        else:
+            yield part
+
+
+def _is_document(record: Mapping[str, Any]) -> bool:
+    return text_or_empty(record.get(_FORMAT_KEY)).startswith("mini-swe-agent")

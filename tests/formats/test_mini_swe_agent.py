@@ -1,0 +1,96 @@
+"""Trajectories of mini-SWE-agent: commands and their outputs are text, usage is beside it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import detected, read
+from formats.squeeze import each_plan, pretty, squeezed
+
+from compactctl.model.message import TextPart, ToolCallPart, ToolResultPart
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.layout import Layout
+
+TASK = "The parser drops the last line."
+ANSWER = "THOUGHT: look first.\n\n```bash\nls -la\n```"
+OUTPUT = "<returncode>0</returncode>\n<output>\nparser.py tests\n</output>"
+FAILURE = "<returncode>2</returncode>\n<output>\nno such file\n</output>"
+USAGE = {"prompt_tokens": 1234, "completion_tokens": 30, "total_tokens": 1264}
+
+
+def said(text: str) -> dict[str, Any]:
+    response = {"id": "r1", "usage": USAGE}
+    return {"role": "assistant", "content": text, "extra": {"response": response}}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def document(*messages: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "info": {"config": {"model": {"model_name": "anthropic/claude-sonnet-4-5"}}},
+        "messages": [user(TASK), *messages],
+        "trajectory_format": "mini-swe-agent-1",
+    }
+
+
+def trajectory(*messages: dict[str, Any]) -> Transcript:
+    return read("mini-swe-agent", document(*messages))
+
+
+def test_documents_are_known_by_their_version_and_arrays_by_a_command_with_its_output() -> None:
+    assert detected(document()) == "mini-swe-agent"
+    assert detected([user(TASK), said(ANSWER), user(OUTPUT)]) == "mini-swe-agent"
+    assert detected([user(TASK), said("Done."), user(OUTPUT)]) == "openai-chat"
+    assert detected([user(TASK), said(ANSWER), user("Thanks.")]) == "openai-chat"
+
+
+@pytest.mark.parametrize("fence", ["bash", "mswea_bash_command"])
+def test_a_command_and_the_message_after_it_are_a_pair(fence: str) -> None:
+    answer = said(ANSWER.replace("bash", fence))
+    _, call, result = trajectory(answer, user(OUTPUT)).messages
+    assert [type(part) for part in call.parts] == [TextPart, ToolCallPart]
+    assert call.calls[0].arguments == '{"command":"ls -la"}'
+    assert (result.role, result.results[0].text) == ("tool", OUTPUT)
+    assert result.results[0].call_id == call.calls[0].call_id
+    assert not result.results[0].is_error
+
+
+def test_a_command_that_fails_is_an_error() -> None:
+    assert trajectory(said(ANSWER), user(FAILURE)).messages[-1].results[0].is_error
+
+
+def test_an_answer_without_exactly_one_command_gets_no_output() -> None:
+    for answer in ("I am done.", f"{ANSWER}\n{ANSWER}"):
+        complaint = trajectory(said(answer), user("Please send ONE command.")).messages[-1]
+        assert (complaint.role, complaint.results) == ("user", ())
+
+
+def test_model_and_usage_are_those_of_the_answer() -> None:
+    transcript = trajectory(said(ANSWER), user(OUTPUT))
+    assert transcript.session.model == "anthropic/claude-sonnet-4-5"
+    usage = transcript.messages[1].usage
+    assert usage is not None
+    assert (usage.context, usage.output) == (1234, 30)
+
+
+def test_tool_calls_of_version_2_are_joined_by_id() -> None:
+    function = {"name": "bash", "arguments": '{"command": "ls"}'}
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    call = {"role": "assistant", "content": "Look.", "tool_calls": calls}
+    result = {"role": "tool", "tool_call_id": "c1", "content": OUTPUT}
+    _, _, answer = trajectory(call, result, {"role": "exit", "content": "Submitted"}).messages
+    assert isinstance(answer.parts[0], ToolResultPart)
+    assert answer.results[0].call_id == "c1"
+
+
+@pytest.mark.each_choice
+@each_plan()
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_every_stage_leaves_a_whole_trajectory_that_can_be_taken_back(
+    layout: Layout, stages: tuple[str, ...], tmp_path: Path
+) -> None:
+    steps = [said(ANSWER), user(OUTPUT.replace("tests", "tests " * 90))] * 6
+    source = pretty(document(*steps), tmp_path / "in.json")
+    squeezed(source, stages, layout, tmp_path)
