@@ -125,6 +125,7 @@ def test_what_the_first_text_leaves_is_for_the_others(first: int, rest: tuple[st
         ("is {limit}", "is 1,234,567.", (None, 1_234_567, 0)),
         ("is {limit}", "is 1234,567", (None, 1_234, 0)),
         ("is {limit}", "is 12,", (None, 12, 0)),
+        ("at {limit}", "not 12", None),
         ("is {limit}", "is 1.5", (None, 1, 0)),
         ("{limit} it is", "1.5 it is", None),
         ("{limit}.", "see 1_5.", (None, 1, 0)),

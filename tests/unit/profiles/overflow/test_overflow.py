@@ -164,6 +164,7 @@ def test_figures(text: str, actual: int | None, limit: int | None, gap: int | No
 def test_figures_alone_are_enough() -> None:
     found = classify_error("137500 tokens > 135000")
     assert (found.overflow, found.provider, found.gap) == (True, None, 2_500)
+    assert found.retryable is False
 
 
 @pytest.mark.parametrize(
