@@ -43,7 +43,8 @@ _FORMAT_KEY = "trajectory_format"
 _MODEL_PATH = ("info", "config", "model", "model_name")
 _TOOL = "bash"
 # How its prompts ask for commands: the first in version 2.
-_COMMAND = re.compile(r"(?<=```)(?:mswea_bash_command|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
+_OWN_FENCE = "mswea_bash_command"
+_COMMAND = re.compile(rf"(?<=```)(?:{_OWN_FENCE}|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
 _OBSERVATION = "<returncode>"
 _FAILED = re.compile(r"<returncode>(?!0<)")
 
@@ -60,11 +61,7 @@ class MiniSweAgent(Format):
         """Recognize documents by their version, and messages by a command with its output."""
         if any(_is_document(record) for record in records):
             return True
-        contents = (text_or_empty(record.get("content")) for record in records)
-        return any(
-            _COMMAND.search(said) is not None and output.startswith(_OBSERVATION)
-            for said, output in pairwise(contents)
-        )
+        return any(_are_command_and_output(*neighbors) for neighbors in pairwise(records))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -158,3 +155,13 @@ def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
 
 def _is_document(record: Mapping[str, Any]) -> bool:
     return text_or_empty(record.get(_FORMAT_KEY)).startswith("mini-swe-agent")
+
+
+def _are_command_and_output(answer: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
+    command = _COMMAND.search(text_or_empty(answer.get("content")))
+    if command is None:
+        return False
+    if text_or_empty(following.get("content")).startswith(_OBSERVATION):
+        return True
+    # The beginning of a shortened output may be left out; others write "bash" as well.
+    return command[0].startswith(_OWN_FENCE) and read_tags(following).edit_id is not None
