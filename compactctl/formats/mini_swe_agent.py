@@ -45,6 +45,7 @@ _TOOL = "bash"
 # How its prompts ask for commands: the first in version 2.
 _OWN_FENCE = "mswea_bash_command"
 _COMMAND = re.compile(rf"(?<=```)(?:{_OWN_FENCE}|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
+_EXIT = "exit"
 _OBSERVATION = "<returncode>"
 _FAILED = re.compile(r"<returncode>(?!0<)")
 
@@ -75,6 +76,9 @@ class MiniSweAgent(Format):
 class _TrajectoryReader(ChatLogReader):
     is_open = False
 
+    def empty_kind(self, record: Mapping[str, Any]) -> str:
+        return "end of the run" if record.get("role") == _EXIT else super().empty_kind(record)
+
     def begin(
         self,
         number: int,
@@ -94,7 +98,9 @@ class _Trajectory(OpenAIConversation):
         self._is_running = False
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Parse a message; None if it was not sent to the model."""
+        """Parse a message; how the run ended is a message without parts."""
+        if record.get("role") == _EXIT:
+            return MessageDraft(role="system", parts=())
         draft = super().message(record, path)
         if draft is None:
             return None

@@ -80,9 +80,16 @@ def test_tool_calls_of_version_2_are_joined_by_id() -> None:
     calls = [{"id": "c1", "type": "function", "function": function}]
     call = {"role": "assistant", "content": "Look.", "tool_calls": calls}
     result = {"role": "tool", "tool_call_id": "c1", "content": OUTPUT}
-    _, _, answer = trajectory(call, result, {"role": "exit", "content": "Submitted"}).messages
+    answer = trajectory(call, result).messages[-1]
     assert isinstance(answer.parts[0], ToolResultPart)
     assert answer.results[0].call_id == "c1"
+
+
+def test_how_a_run_ended_is_not_sent() -> None:
+    transcript = trajectory(said("Done."), {"role": "exit", "content": "Submitted"})
+    assert len(transcript.messages) == 2
+    assert transcript.metadata["end of the run"].count == 1
+    assert transcript.opaque == ()
 
 
 @pytest.mark.each_choice
