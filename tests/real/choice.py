@@ -24,13 +24,23 @@ from compactctl.model.message import Message
 
 # Folders of the clients whose files are read: some are named otherwise than their format.
 READ = {known.name for known in ALL_FORMATS}
-# Sessions of formats that others stand for when a change is tried.
+# Sessions that others of the same client stand for when a change is tried.
 _LONG = {
+    "agent-code/long.json",
     "anthropic-messages/log.jsonl",
+    "claude-code/branches.jsonl",
+    "codex/long.jsonl",
+    "copilot-cli/long.jsonl",
+    "gemini-cli/document.json",
+    "mini-swe-agent/messages.json",
     "openai-chat/document.json",
     "openai-chat/log.jsonl",
     "openai-responses/log.jsonl",
+    "opencode/pruned.json",
+    "pi/first-version.jsonl",
+    "pi/long.jsonl",
     "spring-ai/rows.jsonl",
+    "vscode-copilot-chat/export.json",
 }
 # Big enough for every stage to find something to do, small enough to be tried on every change.
 _USUAL_BYTES = 100_000
