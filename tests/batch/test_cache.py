@@ -407,6 +407,7 @@ def in_a_process(command: Sequence[str], output: int | None = None) -> int:
         return started(command, Path.cwd(), dict(os.environ), (none, output or none, none))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_written", [1, 5, 10])
 def test_killed_and_gone_on_with(n_written: int) -> None:
     for number in range(12):

@@ -269,6 +269,7 @@ def test_two_data_sets_never_share_an_output() -> None:
         run("a", "b", output="out")
 
 
+@pytest.mark.long
 @needs_real
 def test_real_data_sets_come_back() -> None:
     for path in sorted(REAL.glob("*.messages.parquet")):

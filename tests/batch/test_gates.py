@@ -155,7 +155,8 @@ def test_a_compaction_that_does_not_fit(capsys: pytest.CaptureFixture[str]) -> N
     assert not list(Path("out").rglob("*.jsonl"))
 
 
-@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.long), "2"])
+@pytest.mark.long
+@pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_file_that_takes_too_long(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("in/stuck.jsonl"), transcript(20, topic="stuck"))
     ask = "sh -c 'grep -q stuck && exec sleep 600; echo nothing'"

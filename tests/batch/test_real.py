@@ -39,6 +39,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> BatchResult:
     return batch(options)
 
 
+@pytest.mark.long
 def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResult) -> None:
     assert {row.status for row in result.rows} - {"unchanged"} == {"ok"}
     assert result.exit_code == 0

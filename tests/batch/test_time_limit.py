@@ -53,6 +53,7 @@ def stuck(name: str, seconds: float) -> str:
                 continue
 
 
+@pytest.mark.long
 def test_a_worker_that_cannot_be_woken_is_ended() -> None:
     pool = Pool(partial(stuck, seconds=0.5), lambda name: f"{name} died")
     found = dict(pool.run(["one", "stuck", "two"], [1 << 22] * 3, 2))

@@ -74,6 +74,7 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
     assert "recall by  A distill, B newest, C random, D mask" in found.out
 
 
+@pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed(session: Path) -> None:
     given = ("eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")
     runs = [

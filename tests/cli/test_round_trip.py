@@ -22,6 +22,7 @@ NAMES = (
 )
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_bundled_transcript_comes_back_byte_for_byte(

@@ -97,6 +97,7 @@ def test_a_damaged_sample_is_compacted_or_left_alone(name: str, tmp_path: Path) 
     try_all(tmp_path, name, TRIES, lambda rng: in_part(data, rng))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", TRIED, ids=name_of)
 def test_a_damaged_real_transcript_is_compacted_or_left_alone(path: Path, tmp_path: Path) -> None:
     data = path.read_bytes()

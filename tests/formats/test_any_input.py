@@ -112,6 +112,7 @@ def test_detection_says_yes_or_says_why(found: list[Any]) -> None:
     assert words.startswith("test: ")
 
 
+@pytest.mark.long
 @pytest.mark.each_choice
 @pytest.mark.parametrize("candidate", ALL_FORMATS, ids=lambda each: each.name)
 @pytest.mark.parametrize(

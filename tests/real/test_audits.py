@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from real.choice import chosen, each_file, name_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -15,6 +16,7 @@ _STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
 _MEASURE = MeasureOptions(counter="chars/4")
 
 
+@pytest.mark.long
 @each_file
 def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> None:
     for stage in chosen(_STAGES, name_of(path), 1):

@@ -36,6 +36,7 @@ _FORMS = {"digest": (0.15, 0.97), "in-place": (0.3, 0.6)}
 _REFERENCE = re.compile(r"\[[LM]\d+\]|is (?:line|message) \d+(?= of what was compacted)")
 
 
+@pytest.mark.long
 @each_file
 @pytest.mark.parametrize("form", _FORMS)
 def test_three_in_the_life_of_a_session_lose_no_more_than_one(

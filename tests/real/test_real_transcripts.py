@@ -44,6 +44,7 @@ def parted(path: Path) -> Counter[str]:
     return orphaned(load(InputOptions(path=str(path))).transcript.effective)
 
 
+@pytest.mark.long
 @each_file
 def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"

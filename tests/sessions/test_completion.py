@@ -54,6 +54,7 @@ def folder(home: Home, tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.long
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 def test_in_bash(home: Home, folder: Path) -> None:
     both = in_bash(home, folder, "compactctl stats la")

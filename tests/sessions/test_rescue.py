@@ -191,6 +191,7 @@ def test_natively_is_refused_where_it_cannot_be(
     assert (refused.code, answer in refused.err) == (2, True)
 
 
+@pytest.mark.long
 def test_natively_a_client_that_is_too_new_gets_a_new_session_unless_forced(
     full: Path, ask: Ask
 ) -> None:

@@ -113,6 +113,7 @@ def test_slow_work_says_what_it_is_until_it_is_done(desk: Path) -> None:
     assert b"next request" in after
 
 
+@pytest.mark.long
 def test_slow_work_in_a_pipe_says_nothing(desk: Path) -> None:
     with subprocess.Popen(
         [*PROGRAM, "stats", "-"],

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
 from compactctl.commands.batch.batch import BatchOptions, batch
@@ -50,6 +51,7 @@ def test_every_shape_is_taken_for_what_it_is(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_every_real_file_is_taken_for_what_it_is(real_transcripts: Path) -> None:
     formats = {each.name for each in ALL_FORMATS}
     taken = {}

@@ -254,6 +254,7 @@ def test_only_what_can_be_restored_is_proven(
             assert found in ("damaged", "changed"), found
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("stage", ["strip", "distill", "truncate"])
 @pytest.mark.parametrize("name", ALL_TALKS)
 def test_a_lost_archive_is_damage_to_every_command(name: str, stage: str, tmp_path: Path) -> None:

@@ -301,6 +301,7 @@ def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]
             assert any(" ".join(words_of.split()) in whole for whole in said), line
 
 
+@pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed() -> None:
     program = (
         "import sys; sys.path.insert(0, 'tests');"
