@@ -59,7 +59,7 @@ class MiniSweAgent(Format):
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize documents by their version, and messages by a command with its output."""
+        """Recognize documents by their version, and bare messages by a command and its output."""
         if any(_is_document(record) for record in records):
             return True
         return any(_are_command_and_output(*neighbors) for neighbors in pairwise(records))
@@ -90,7 +90,7 @@ class _TrajectoryReader(ChatLogReader):
 
 
 class _Trajectory(OpenAIConversation):
-    """Read commands in answers and their output, and what the provider reported of each answer."""
+    """Parse commands in answers, their outputs, and the usage that providers reported."""
 
     def __init__(self, number: int, model: str | None = None) -> None:
         super().__init__(number)
@@ -110,7 +110,7 @@ class _Trajectory(OpenAIConversation):
         was_running, self._is_running = self._is_running, False
         if draft.role == "assistant":
             return self._answer(draft, object_or_empty(record.get("extra")))
-        # The original of an output comes after what was written in its place.
+        # In the inline layout, a rewritten output is followed by its original.
         if draft.role == "user" and (was_running or tags.edit_parent is not None):
             call_id = self.queue.id_for_result(_TOOL)
             return replace(draft, role="tool", parts=tuple(_output(draft.parts, call_id)))
@@ -127,7 +127,7 @@ class _Trajectory(OpenAIConversation):
         )
 
     def _with_command(self, parts: Iterable[Part]) -> Iterable[Part]:
-        """Yield the parts of an answer, the only command in its text apart."""
+        """Yield the parts of an answer; the command in its text becomes a call of its own."""
         for part in parts:
             commands = list(_COMMAND.finditer(part.text)) if isinstance(part, TextPart) else []
             if not isinstance(part, TextPart) or len(commands) != 1:

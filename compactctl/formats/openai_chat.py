@@ -5,20 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
-from compactctl.formats.content.openai import (
-    new_content,
-    text_content,
-)
+from compactctl.formats.content.openai import new_content, text_content
 from compactctl.formats.content.openai_messages import OpenAIConversation, role_of
 from compactctl.formats.records.chat_log import ConversationParser
-from compactctl.formats.records.json_values import (
-    list_or_empty,
-)
-from compactctl.model.message import (
-    Message,
-    Role,
-    Synthetic,
-)
+from compactctl.formats.records.json_values import list_or_empty
+from compactctl.model.message import Message, Role, Synthetic
 from compactctl.pipeline.writer import InsertionContext
 
 _CONTENT_KEYS = ("content", "tool_calls", "function_call")

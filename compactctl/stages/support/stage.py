@@ -59,8 +59,8 @@ class Stage(Generic[Options]):
         title: what it does, in a sentence.
         options: the dataclass of its options.
         propose: returns the edits for a view, or why there are none.
-        example: options with which it has something to do in a few short messages; None if it has
-            with the default ones. What all stages promise is tested with these.
+        example: options with which it has something to do in a few short messages; None if the
+            default options do. The promises of all stages are tested with it.
         repairs: whether it runs even within the target, and may make the context larger.
         only_trims_file: whether it changes no message, only other records of the file.
         keeps_lasting_words: whether it keeps the user's requests, answers and rules, whatever the
