@@ -56,13 +56,16 @@ def main() -> int:
     kept = tomllib.loads(SCORES.read_text()) if SCORES.exists() else {}
     failed = []
 
-    def try_area(area: str) -> tuple[str, Score]:
-        return area, try_out(area, draw(area, options.only, options.count, options.seed))
+    def try_area(area: str) -> tuple[str, Score, float]:
+        started = time.monotonic()
+        score = try_out(area, draw(area, options.only, options.count, options.seed))
+        return area, score, time.monotonic() - started
 
     with ThreadPool(options.jobs) as pool:
-        for area, score in pool.imap(try_area, options.areas):
+        for area, score, seconds in pool.imap(try_area, options.areas):
             floor = min(FLOOR, kept.get(area, {}).get("noticed", FLOOR))
-            print(f"{area}: {score.percent} % of {score.tried} noticed, {floor} % expected")
+            noticed = f"{score.percent}% of {score.tried} noticed, {floor}% expected"
+            print(f"{area}: {noticed} ({seconds:,.0f} s)", flush=True)
             if options.write:
                 kept[area] = {
                     "seed": options.seed,

@@ -3,10 +3,11 @@
 The tests are collected once. A first child process runs them all and notes which lines each one
 reaches. Then each mutant is tried in a child of its own: the functions it changes get its code, the
 file on the disk gets its text, which programs started by tests read, and the tests that reach it
-are run until one fails. What runs at import is tried by a new pytest on the changed file.
+are run until one fails, quick ones first, and no more than take half a minute. What runs at import
+is tried by a new pytest on the changed file.
 
 ``MUTATION_JOB`` names a JSON file with the mutants; results go to standard output's place,
-``out``, one JSON line for each.
+``out``, one JSON line for each. For the new pytest it has the tests to run, in their order.
 """
 
 import gc
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,9 +34,13 @@ import pytest
 from mutation.mutants import Mutant
 
 JOB = "MUTATION_JOB"
-# In seconds. A mutant that never ends is noticed as well.
+# In seconds. A mutant whose tests never end is noticed as well: a test may use ten times the
+# processor time that it used before, and five seconds more.
 _AT_LEAST, _AT_MOST = 20, 300
 _TIMES_AS_LONG = 10
+_TEST_AT_LEAST = 5
+# In seconds: the tests run for a mutant. Those that notice it are mostly among the first few.
+_TESTS_AT_MOST = 30
 _PASSED, _FAILED = 0, 1
 
 
@@ -52,10 +57,19 @@ class Baseline:
     starting: list[int]
     reaching: dict[tuple[str, int], list[int]] = field(default_factory=dict)
 
+    @property
+    def usable(self) -> list[int]:
+        """Return the tests that pass."""
+        return sorted(set(self.seconds).difference(self.failed))
+
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the mutants instead of running the tests."""
     job = json.loads(Path(os.environ[JOB]).read_text())
+    if "tests" in job:
+        items = {item.nodeid: item for item in session.items}
+        seconds = {items[name]: spent for name, spent in job["tests"] if name in items}
+        return all(passes for _, passes, _ in run(session, list(seconds), list(seconds.values())))
     root = Path.cwd()
     scratch = Path(mkdtemp())
     report = partial(_report, Path(job["out"]))
@@ -92,22 +106,42 @@ class _Trial:
         reaching = self.baseline.reaching.get((mutant.path, mutant.line), [])
         with _changed(self.root / mutant.path, mutant):
             if mutant.function:
-                noticed = self._is_noticed(mutant, reaching)
+                tests = self._tests(reaching, self.baseline.starting)
+                noticed = self._is_noticed(mutant, tests)
             else:
-                noticed = self._is_noticed_anew()
+                near = {
+                    position
+                    for (path, _), positions in self.baseline.reaching.items()
+                    if path == mutant.path
+                    for position in positions
+                }
+                noticed = self._is_noticed_anew(self._tests(near, self.baseline.usable))
         return {
             "killed": noticed,
             "reached": len(reaching) if mutant.function else None,
             "seconds": round(time.monotonic() - started, 1),
         }
 
-    def _is_noticed(self, mutant: Mutant, reaching: Sequence[int]) -> bool:
-        quick = sorted(reaching, key=self.baseline.seconds.__getitem__)
-        others = [each for each in self.baseline.starting if each not in set(reaching)]
-        work = partial(self._run_changed, mutant, [*quick, *others])
-        seconds = sum(self.baseline.seconds[each] for each in [*quick, *others])
-        limit = min(_AT_MOST, _AT_LEAST + _TIMES_AS_LONG * seconds)
-        return in_child(work, self.scratch, limit) != _PASSED
+    def _tests(self, near: Collection[int], others: Sequence[int]) -> list[int]:
+        """Return the tests to run: near ones first, and of each the quick ones first."""
+        seconds = self.baseline.seconds
+        quick = sorted(near, key=seconds.__getitem__)
+        rest = sorted(set(others).difference(near), key=seconds.__getitem__)
+        tests: list[int] = []
+        left = float(_TESTS_AT_MOST)
+        for position in [*quick, *rest]:
+            left -= seconds[position]
+            if left >= 0 or not tests:
+                tests.append(position)
+        return tests
+
+    def _limit(self, tests: Sequence[int]) -> float:
+        seconds = sum(self.baseline.seconds[position] for position in tests)
+        return min(_AT_MOST, _AT_LEAST + _TIMES_AS_LONG * seconds)
+
+    def _is_noticed(self, mutant: Mutant, tests: Sequence[int]) -> bool:
+        work = partial(self._run_changed, mutant, tests)
+        return in_child(work, self.scratch, self._limit(tests)) != _PASSED
 
     def _run_changed(self, mutant: Mutant, positions: Sequence[int]) -> bool:
         path = self.root / mutant.path
@@ -115,14 +149,22 @@ class _Trial:
             for function in self.functions.get(_key(code), ()):
                 function.__code__ = code
         items = [self.session.items[position] for position in positions]
-        return all(passes for _, passes, _ in run(self.session, items))
+        seconds = [self.baseline.seconds[position] for position in positions]
+        return all(passes for _, passes, _ in run(self.session, items, seconds))
 
-    def _is_noticed_anew(self) -> bool:
+    def _is_noticed_anew(self, tests: Sequence[int]) -> bool:
         arguments = [each for each in sys.argv[1:] if each != "mutation.trial"]
         paths = [each for each in arguments if (self.root / each.partition("::")[0]).exists()]
         self.scratch.mkdir(exist_ok=True)
-        environment = {**os.environ, "TMPDIR": str(self.scratch)}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths]
+        job = self.scratch / "job"
+        names = [
+            (self.session.items[position].nodeid, self.baseline.seconds[position])
+            for position in tests
+        ]
+        job.write_text(json.dumps({"tests": names}))
+        environment = {**os.environ, JOB: str(job), "TMPDIR": str(self.scratch)}
+        command = [sys.executable, "-m", "pytest", "-p", "mutation.trial", "-q"]
+        command += ["-p", "no:cacheprovider", *paths]
         try:
             done = subprocess.run(
                 command, env=environment, capture_output=True, check=False, timeout=_AT_MOST
@@ -135,11 +177,17 @@ class _Trial:
 
 
 def run(
-    session: pytest.Session, items: Sequence[pytest.Item]
+    session: pytest.Session, items: Sequence[pytest.Item], seconds: Sequence[float] = ()
 ) -> Iterator[tuple[pytest.Item, bool, float]]:
-    """Run tests; yield each with whether it passed, and the seconds it took."""
-    for item, following in zip_longest(items, items[1:]):
+    """Run tests; yield each with whether it passed, and the seconds it took.
+
+    With the ``seconds`` they took before, the process ends in a test that takes far longer.
+    """
+    for item, following, before in zip_longest(items, items[1:], seconds):
         failed, started = session.testsfailed, time.monotonic()
+        if before is not None:
+            # What nobody handles ends the process.
+            signal.setitimer(signal.ITIMER_PROF, _TEST_AT_LEAST + _TIMES_AS_LONG * before)
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         yield item, session.testsfailed == failed, time.monotonic() - started
 
