@@ -40,10 +40,13 @@ class Unread:
     """Text in fields that a format does not know, in bytes of UTF-8.
 
     ``fields`` maps names to bytes, the largest first; ``read`` is the text in known fields.
+    ``lines`` counts the lines that were not understood, in a file without any message: what was
+    said stands in them, if anywhere.
     """
 
     fields: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
+    lines: int = 0
 
     @property
     def n_bytes(self) -> int:
@@ -53,7 +56,7 @@ class Unread:
     @property
     def is_significant(self) -> bool:
         """Whether this is more than a tenth of the file's text, which makes counts too low."""
-        return self.n_bytes > _MAX_UNREAD_SHARE * (self.n_bytes + self.read)
+        return self.lines > 0 or self.n_bytes > _MAX_UNREAD_SHARE * (self.n_bytes + self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

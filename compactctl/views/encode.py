@@ -212,6 +212,7 @@ def doubt_fields(result: "StatsResult") -> dict[str, Any]:
             "bytes": unread.n_bytes,
             "readBytes": unread.read,
             "fields": dict(unread.fields),
+            "lines": unread.lines,
         }
         if result.unread
         else None,

@@ -407,15 +407,14 @@ def check_strict(transcript: Transcript, options: InputOptions) -> None:
     if not options.strict:
         return
     name = Path(options.path).name
+    if transcript.opaque:
+        shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
+        n_more = len(transcript.opaque) - 5
+        more = f" and {n_more} more" if n_more > 0 else ""
+        raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
     unread = describe_unread(transcript.unread)
     if unread:
         raise NotUnderstoodError(f"{name}: {unread}; leave out --strict to measure the rest")
-    if not transcript.opaque:
-        return
-    shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
-    n_more = len(transcript.opaque) - 5
-    more = f" and {n_more} more" if n_more > 0 else ""
-    raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
 
 
 def _head(lines: Iterable[bytes]) -> bytes:

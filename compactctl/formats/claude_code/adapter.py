@@ -204,7 +204,7 @@ class _Reader(LineReader):
             self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self.read_message(record, decoded)
         if message is None:
-            self.builder.add_metadata(_kind(record), decoded.n_bytes)
+            self.add_without_message(record, decoded)
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
@@ -213,6 +213,14 @@ class _Reader(LineReader):
             self.meta_ids.add(message.id)
         self.builder.messages.append(message)
         self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
+
+    def add_without_message(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Count a record that is never sent, or a turn of which the message cannot be read."""
+        is_turn = record["type"] in ("user", "assistant") and not _is_client_error(record)
+        if is_turn and not isinstance(record.get("message"), Mapping):
+            self.builder.add_opaque(decoded, "a record without its message")
+        else:
+            self.builder.add_metadata(_kind(record), decoded.n_bytes)
 
     def overhead_message(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
         """Return a system prompt with tool definitions as a message that no stage may edit."""

@@ -102,6 +102,10 @@ class TranscriptBuilder:
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
 
+    @property
+    def _n_opaque_lines(self) -> int:
+        return len({opaque.line for opaque in self._opaque})
+
     def add_session(self, name: str | None, line: int) -> None:
         """Note that a line, or what follows it, belongs to the session ``name``."""
         if name:
@@ -245,7 +249,7 @@ class TranscriptBuilder:
                 for kind, count in self._metadata.items()
             },
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
-            unread=unread,
+            unread=replace(unread, lines=0 if self.messages else self._n_opaque_lines),
             session_lines=self._session_lines() if session_lines is None else session_lines,
             order=judge_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),

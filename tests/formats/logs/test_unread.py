@@ -173,3 +173,33 @@ def test_compact_warns_and_carries_the_field(log: Path, capsys: Captured, tmp_pa
     output = tmp_path / "out.jsonl"
     assert run(["compact", str(log), "--stages", "truncate", "-o", str(output)]) == 0
     assert f"warning: {SENTENCE}" in capsys.readouterr().err
+
+
+TORN = '{"type":"user","uuid":"a","sessionId":"s","parentUuid":null,"message":{"role":"us'
+WORDLESS = '{"type":"user","uuid":"a","sessionId":"s","parentUuid":null,"message":7}'
+SNAPSHOT = '{"type":"file-history-snapshot","messageId":"m","snapshot":{}}'
+PROMPT = WORDLESS.replace("7}", '{"role":"user","content":"Hi"}}')
+
+
+@pytest.mark.parametrize("broken", [TORN, WORDLESS])
+def test_where_no_message_is_understood_how_much_room_is_left_is_unknown(
+    broken: str, capsys: Captured, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text(f"{SNAPSHOT}\n" + f"{broken}\n" * 4)
+    run(["stats", str(path)])
+    shown = capsys.readouterr().out
+    assert "4 lines were not understood, and no other line holds a message" in shown
+    assert "0 tokens or more: how much room is left is unknown" in shown
+    assert run(["check", str(path), "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["unreadText"]["lines"] == 4
+
+
+@pytest.mark.parametrize("lines", [(SNAPSHOT, SNAPSHOT), (TORN, PROMPT), (PROMPT, WORDLESS)])
+def test_a_session_without_a_message_or_with_one_has_room(
+    lines: tuple[str, ...], capsys: Captured, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    assert run(["check", str(path)]) == 0
+    assert "compaction is not due" in capsys.readouterr().out
