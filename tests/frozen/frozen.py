@@ -3,7 +3,8 @@
 ``cases.py`` names command lines; of each the exit code, both streams and every file that it changed
 are kept as a digest in ``digests.json``.
 
-    python tests/frozen/frozen.py check [PATTERN …]   compare, also patterns such as 'batch/*'
+    python tests/frozen/frozen.py check [PATTERN …]   compare, also patterns such as 'batch/*'; if
+                                                      few cases differ, show how the first one does
     python tests/frozen/frozen.py diff CASE           show what differs from the frozen output
     python tests/frozen/frozen.py diff CASE COMMIT    or from what a commit prints
     python tests/frozen/frozen.py show CASE           show what it prints now
@@ -17,6 +18,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -42,6 +44,8 @@ DIGESTS = Path(__file__).with_name("digests.json")
 _OWN = "tests/frozen/frozen.py"
 _INTERNAL_ERROR = "exit 70 "
 _MANY = 8
+# Lines that ``check`` shows of what differs.
+_SAMPLE = 20
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -121,6 +125,8 @@ def _check(names: Sequence[str], jobs: int) -> int:
     stale = set(known) - steps
     for step in sorted(stale):
         print(f"{step} is frozen, and no step of a case; renew removes it")
+    if 0 < len(wrong) <= _MANY:
+        sys.stdout.writelines(_sample(next(iter(wrong))))
     for name in wrong:
         print(f"to see what differs: python {_OWN} diff {quote(name)}")
     untried = len(CASES) - len(names)
@@ -181,20 +187,39 @@ def _diff(name: str, commit: str = "") -> int:
     """Print how what a case prints differs from what it printed at a commit."""
     (name,) = _chosen([name])
     commit = commit or _commit_of(name)
-    with tempfile.TemporaryDirectory() as folder:
-        there = Path(folder) / "then"
-        _git("worktree", "add", "--detach", str(there), commit)
-        try:
-            words = [sys.executable, str(there / _OWN), "show", name]
-            before = subprocess.run(words, capture_output=True, text=True, check=False)
-        finally:
-            _git("worktree", "remove", "--force", str(there))
-    if before.returncode:
-        sys.exit(f"at {commit} it could not be run: {before.stderr}")
-    then, now = (text.splitlines(keepends=True) for text in (before.stdout, _text(name)))
-    changes = list(unified_diff(then, now, f"{name} at {commit}", f"{name} now"))
+    try:
+        changes = _changes(name, commit)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"at {commit} it could not be run: {error.stderr}")
     sys.stdout.writelines(changes)
     return 1 if changes else 0
+
+
+def _changes(name: str, commit: str) -> list[str]:
+    """Return how what a case prints differs from what it printed at a commit, as lines of a diff.
+
+    Raises CalledProcessError if the commit is not there, or has no such case.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder) / "then.tar"
+        _git("archive", f"--output={archive}", commit)
+        with tarfile.open(archive) as files:
+            files.extractall(folder, filter="data")
+        words = [sys.executable, str(Path(folder) / _OWN), "show", name]
+        before = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    then, now = (text.splitlines(keepends=True) for text in (before, _text(name)))
+    return list(unified_diff(then, now, f"{name} at {commit}", f"{name} now"))
+
+
+def _sample(name: str) -> Iterator[str]:
+    """Yield the first lines of what differs in a case; none where Git cannot tell what it was."""
+    try:
+        changes = _changes(name, _commit_of(name))
+    except (OSError, subprocess.CalledProcessError):
+        return
+    yield from changes[:_SAMPLE]
+    if len(changes) > _SAMPLE:
+        yield f"... {len(changes) - _SAMPLE} more lines\n"
 
 
 def _commit_of(name: str) -> str:
