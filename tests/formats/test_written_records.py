@@ -178,7 +178,8 @@ def test_a_file_reads_back_as_its_edits_say(known: Known, layout: Layout) -> Non
     assert again.format == found.format
     assert texts(again.effective) == texts(apply(found.effective, edits))
     assert len(find_orphans(again.effective)) <= known.orphans
-    assert again.warnings == found.warnings
+    # Some sessions are written with what is warned of.
+    assert again.warnings == (found.warnings if known.is_written else ())
 
 
 def by_conversation(found: Transcript) -> list[list[Message]]:

@@ -137,8 +137,9 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             recipe=Recipe(measure=measure, plan=plan),
         )
         settled = compact(second)
-        # What did not fit may be made smaller still; what fits is settled.
-        is_smaller = settled.largest_after < result.largest_after and not result.fits
-        assert is_smaller or not settled.compacted
+        # A written session is so short that what did not fit may be made smaller still.
+        may_shrink = is_written(path) and not result.fits
+        is_smaller = settled.largest_after < result.largest_after
+        assert not settled.compacted or (may_shrink and is_smaller)
         rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == path.read_bytes()
