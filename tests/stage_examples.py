@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from typing import Any
 
 from compactctl.model.operation import OptionValue
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.support.stage import Stage
 
 EXAMPLES: Mapping[str, Mapping[str, OptionValue]] = {
     stage.name: {
@@ -29,3 +31,17 @@ def example_flags(stage: str) -> Iterator[str]:
                     yield from (flag, each)
             case _:
                 yield from (flag, str(value))
+
+
+def why_idle(stage: Stage[Any], conversation: str) -> str:
+    """Say what to do about a stage that does nothing in a conversation of the tests."""
+    file = f"compactctl/stages/{stage.name}.py"
+    if stage.example is None:
+        return (
+            f"{file}: STAGE has no example, and with its default options {stage.name} does nothing"
+            f" in {conversation}; give STAGE an example: options with which it does something there"
+        )
+    return (
+        f"{file}: with STAGE.example, {stage.example}, {stage.name} does nothing in {conversation};"
+        " choose an example with which it does, such as a lower limit"
+    )

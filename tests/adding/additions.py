@@ -264,8 +264,19 @@ COMMAND_JSON = """## compactctl.turns/1
 
 """
 
-FAIL_UNCHANGED = """    if draft.options.fail_unchanged and not result.compacted:
-        raise DoesNotFitError(f"{draft.options.input.path}: nothing to compact; name other stages")
+SAVES_NOTHING_ERROR = '''class SavesNothingError(CompactctlError):
+    """No stage made the context smaller (``--require-savings``)."""
+
+    exit_code = 1
+
+
+'''
+
+REQUIRE_SAVINGS = """    if draft.options.require_savings and not result.compacted:
+        raise SavesNothingError(
+            f"{draft.options.input.path}: no stage found anything; nothing was written, name other "
+            "stages"
+        )
 """
 
 OUTPUT_MODULE = '''"""Documents as lines of a path and a value."""
@@ -415,24 +426,35 @@ OPTION = Addition(
         Line(
             path="compactctl/commands/compact/result.py",
             before="    figures: bool = False\n    details: DetailChoice = NO_DETAILS\n",
-            text="    fail_unchanged: bool = False\n",
+            text="    require_savings: bool = False\n",
         ),
         Line(
             path="compactctl/commands/compact/result.py",
             before="        figures: return figures about the input.\n",
-            text="        fail_unchanged: fail if nothing could be compacted.\n",
+            text="        require_savings: fail if no stage changed anything.\n",
         ),
         Line(
             path="compactctl/cli/compact.py",
             before='    OptGroup("output", FORCE),\n    FORMAT,\n',
-            text='    flag("fail_unchanged", GATES, MAY, "Fail (exit 5) when nothing changes."),\n',
+            text='    flag("require_savings", GATES, MAY, "Fail (exit 1) if nothing changes."),\n',
         ),
         Line(
             path="compactctl/commands/compact/summing_up.py",
             before="    if draft.options.require_fit and not",
-            text=FAIL_UNCHANGED,
+            text=REQUIRE_SAVINGS,
         ),
-        Line(path="docs/profiles.md", before="`require-audit`, ", text="`fail-unchanged`, "),
+        Line(
+            path="compactctl/commands/compact/summing_up.py",
+            before="\nfrom compactctl.history.damage import describe_unread\n",
+            text=", SavesNothingError",
+        ),
+        Line(path="compactctl/errors.py", before="class UsageError(", text=SAVES_NOTHING_ERROR),
+        Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
+        Line(
+            path="docs/exit-codes.md",
+            before="`--require-audit` and `--on-summarizer-failure fail`",
+            text="`--require-savings` of `compact`; ",
+        ),
     ),
 )
 

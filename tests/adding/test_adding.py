@@ -75,7 +75,7 @@ def test_what_is_added_works(checkout: Path, python: Path) -> None:
     assert asked("turns", str(path)) == "2 turns\n"
     assert "format = murmur\n" in asked("stats", str(path), "--flat")
     sample = "sample_transcripts/codex-session.jsonl"
-    options = ("--stages", "heads", "--heads-words", "40", "--fail-unchanged")
+    options = ("--stages", "heads", "--heads-words", "40", "--require-savings")
     (stage,) = json.loads(asked("compact", sample, "-n", *options, "--json"))["stages"]
     assert (stage["name"], stage["options"]) == ("heads", {"words": 40})
 

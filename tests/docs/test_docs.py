@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import chdir
 from dataclasses import fields
 from pathlib import Path
@@ -64,6 +64,10 @@ def sections(text: str) -> dict[str, str]:
     return {heading.removeprefix("## "): body for heading, _, body in pieces}
 
 
+def in_backticks(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
 @pytest.mark.skipif(claude_is_installed(), reason="ctok counts Claude in its own way")
 @pytest.mark.parametrize(("path", "shown"), SHOWN)
 def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
@@ -73,7 +77,7 @@ def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
     )
 
 
-def test_every_command_is_shown_with_its_help() -> None:
+def test_every_command_has_a_section_with_its_help() -> None:
     shown = set(commands(page("commands")))
     for name in COMMANDS:
         assert any(each.startswith(f"compactctl {name} --help") for each in shown), (
@@ -84,11 +88,15 @@ def test_every_command_is_shown_with_its_help() -> None:
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: Any) -> None:
-    section = sections(page("stages")).get(stage.name)
-    assert section is not None, f"docs/stages.md: add a section ## {stage.name}"
+    section = sections(page("stages")).get(stage.name, "")
     named = [f"--{stage.name}-{field.name}".replace("_", "-") for field in fields(stage.options())]
-    for words in ("It does nothing when", f"--stages {stage.name}", *named):
-        assert words in section, f"docs/stages.md, ## {stage.name}: the section lacks {words!r}"
+    needed = ("It does nothing when", f"--stages {stage.name}", *named)
+    missing = [words for words in needed if words not in section]
+    assert missing == [], (
+        f"docs/stages.md, ## {stage.name}: write {in_backticks(missing)} in "
+        f"{'this section' if section else 'a new section of this name'}: an example in a block"
+        " marked console, each option, and when the stage does nothing"
+    )
 
 
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
@@ -113,22 +121,42 @@ def test_every_exit_code_is_described(where: str) -> None:
     codes = {0, 1, TOOK_TOO_LONG, *own, *(each.exit_code for each in classes)}
     rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
     described = {int(code) for row in rows for code in row.split(",")}
-    assert codes - described == set(), f"{where}: add these to the table of exit codes"
-    assert described - codes == set(), f"{where}: nothing exits with these; take out their rows"
+    missing, needless = sorted(codes - described), sorted(described - codes)
+    assert missing == [], f"{where}: add rows for {missing} to the table of exit codes"
+    assert needless == [], f"{where}: nothing exits with {needless}; take out their rows"
+
+
+EXITS = re.compile(r"\b[Ee]xit (?:with |code )?(\d+)")
+
+
+def test_every_option_that_changes_the_exit_code_is_in_its_row() -> None:
+    rows = dict(re.findall(r"^\| (\d+) \| (.*)$", page("exit-codes"), flags=re.MULTILINE))
+    gates = {
+        (code, flag_of(option), name)
+        for name, command in Commands().items()
+        for option in options_of(command)
+        for code in EXITS.findall(getattr(option, "help", None) or "")
+    }
+    assert gates
+    for code, flag, name in sorted(gates):
+        assert f"`--{flag}" in rows[code], (
+            f"docs/exit-codes.md: name `--{flag}` of `{name}` in the row of {code}, which its help"
+            " names; the table of README.md tells the same in short"
+        )
 
 
 def test_every_category_and_counter_is_described() -> None:
     text = page("counting")
     categories = [name for name in CATEGORIES if f"| {name} |" not in text]
-    assert categories == [], "docs/counting.md: add a row for each to the table of categories"
+    assert categories == [], f"docs/counting.md: add rows for {categories} to the categories"
     counters = [name for name in COUNTER_NAMES if f"`{name}`" not in text]
-    assert counters == [], "docs/counting.md: add a row for each to the table of counters"
+    assert counters == [], f"docs/counting.md: add rows for {counters} to the counters"
 
 
 def test_every_column_of_the_archive_is_described() -> None:
     text = sections(page("storage"))["Archive"]
     missing = [name for name in COLUMNS if f"`{name}`" not in text]
-    assert missing == [], "docs/storage.md, ## Archive: add a row for each to the table of columns"
+    assert missing == [], f"docs/storage.md, ## Archive: add rows for {missing} to the columns"
 
 
 def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
@@ -194,7 +222,9 @@ def test_every_field_of_a_document_is_described(
     text = described[schema] + described["Measured with"] + described["as"]
     text += described["compactctl.compact/2"] if name in {"log", "rescue"} else ""
     missing = sorted(each for each in field_names(document) if f"`{each}`" not in text)
-    assert missing == [], f"docs/json.md, ## {schema}: describe each of these keys, as `key`"
+    assert missing == [], (
+        f"docs/json.md, ## {schema}: add a row to the table of keys for {in_backticks(missing)}"
+    )
 
 
 def test_what_a_project_may_set_is_described() -> None:
@@ -207,6 +237,12 @@ def test_what_a_project_may_set_is_described() -> None:
         for option in options_of(command)
         if project_rule(option) is MAY and not isinstance(option, StageOption)
     }
-    where = "docs/profiles.md, ### What a project: "
-    assert sorted(allowed - described) == [], f"{where}add each of these options to the table"
-    assert sorted(described - allowed) == [], f"{where}take out what no option declares with MAY"
+    where = "docs/profiles.md, ### What a project may set"
+    missing, needless = sorted(allowed - described), sorted(described - allowed)
+    assert missing == [], (
+        f"{where}: add {in_backticks(missing)} to the table of options, in the row of how things"
+        " are measured or of which stages run; or declare it with another rule than MAY"
+    )
+    assert needless == [], (
+        f"{where}: take {in_backticks(needless)} out of the table; no option declares it with MAY"
+    )

@@ -27,9 +27,10 @@ from sessions.read_files import (
     sent,
     session,
 )
-from stage_examples import example_flags
+from stage_examples import example_flags, why_idle
 
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.support.stage import Stage
 from compactctl.store.files.locks import can_detect_writers
 
 
@@ -153,18 +154,19 @@ def test_compacted_again_and_taken_back_step_by_step(kept: Kept) -> None:
     assert kept.rewind()["undone"] == []
 
 
-# Stages that have nothing to do in some of these sessions, even with their examples.
+# Stages that look for what these sessions do not have: copies, images, messages that are named.
 IDLE = frozenset({"repair", "unsent", "drop", "dedup", "images", "span"})
 
 
 @pytest.mark.each_choice
-@pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES])
-def test_a_second_run_has_nothing_to_do(kept: Kept, stage: str) -> None:
-    options = ("--stages", stage, "--keep", "20%", *example_flags(stage))
+@pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
+def test_a_second_run_has_nothing_to_do(kept: Kept, stage: Stage[Any]) -> None:
+    options = ("--stages", stage.name, "--keep", "20%", *example_flags(stage.name))
     changed = kept.compact(*options)["compacted"]
-    assert changed or stage in IDLE, (
-        f"{stage} does nothing here: give it an example with which it does, in"
-        f" compactctl/stages/{stage}.py, or add it to IDLE in tests/sessions/test_appended.py"
+    assert changed or stage.name in IDLE, why_idle(
+        stage,
+        f"a {kept.client.format} session, eight times a request, a call that reads a file and its"
+        f" result of 360 words ({kept.client.session.__name__} in tests/sessions/read_files.py)",
     )
     once = kept.bytes
     assert not kept.compact(*options)["compacted"]

@@ -7,6 +7,7 @@ import pytest
 from examples import tries
 from hypothesis import example, given
 from hypothesis import strategies as st
+from stage_examples import why_idle
 from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import carried_out, meter, view
 
@@ -180,7 +181,8 @@ def test_a_marker_or_summary_never_lands_inside_a_pair(
 def test_the_generated_conversations_give_the_stage_work(stage: Stage[Any]) -> None:
     assert any(
         outcome(stage, view(build(WORK), target=target, unsent=UNSENT)) for target in TARGETS
-    ), (
-        f"{stage.name} does nothing in a few short messages: give STAGE in"
-        f" compactctl/stages/{stage.name}.py an example, which is options with which it does"
+    ), why_idle(
+        stage,
+        "a few short messages, among them calls of Read with results of up to 31 words"
+        " (WORK in tests/unit/stages/test_promises.py)",
     )
