@@ -438,6 +438,14 @@ OPTION = Addition(
             before='    OptGroup("output", FORCE),\n    FORMAT,\n',
             text='    flag("require_savings", GATES, MAY, "Fail (exit 1) if nothing changes."),\n',
         ),
+        Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
+    ),
+)
+
+# What makes a gate of the option.
+GATE = Addition(
+    what="a gate, which is an option",
+    lines=(
         Line(
             path="compactctl/commands/compact/summing_up.py",
             before="    if draft.options.require_fit and not",
@@ -449,7 +457,6 @@ OPTION = Addition(
             text=", SavesNothingError",
         ),
         Line(path="compactctl/errors.py", before="class UsageError(", text=SAVES_NOTHING_ERROR),
-        Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
         Line(
             path="docs/exit-codes.md",
             before="`--require-audit` and `--on-summarizer-failure fail`",
@@ -475,4 +482,4 @@ OUTPUT = Addition(
     ),
 )
 
-ADDITIONS = (STAGE, FORMAT, COMMAND, OPTION, OUTPUT)
+ADDITIONS = (STAGE, FORMAT, COMMAND, OPTION, GATE, OUTPUT)

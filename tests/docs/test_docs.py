@@ -141,7 +141,7 @@ def test_every_option_that_changes_the_exit_code_is_in_its_row() -> None:
     for code, flag, name in sorted(gates):
         assert f"`--{flag}" in rows[code], (
             f"docs/exit-codes.md: name `--{flag}` of `{name}` in the row of {code}, which its help"
-            " names; the table of README.md tells the same in short"
+            " names"
         )
 
 
