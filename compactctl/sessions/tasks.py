@@ -38,8 +38,7 @@ def task_prompt(path: Path) -> str:
     except FileNotFoundError:
         return ""
     # The file is an array, but ``iter_items`` reads one under a key.
-    array = head if head.lstrip().startswith(b"[") else b""
-    messages = map(object_or_empty, iter_items(b'{"messages":' + array, "messages"))
+    messages = map(object_or_empty, iter_items(b'{"messages":' + head, "messages"))
     return next(filter(None, (text_or_empty(message.get("text")) for message in messages)), "")
 
 

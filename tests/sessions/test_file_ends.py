@@ -68,10 +68,12 @@ def test_of_a_longer_file_both_ends_are_read(tmp_path: Path, count: int) -> None
 
 def test_a_tail_reaches_back_to_a_complete_line(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    for filling, tail in ((25, [99]), (70, [])):
+    for filling, tail, n_read in ((1, [99], 40), (25, [99], 60), (70, [], 60)):
         long = b'{"n":99,"x":"%s"}\n' % (b"x" * filling)
         path.write_bytes(written(path, 9).read_bytes() + long)
-        assert numbers(read_ends(path).tail_records())[:1] == tail
+        ends = read_ends(path)
+        assert numbers(ends.tail_records())[:1] == tail
+        assert path.stat().st_size - ends.start == n_read
 
 
 def test_the_last_lines_are_complete(tmp_path: Path) -> None:

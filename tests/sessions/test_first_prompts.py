@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from sessions.homes import Home
 
+from compactctl.sessions.reading import file_ends
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import load_sessions, newest_entries, store_named
 from compactctl.sessions.session import SessionDetails, SessionEntry
+from compactctl.sessions.tasks import task_context, task_prompt
 from compactctl.store.client_folders import UserEnvironment
 
 Record = dict[str, Any]
@@ -104,3 +106,67 @@ def test_a_chat_of_vs_code_is_listed_once(home: Home, machine: UserEnvironment) 
         (folder / name).touch()
     entries = newest_entries(machine, FolderScanner(), [store_named("vscode")])
     assert {entry.path.name for entry in entries} == {"a.jsonl", "b.json", "c.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "named"),
+    [
+        ({"customTitle": "Tides", "modelId": "m1"}, {}, ("Tides", "m1")),
+        ({}, {"customTitle": "Tides", "modelId": "m1"}, ("Tides", "m1")),
+        (
+            {"customTitle": "Old", "modelId": "m1"},
+            {"customTitle": "New", "modelId": "m2"},
+            ("New", "m2"),
+        ),
+        ({"message": {"text": "go"}, "text": "other"}, {"message": {"text": "more"}}, ("go", "")),
+        ({"text": "go"}, {"text": "more"}, ("go", "")),
+    ],
+)
+def test_a_long_chat_of_vs_code_is_named_by_the_newest_title_at_its_ends(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: Record,
+    last: Record,
+    named: tuple[str, str],
+) -> None:
+    monkeypatch.setattr(file_ends, "WINDOW", 100)
+    found = details(tmp_path / "s.jsonl", "vscode-chat", [first, {"x": "x" * 200}, last])
+    assert (found.title, found.model) == named
+
+
+@pytest.mark.parametrize(
+    ("messages", "prompt"),
+    [
+        ('[{"text": "go"}, {"text": "more"}]', "go"),
+        ('\n [{"ts": 1}, 7, {"text": ""}, {"text": ["no"]}, {"text": "go"}, {"te', "go"),
+        ('{"text": "go", "messages": [{"text": "go"}]}', ""),
+        ("", ""),
+    ],
+)
+def test_the_prompt_of_a_task_is_the_first_text_of_its_messages(
+    tmp_path: Path, messages: str, prompt: str
+) -> None:
+    history = tmp_path / "api_conversation_history.json"
+    assert task_prompt(history) == ""
+    assert task_context(history) == (None, "")
+    (tmp_path / "ui_messages.json").write_text(messages)
+    assert task_prompt(history) == prompt
+
+
+@pytest.mark.parametrize(
+    ("requests", "context"),
+    [
+        ([{"tokensIn": 1, "cacheReads": 20, "cacheWrites": 300, "tokensOut": 4_000}], 4_321),
+        ([{"tokensIn": 21, "cacheReads": 20, "tokensOut": 4, "apiProtocol": "openai"}], 25),
+        ([{"tokensIn": 5, "tokensOut": 4}, {"tokensIn": 0, "tokensOut": 0}], 9),
+        ([{"tokensIn": 5, "tokensOut": 4}, {"tokensIn": 6, "tokensOut": 7}], 13),
+        ([{"request": "no counts"}], None),
+    ],
+)
+def test_the_context_of_a_task_is_that_of_its_newest_request(
+    tmp_path: Path, requests: list[Record], context: int | None
+) -> None:
+    messages = [{"say": "api_req_started", "text": json.dumps(request)} for request in requests]
+    others = [{"text": '"tokensIn": {'}, {"modelInfo": {"modelId": "m1"}}]
+    (tmp_path / "ui_messages.json").write_text(json.dumps([*messages, *others]))
+    assert task_context(tmp_path / "api_conversation_history.json") == (context, "m1")

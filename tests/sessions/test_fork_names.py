@@ -1,5 +1,6 @@
 """The title of a fork, its lines, and the id that takes the place of the old one."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import JsonPath
+from compactctl.sessions.clients import claude_code, copilot_cli
 from compactctl.sessions.fork import (
     Fork,
     ForkedLines,
@@ -127,3 +129,54 @@ def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
         "/s.jsonl: does not begin with the record that names the session (header), so it cannot "
         "be given a new name; write a file elsewhere with -o"
     )
+
+
+def _session(path: Path) -> Session:
+    details = SessionDetails(title="Tides", project="/p")
+    entry = SessionEntry(client="c", id="old", path=path, modified=0)
+    return Session(entry=entry, details=details)
+
+
+@pytest.mark.parametrize(
+    ("types", "added"),
+    [
+        ([], ["custom-title"]),
+        (["user", "assistant"], ["custom-title"]),
+        (["user", "agent-name", "assistant"], ["custom-title", "agent-name"]),
+    ],
+)
+def test_a_fork_of_claude_code_has_an_agents_name_where_its_original_has(
+    tmp_path: Path, types: list[str], added: list[str]
+) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text("".join(f'{{"type": "{kind}"}}\n' for kind in types))
+    fork = claude_code.fork(_session(path), IDENTITY)
+    records = [json.loads(line) for line in fork.trailing_lines]
+    assert [record["type"] for record in records] == added
+    assert {record["sessionId"] for record in records} == {fork.id}
+    assert records[-1].get("agentName") == ("Tides (compacted)" if len(added) > 1 else None)
+    assert (
+        claude_code.fork(_session(tmp_path / "none"), IDENTITY).trailing_lines
+        == (fork.trailing_lines[:1])
+    )
+
+
+@pytest.mark.parametrize(
+    ("original", "other_fields"),
+    [
+        (None, 'cwd: "/p"\n'),
+        (b"id: old\nsummary: s\nname: x\nuser_named: false\ncwd: /q\n", "summary: s\ncwd: /q\n"),
+    ],
+)
+def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
+    tmp_path: Path, original: bytes | None, other_fields: str
+) -> None:
+    events = tmp_path / "old" / "events.jsonl"
+    if original is not None:
+        events.parent.mkdir()
+        events.with_name("workspace.yaml").write_bytes(original)
+    fork = copilot_cli.fork(_session(events), IDENTITY)
+    title = 'name: "Tides (compacted)"\nuser_named: true\n'
+    workspace = f"id: {fork.id}\n{title}{other_fields}".encode()
+    assert fork.path == tmp_path / fork.id / "events.jsonl"
+    assert fork.extra_files == ((fork.path.with_name("workspace.yaml"), workspace),)
