@@ -76,6 +76,20 @@ def order(log: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, str]]:
     ]
 
 
+def risky_calls(log: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the calls that rename or close a file some of whose bytes are not durable."""
+    unsynced: set[int] = set()
+    calls = []
+    for name, arguments in log:
+        if name in HALVED:
+            unsynced.add(arguments[0])
+        elif name == "fsync":
+            unsynced.discard(arguments[0])
+        elif (name == "rename" and unsynced) or (name == "close" and arguments[0] in unsynced):
+            calls.append((name, arguments))
+    return calls
+
+
 class Meddling(Watched):
     """Does something just before the first call of a name whose last argument ends in a suffix."""
 

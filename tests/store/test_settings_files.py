@@ -92,6 +92,7 @@ def test_a_shared_file_that_is_too_long_is_passed_over(project: Path) -> None:
     ("data", "why"),
     [
         (b"a = 1\n\nb = '\xff'\n", "line 3 is not UTF-8; save the file as UTF-8"),
+        (b"\n'\xff'", "line 2 is not UTF-8; save the file as UTF-8"),
         (b"a = " + b"[" * 5_000, "nested too deeply; take that out"),
         (b"a = \n", 'Invalid value (at line 1, column 5); write them as TOML, as model = "o3"'),
     ],

@@ -62,14 +62,9 @@ class ReadLimits:
             iter(partial(stream.readline, self.max_line_bytes + 1), b""), 1
         ):
             n_bytes += len(line)
-            if (
-                n_bytes > self.max_bytes
-                or len(line) > self.max_line_bytes
-                or number > self.max_lines
-            ):
-                self.check_size(n_bytes, name)
-                self.check_line(len(line), name, number)
-                self.check_lines(number, name)
+            self.check_size(n_bytes, name)
+            self.check_line(len(line), name, number)
+            self.check_lines(number, name)
             yield line
 
     def _exceeded(self, name: str, what: str, option: str) -> NoInputError:

@@ -265,7 +265,7 @@ def _page_sizes(stream: BinaryIO, chunk: Any, name: str) -> list[int]:  # noqa: 
     """Return the decompressed sizes of a chunk's pages; NotUnderstoodError for damage."""
     try:
         return list(unpacked_sizes(stream, *chunk_span(chunk)))
-    except (ValueError, IndexError) as error:
+    except (ValueError, LookupError) as error:
         why = "the header of a page is damaged"
         raise NotUnderstoodError(f"{name}: cannot be read as Parquet ({why})") from error
 

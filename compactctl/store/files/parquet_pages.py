@@ -22,15 +22,15 @@ _MAX_STRUCTS = 4
 def unpacked_sizes(stream: BinaryIO, start: int, size: int) -> Iterator[int]:
     """Yield the decompressed size of each page of a column chunk.
 
-    The chunk is ``size`` bytes from ``start`` on. Raises ValueError or IndexError for headers that
-    cannot be read or have negative sizes.
+    The chunk is ``size`` bytes from ``start`` on. Raises ValueError or LookupError for headers
+    that cannot be read, and for sizes that are missing or negative.
     """
     pos, end = start, start + size
     while pos < end:
         fields, header_bytes = _header(stream, pos, end)
-        unpacked, packed = fields.get(_UNPACKED_SIZE, -1), fields.get(_PACKED_SIZE, -1)
+        unpacked, packed = fields[_UNPACKED_SIZE], fields[_PACKED_SIZE]
         if min(unpacked, packed) < 0:
-            raise ValueError("a page without its size")
+            raise ValueError("a page of negative size")
         yield unpacked
         pos += header_bytes + packed
 

@@ -8,6 +8,9 @@ from store.states import AFTER, BEFORE, archive_of, mode, names_below, step
 
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.archive import archive_folder
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.modes import note_mode, noted_modes, strictest_mode
+from compactctl.store.files.source import open_input, read_lines
 
 
 def test_what_was_open_to_others_is_closed(path: Path, tmp_path: Path) -> None:
@@ -101,3 +104,21 @@ def test_root_trusts_the_owner_of_the_transcript(
     with pytest.raises(ArchiveError, match="uid 1234"):
         step(path, BEFORE, kind="rewind")
     assert path.read_bytes() == AFTER
+
+
+def test_a_run_knows_what_all_transcripts_it_read_have_in_common(path: Path, target: Path) -> None:
+    target.write_bytes(b"{}\n")
+    target.chmod(0o604)
+    note_mode(0o100600)
+    with noted_modes():
+        assert strictest_mode() == 0o777
+        open_input(target, TEXT_LIMITS)
+        assert strictest_mode() == 0o777
+        with noted_modes():
+            list(read_lines(target))
+            assert strictest_mode() == 0o604
+        open_input(path)
+        assert strictest_mode() == 0o640
+        list(read_lines(target))
+        assert strictest_mode() == 0o600
+    assert strictest_mode() == 0o777

@@ -4,16 +4,22 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from store.faults import Failing, Watched
-from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
+from store.faults import Failing, Meddling, Watched, appending, risky_calls
+from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
 
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, UsageError
+from compactctl.store.archive.archive_writer import ArchiveDraft, DraftSink
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import DiskError, FileSystem, disk_errors
+from compactctl.store.files.source import open_input
+from compactctl.store.files.temp_file import TempFile
+from compactctl.store.publish.append import append
 from compactctl.store.publish.publish import Published, write_output
+from compactctl.store.publish.saved_output import save_output
 
 
 def lay_out(folder: Path) -> Path:
@@ -218,6 +224,69 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
     finally:
         path.parent.chmod(0o700)
     assert_nothing_happened(path, caught.value, "Permission denied")
+
+
+def test_nothing_is_written_after_a_failed_write(tmp_path: Path) -> None:
+    fs = Failing(4, errno.ENOSPC)
+    with TempFile(fs, tmp_path / "new") as draft:
+        sink = DraftSink(draft)
+        assert sink.write(b"one") == 3
+        assert [name for name, _ in fs.log] == ["create", "write"]
+        fs.n = 3
+        with pytest.raises(OSError, match="No space"):
+            sink.write(b"two")
+        # As pyarrow does when it drops a writer that failed.
+        assert sink.write(b"footer") == 6
+        draft.publish()
+    assert (tmp_path / "new").read_bytes() == b"onet"
+
+
+def in_place(fs: FileSystem, path: Path) -> None:
+    step(path, AFTER, fs=fs)
+
+
+def beside(fs: FileSystem, path: Path) -> None:
+    step(path, AFTER, target=path.with_name("run.compacted.jsonl"), fs=fs)
+
+
+def at_the_end(fs: FileSystem, path: Path) -> None:
+    draft = ArchiveDraft(operation(BEFORE, AFTER), rows(BEFORE, AFTER))
+    append(fs, source=open_input(path), drafts=[draft], block=MORE)
+
+
+def to_an_output(fs: FileSystem, path: Path) -> None:
+    write_output(fs, path.with_name("report"), Content.from_chunks((b"new",)))
+
+
+def to_a_saved_output(fs: FileSystem, path: Path) -> None:
+    save_output(fs, path.parent / "spill", b"output")
+
+
+WRITES = [in_place, beside, at_the_end, to_an_output, to_a_saved_output]
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("grows", [False, True])
+def test_what_is_written_is_durable_before_it_has_its_name(
+    tmp_path: Path, write: Callable[[FileSystem, Path], None], *, grows: bool
+) -> None:
+    path = lay_out(tmp_path / "made")
+    deed = appending(path, MORE) if grows and write in (in_place, beside) else list
+    fs = Meddling("create", f".cctl-{os.getpid()}-0", deed)
+    write(fs, path)
+    assert risky_calls(fs.log) == []
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_without_file_locks_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[FileSystem, Path], None]
+) -> None:
+    path = lay_out(tmp_path / "made")
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(UsageError, match="this system has no file locks"):
+        write(FileSystem(), path)
+    assert path.read_bytes() == BEFORE
+    assert names_below(path.parent) == {"run.jsonl"}
 
 
 @pytest.mark.parametrize("exists", [True, False])

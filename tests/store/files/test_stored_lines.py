@@ -20,7 +20,7 @@ from compactctl.store.files.content import (
     rechunk,
 )
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.source import digest_of, open_input, split_lines
+from compactctl.store.files.source import open_input, split_lines
 from compactctl.store.files.temp_file import TempFile
 
 DATA = b'{"n":0}\n\n{"n":1}\r\n{"n":2}'
@@ -76,10 +76,26 @@ def test_pieces_that_change_while_they_are_written_are_refused(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_small_pieces_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("sizes", "joined"),
+    [
+        ([], []),
+        ([0, 0], []),
+        ([3], [3]),
+        ([4, 4, 4, 4, 4], [12, 8]),
+        ([9, 1, 9, 0, 1, 9], [10, 10, 9]),
+        ([10, 25, 9, 11], [10, 25, 20]),
+    ],
+)
+def test_small_pieces_are_written_together(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[int], joined: list[int]
+) -> None:
     monkeypatch.setattr(content, "BLOCK", 10)
-    assert list(rechunk([b"1234"] * 5)) == [b"1234" * 3, b"1234" * 2]
-    assert digest_of(rechunk([b"1234"] * 5)) == digest_of(b"1234" * 5)
+    data = bytes(range(sum(sizes)))
+    pieces = iter(data)
+    chunks = list(rechunk(bytes(itertools.islice(pieces, size)) for size in sizes))
+    assert b"".join(chunks) == data
+    assert [len(chunk) for chunk in chunks] == joined
 
 
 @given(pieces=st.lists(st.binary(max_size=5)), size=st.integers(0, 20))

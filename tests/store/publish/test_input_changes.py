@@ -8,9 +8,11 @@ import pytest
 from store.faults import Meddling, appending
 from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
 
-from compactctl.errors import ChangedError
+from compactctl.errors import ArchiveError, ChangedError
+from compactctl.store.archive import displaced
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.displaced import lines_written_late
+from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import digest_of
 from compactctl.store.publish.input_changes import InputGrowth
 
@@ -128,3 +130,16 @@ def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -
     assert path.read_bytes() == AFTER
     assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
     assert [warning for warning in published.warnings if str(published.displaced) in warning]
+
+
+def test_of_a_displaced_file_no_more_is_read_than_of_a_transcript(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each, published = step(path, AFTER)
+    assert published.displaced is not None
+    appending(published.displaced, MORE)()
+    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=len(MORE)))
+    assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
+    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=len(MORE) - 1))
+    with pytest.raises(ArchiveError, match="too large to be read; move it out of the folder"):
+        lines_written_late(archive_folder(path), each, b"")
