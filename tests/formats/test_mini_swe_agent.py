@@ -49,7 +49,8 @@ def test_documents_are_known_by_their_version_and_arrays_by_a_command_with_its_o
 @pytest.mark.parametrize("fence", ["bash", "mswea_bash_command"])
 def test_a_command_and_the_message_after_it_are_a_pair(fence: str) -> None:
     answer = said(ANSWER.replace("bash", fence))
-    _, call, result = trajectory(answer, user(OUTPUT)).messages
+    task, call, result = trajectory(answer, user(OUTPUT)).messages
+    assert (task.role, task.results) == ("user", ())
     assert [type(part) for part in call.parts] == [TextPart, ToolCallPart]
     assert call.calls[0].arguments == '{"command":"ls -la"}'
     assert (result.role, result.results[0].text) == ("tool", OUTPUT)

@@ -133,7 +133,8 @@ def test_written_messages_are_the_client_s_own(kind: SyntheticKind, wanted: str)
     assert (written["type"], written["timestamp"]) == (wanted, TALK[0]["timestamp"])
     assert str(UUID(written["uuid"])) == written["uuid"]
     assert written.get("is_compact_summary", False) == (kind == "summary")
-    assert agent_code(written).messages
+    (read_back,) = agent_code(written).messages
+    assert [result.is_error for result in read_back.results] == [False] * (kind == "result")
 
 
 @pytest.mark.each_choice

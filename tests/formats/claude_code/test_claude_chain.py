@@ -151,6 +151,7 @@ def test_records_that_are_no_messages_are_links_of_the_chain() -> None:
 def test_a_boundary_starts_anew() -> None:
     found = claude(
         user("u1", None, "one"),
+        attached("x1", None, "file", filename="a", content={"file": {"content": "before"}}),
         said("a1", "u1", "1"),
         boundary("b1", "a1"),
         summarized("s1", "b1", "first summary"),

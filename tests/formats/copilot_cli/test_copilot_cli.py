@@ -187,19 +187,19 @@ def test_media_of_a_result_count_and_go_with_it() -> None:
 
 def test_attachments_are_sent_beside_the_text() -> None:
     attachments = [
+        "damaged",
         {"type": "file", "path": "/w/a.py", "taggedFilesEntry": "* /w/a.py (3 lines)"},
         {"type": "file", "path": "/w/b.png", "assetId": "sha256:b"},
         {"type": "blob", "data": PNG, "mimeType": "image/png"},
         {"type": "file", "path": "/w/c.pdf", "assetId": "x", "mimeType": "application/pdf"},
         {"type": "selection", "text": "in the text already"},
-        "damaged",
     ]
     asset = event("session.binary_asset", assetId="sha256:b", data=PNG, mimeType="image/png")
     parts = only(asset, prompt("look", attachments=attachments)).parts
 
     assert [type(part) for part in parts] == [TextPart, TextPart, MediaPart, MediaPart, MediaPart]
     assert [(p.width, p.height) for p in parts if isinstance(p, MediaPart)][:2] == [(7, 5), (7, 5)]
-    path = ("data", "attachments", 1)
+    path = ("data", "attachments", 2)
     assert parts[2].path == path
 
 

@@ -11,6 +11,7 @@ from compactctl.formats.records.responses import (
     find_reused_ids,
     with_responses,
 )
+from compactctl.formats.records.usage import find_newest_report
 from compactctl.model.message import Message, Origin, ReportedUsage
 
 
@@ -139,3 +140,23 @@ def test_consecutive_items_of_the_model_are_one_response() -> None:
     assert names == [None, "p1", "p1", None, "p2", None, "p3"]
     namer.close()
     assert [namer.name_for(answer) for _ in range(2)] == ["p4", "p4"]
+
+
+@pytest.mark.parametrize(
+    ("reports", "newest"),
+    [
+        ([], None),
+        ([("r1", 5), ("r2", 6)], "r2"),
+        ([("r1", 5), ("r2", None)], "r1"),
+        ([("r1", 5), ("r2", 0)], "r1"),
+        ([("r1", 5), (None, 6)], "r1"),
+        ([("r1", 0), (None, 6), ("r3", None)], None),
+    ],
+)
+def test_the_newest_report_is_of_a_response_and_above_zero(
+    reports: list[tuple[str | None, int | None]], newest: str | None
+) -> None:
+    messages = [replace(of(assistant("done"), name, context), line=3) for name, context in reports]
+    report = find_newest_report(messages)
+    assert (report and report.response_id) == newest
+    assert report is None or report.line == 3
