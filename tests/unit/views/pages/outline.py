@@ -4,7 +4,21 @@ import re
 from html.parser import HTMLParser
 
 _LINES = frozenset(
-    {"section", "p", "h1", "h2", "h3", "li", "tr", "dt", "text", "details", "summary", "pre"}
+    {
+        "section",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "li",
+        "tr",
+        "dt",
+        "text",
+        "details",
+        "summary",
+        "pre",
+        "g",
+    }
 )
 _CELLS = frozenset({"td", "th", "span", "small", "dd", "i", "b", "em", "strong", "div"})
 _SHAPES = frozenset({"rect", "path", "line", "circle"})

@@ -16,6 +16,7 @@ from compactctl.commands.batch.report import (
     summarize,
 )
 from compactctl.commands.output_files import PageChoice
+from compactctl.views.facts import BEFORE_AND_AFTER
 from compactctl.views.pages.many import report_page
 
 WEEK = 7 * 86_400
@@ -49,8 +50,7 @@ def part(page: list[str], title: str, end: str | None = None) -> list[str]:
 def test_sizes_weeks_projects_and_failures_are_shown() -> None:
     assert lines(SHOP, MILL, FAILED, SKIPPED) == [
         "3 transcripts",
-        "1 ok · 1 over · 1 failed · 1 not a transcript · next requests as they are after "
-        "compaction, all other tokens as before it",
+        f"1 ok · 1 over · 1 failed · 1 not a transcript · {BEFORE_AND_AFTER}",
         "How large they are",
         "tokens in all 40,000",
         "saved 6,000 (15.0 %)",

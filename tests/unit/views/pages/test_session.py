@@ -1,0 +1,300 @@
+"""A session as a page: what it draws and lists of a small one, and what it leaves out."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.claude_code.sessions import Record, answered, boundary, response_line, summarized, user
+from unit.commands.conversations import FAST, saved, turns
+from unit.views.pages.outline import outline
+
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.output_files import PageChoice
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.tokens.models.prices import Price, PriceTable
+from compactctl.views.pages.session import stats_page
+
+# In dollars for a million tokens.
+PRICE = Price(
+    model="claude-opus-4-6", input=5, cache_read=0.5, cache_write=6.25, cache_write_1h=10, output=25
+)
+PRICES = PriceTable("mine", (PRICE,))
+FACTS = (
+    "claude-code: 8 lines, 16.4 kB · 8 messages and 2 turns in the context · "
+    "counted with chars/4 (estimate) · model claude-sonnet-4-6"
+)
+FILE = "x = 1\n" * 1_000
+
+
+def answer(  # noqa: PLR0913 - an answer has these facts
+    minute: int,
+    uuid: str,
+    block: Record,
+    *,
+    read: int,
+    written: int,
+    model: str = "claude-opus-4-6",
+) -> Record:
+    """Return an answer to the record with the letter before its own, and its reported usage."""
+    usage = {
+        "input_tokens": 10,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+        "output_tokens": 50,
+    }
+    inner = {"model": model, "usage": usage}
+    time = f"2026-01-02T03:{minute:02}:05Z"
+    return response_line(uuid, chr(ord(uuid) - 1), block, "", inner=inner, timestamp=time)
+
+
+def read(call: str) -> Record:
+    return {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": "/w/a.py"}}
+
+
+def said(text: str) -> Record:
+    return {"type": "text", "text": text}
+
+
+TALK = [
+    user("a", None, "Look into a.py."),
+    answer(4, "b", read("c1"), read=0, written=15_000),
+    answered("c", "b", "c1", FILE),
+    answer(5, "d", read("c2"), read=15_000, written=1_600),
+    answered("e", "d", "c2", FILE),
+    answer(30, "f", said("It is fine."), read=0, written=18_300),
+    user("g", "f", "Run it."),
+    answer(31, "h", said("Done."), read=18_300, written=100, model="claude-sonnet-4-6"),
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+def measured(path: Path, **changes: Any) -> StatsResult:
+    options = {"measure": FAST, "timeline": True} | changes
+    return stats(StatsOptions(input=InputOptions(path=str(path)), **options))
+
+
+def lines(result: StatsResult, *, redact: bool = False) -> list[str]:
+    return outline(stats_page(result, PageChoice(path="p.html", redact=redact)))
+
+
+def part(page: list[str], start: str, end: str) -> list[str]:
+    return page[page.index(start) : page.index(end)]
+
+
+def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
+    page = lines(measured(path))
+    assert part(page, "The next request", "Every request of the session") == [
+        "The next request",
+        "18,416 tokens 9.2 % of 200,000",
+        "[c-overhead 0.0% 7.179%] overhead: 15,004",
+        "[c-file-reads 7.179% 1.435%] file reads: 3,000",
+        "[c-frames 8.614% 0.581%] frames: 1,215",
+        "[c-tool-calls 9.195% 0.007%] tool calls: 14",
+        "[c-user 9.202% 0.003%] user: 6",
+        "[c-assistant 9.205% 0.002%] assistant: 5",
+        "[limit-tick dashed 83.5% 0]",
+        "Claude Code compacts by itself in 148,584, at 167,000.",
+        "By kind",
+        "overhead 15,004 81.5 %",
+        "[c-overhead 100.0%]",
+        "file reads 3,000 16.3 %",
+        "[c-file-reads 19.995%]",
+        "frames 1,215 6.6 %",
+        "[c-frames 8.098%]",
+        "tool calls 14 0.1 %",
+        "[c-tool-calls 0.093%]",
+        "user 6 0.0 %",
+        "[c-user 0.04%]",
+        "assistant 5 0.0 %",
+        "[c-assistant 0.033%]",
+        "unexplained -828 -4.5 %",
+        "[c-unexplained 0.0%]",
+        (
+            "What is striped, and the overhead, is not counted but inferred from the usage "
+            "reported on lines 2 and 8."
+        ),
+    ]
+
+
+def test_every_request_is_drawn_and_a_row(path: Path) -> None:
+    page = lines(measured(path, prices=PRICES))
+    assert part(page, "Every request of the session", "Messages") == [
+        "Every request of the session",
+        "requests in 2 turns 4",
+        "tokens sent by all of them together 68,340",
+        "of that read from the cache 48.7 %",
+        "tokens paid again, at most 16,630",
+        "compactions by the client 0",
+        "for what has a price (estimate) $ 0.2262",
+        "Far above the drawing: window 200,000, Claude Code compacts at 167,000.",
+        "[c-file-reads M0 1000H0V285H1V213H2V141H4V1000Z]",
+        "[c-tool-calls M0 1000H0V285H2V284H4V1000Z]",
+        "[c-assistant M0 1000H0V285H4V1000Z]",
+        "[c-user M0 1000H0V285H4V1000Z]",
+        "[c-overhead M0 1000H0V285H4V1000Z]",
+        "[grid 0 76.18%]",
+        "5k",
+        "[grid 0 52.35%]",
+        "10k",
+        "[grid 0 28.53%]",
+        "15k",
+        "[c-not-in-the-transcript 100%] not in the transcript",
+        "[c-file-reads 100%] file reads",
+        "[c-tool-calls 100%] tool calls",
+        "[c-assistant 100%] assistant",
+        "[c-user 100%] user",
+        "[c-overhead 100%] overhead",
+        "Read from the cache, new, paid again",
+        "[c-paid-again M0 1000H0V285H1V209H2V128H3V123H4V1000Z]",
+        "[c-sent-the-first-time M0 1000H0V285H1V209H2V919H3V123H4V1000Z]",
+        "[c-read-from-the-cache M0 1000H1V285H2V1000H3V128H4V1000Z]",
+        "[grid 0 52.35%]",
+        "10k",
+        "[c-read-from-the-cache 100%] read from the cache",
+        "[c-sent-the-first-time 100%] sent the first time",
+        "[c-paid-again 100%] paid again",
+        "Cost of each request (estimate), at most $ 0.1145",
+        "[c-cost M0 1000H0V280H1V864H2V123H3V1000H4V1000Z]",
+        "[grid 0 61.69%]",
+        "$ 0.05",
+        "[grid 0 23.39%]",
+        "$ 0.1 Request",
+        "The same as a table",
+        (
+            "Request Turn Time Context New Cached Paid again Output Cost $ Marks overhead user "
+            "assistant tool calls file reads not in the transcript"
+        ),
+        "(#m2) 1 1.1 2026-01-02 03:04:05 15,010 15,010 0 0 7 0.0940 15,004 4 0 0 0 2",
+        "(#m4) 2 1.2 2026-01-02 03:05:05 16,610 1,600 15,000 10 7 0.0177 15,004 4 0 7 1,500 95",
+        (
+            "(#m6) 3 1.3 2026-01-02 03:30:05 18,310 1,700 0 16,610 3 0.1145 cache missed, idle "
+            "before 15,004 4 0 14 3,000 288"
+        ),
+        (
+            "(#m8) 4 2.1 2026-01-02 03:31:05 18,410 100 18,300 10 2 now claude-sonnet-4-6 15,004 "
+            "6 3 14 3,000 383"
+        ),
+        "What the next request holds",
+        "By tool",
+        "Calls and results together.",
+        "Read 3,014 2 calls",
+        "[c-tool-results 100.0%]",
+        "By file",
+        "Reads of files that the next request still holds.",
+        "(#m5) a.py 3,000 2 reads",
+        "[c-file-reads 100.0%]",
+        "By message",
+        "(#m3) line 3 · tool, Read 1,500",
+        "[c-file-reads 100.0%]",
+        "(#m5) line 5 · tool, Read 1,500",
+        "[c-file-reads 100.0%]",
+        "(#m2) line 2 · assistant, Read 7",
+        "[c-tool-calls 0.467%]",
+        "(#m4) line 4 · assistant, Read 7",
+        "[c-tool-calls 0.467%]",
+        "(#m1) line 1 · user 4",
+        "[c-user 0.267%]",
+        "(#m6) line 6 · assistant 3",
+        "[c-assistant 0.2%]",
+        "(#m7) line 7 · user 2",
+        "[c-user 0.133%]",
+        "(#m8) line 8 · assistant 2",
+        "[c-assistant 0.133%]",
+        "Read again",
+        "From the first request to the next one; hollow where a later read shows the same again.",
+        "a.py 2 reads, 1 shown again later",
+        "[line 0 50%]",
+        "[covered 25.0%]",
+        "[circle 50.0%]",
+    ]
+
+
+def test_messages_are_listed_with_their_texts(path: Path) -> None:
+    page = lines(measured(path))
+    messages = page[page.index("Messages") + 1 :]
+    assert messages[:3] == [
+        "All that was ever a message. Find only what the next request sends",
+        "[c-user 0.267%] line 1 user Look into a.py. 4",
+        "Look into a.py.",
+    ]
+    assert messages[-2:] == ["[c-assistant 0.133%] line 8 assistant Done. 2", "Done."]
+    assert page[:2] == [
+        "run.jsonl",
+        f"{path} · {FACTS}",
+    ]
+
+
+def test_a_redacted_page_names_nothing(path: Path) -> None:
+    page = lines(replace(measured(path), warnings=("run.jsonl is odd",)), redact=True)
+    assert page[:3] == [
+        "a session of claude-code",
+        FACTS.replace("4-6", "4.6"),
+        "The next request",
+    ]
+    assert "(#m5) file 1 (.py) 3,000 2 reads" in page
+    assert page[page.index("Messages") + 2] == "[c-user 0.267%] line 1 user 4"
+
+
+def test_warnings_and_the_full_history_are_told(path: Path) -> None:
+    page = lines(replace(measured(path, scope="full"), warnings=("run.jsonl is odd",)))
+    assert "8 messages and 2 turns in the full history" in page[1]
+    assert page[2] == "run.jsonl is odd"
+
+
+def test_standard_input_is_no_path(path: Path) -> None:
+    result = measured(path)
+    piped = replace(result, options=replace(result.options, input=InputOptions(path="-")))
+    assert lines(piped)[:2] == [
+        "standard input",
+        FACTS,
+    ]
+
+
+def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
+    page = lines(measured(path, measure=replace(FAST, window=10_000)))
+    assert page[3] == "18,416 tokens 184.2 % of 10,000"
+    assert page[9:12] == [
+        "[c-assistant 99.974% 0.026%] assistant: 5",
+        "[limit-tick 54.301% -4]",
+        "8,416 too many: it does not fit.",
+    ]
+    # A limit that is near enough is a line in the chart.
+    drawn = page.index("window 10,000")
+    assert page[drawn - 1] == "[line 0 52.35%]"
+    assert not any(line.startswith("Far above") for line in page)
+
+
+def test_compactions_are_marks_in_the_chart(tmp_path: Path) -> None:
+    records = [*TALK, boundary("i", "h"), summarized("j", "i", "They looked into a.py.")]
+    records += [answer(32, "k", said("On."), read=0, written=15_100)]
+    page = lines(measured(saved(tmp_path / "run.jsonl", records)))
+    assert "[line 80.0% 0]" in page
+    assert page[page.index("[line 80.0% 0]") - 1] == "compacted by the client"
+    assert page[page.index("[line 80.0% 0]") + 1] == "compacted by the client"
+    assert "compactions by the client 1" in page
+    counts = [line for line in page if line.startswith("All that was ever a message")]
+    assert counts[0].startswith("All that was ever a message; 8 of them, in grey, are sent no more")
+
+
+def test_what_was_not_reported_is_counted(tmp_path: Path) -> None:
+    page = lines(measured(saved(tmp_path / "run.jsonl", turns(0, 1)), prices=PRICES))
+    assert part(page, "Every request of the session", "What the next request holds")[1:5] == [
+        "requests in 2 turns 4",
+        "tokens sent by all of them together 656",
+        (
+            "Nothing in the file tells what the provider counted: these are the sizes of what is "
+            "in the context now, as counted before each answer."
+        ),
+        "Far above the drawing: window 128,000.",
+    ]
+    assert not any("Cost" in line or "cache" in line for line in page)
+
+
+def test_a_page_takes_a_timeline(path: Path) -> None:
+    with pytest.raises(ValueError, match="timeline"):
+        lines(measured(path, timeline=False))
