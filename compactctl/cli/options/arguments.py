@@ -110,7 +110,7 @@ def _optional(
 
 def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
     """Resolve an argument to a path; only what cannot be a path is looked up among sessions."""
-    if value != "." and (os.sep in value or value == STANDARD_STREAM or os.path.lexists(value)):
+    if value != "." and (value == STANDARD_STREAM or os.path.lexists(value)):
         return value
     if context.params.get("client"):
         # What the client compacted is undone in a session of its own: none is put back.

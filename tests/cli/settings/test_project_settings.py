@@ -241,6 +241,9 @@ def test_a_profile_of_the_project_may_start_from_a_built_in_one(ask: Ask, projec
         say(project, 'profile = "our.toml"\n')
         assert ask("compact", "run.jsonl", "-n").code == 0
         say(project, "")
+    (project / "our.toml").write_text('stages = [{stage = "prune", protect_tokens = 12_345}]\n')
+    say(project, 'profile = "our.toml"\n')
+    assert ask("compact", "run.jsonl", "-n").code == 0
 
 
 def test_a_table_of_models_of_the_project_names_no_rank_file(ask: Ask, project: Path) -> None:
