@@ -74,7 +74,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def measured(path: Path, **changes: Any) -> StatsResult:
-    options = {"measure": FAST, "timeline": True} | changes
+    options: dict[str, Any] = {"measure": FAST, "timeline": True} | changes
     return stats(StatsOptions(input=InputOptions(path=str(path)), **options))
 
 
