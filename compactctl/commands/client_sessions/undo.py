@@ -15,7 +15,7 @@ from compactctl.commands.client_sessions.compactions import (
 )
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, UsageError
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
@@ -44,7 +44,7 @@ def undo_compactions(
 ) -> ClientUndo:
     """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
 
-    Raises IntegrityError if a message that they hid would still not be sent.
+    Raises UsageError and IntegrityError if a message that they hid would still not be sent.
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
@@ -118,7 +118,11 @@ def _prove(
     new: NewFile,
     transcript: Transcript,
 ) -> None:
-    """Raise IntegrityError unless all hidden messages, and all sent before, are sent now."""
+    """Check that all hidden messages, and all sent before, are sent now.
+
+    Raises UsageError if they are not because the client wrote all messages anew after the
+    compaction, else IntegrityError.
+    """
     removed = {place for compaction in compactions for place in compaction.records}
     expected_ids = {name for compaction in compactions for name in compaction.hidden}
     expected_ids |= {message.id for message in loaded.transcript.effective}
@@ -131,12 +135,25 @@ def _prove(
         if not {(m.line, ()), (m.line, m.record_path)} & removed
     }
     missing = places - {(message.line, message.record_path) for message in transcript.effective}
-    if missing:
-        raise IntegrityError(
-            f"{loaded.source.path or 'standard input'}: without its client's compaction "
-            f"{len(missing):,} of {len(places):,} messages would still not be sent; nothing was "
-            "written, please report this"
+    if not missing:
+        return
+    name = loaded.source.path or "standard input"
+    rewritten = _last_line_written_anew(loaded.transcript)
+    if rewritten >= max(compaction.line for compaction in compactions):
+        raise UsageError(
+            f"{name}: its client wrote all messages anew on line {rewritten + 1:,}, as it does when "
+            "a session is resumed, so that its compaction cannot be undone; compactctl view --all "
+            "shows the messages that it hides"
         )
+    raise IntegrityError(
+        f"{name}: without its client's compaction {len(missing):,} of {len(places):,} messages "
+        "would still not be sent; nothing was written, please report this"
+    )
+
+
+def _last_line_written_anew(transcript: Transcript) -> int:
+    """Return the index of the last line with a list of messages that are sent, -1 without one."""
+    return max((m.line for m in transcript.effective if m.record_path), default=-1)
 
 
 def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) -> RecordLocation:

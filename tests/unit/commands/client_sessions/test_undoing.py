@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from formats.claude_code import sessions as claude
+from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
 from unit.commands.client_sessions import clients
 from unit.commands.conversations import log_of, squeeze, view_of
@@ -211,6 +212,17 @@ def test_a_summary_whose_originals_are_elsewhere_cannot_be_undone(tmp_path: Path
     path = saved(tmp_path, b"".join(lines[4:]))
     assert listed(path) == []
     assert not undone(path).moved
+
+
+def test_a_session_that_was_resumed_after_its_compaction_says_why_it_cannot_be_undone(
+    tmp_path: Path,
+) -> None:
+    session = clients.gemini_cli()
+    *_, snapshot, prompt, answer = map(json.loads, session.splitlines())
+    resumed = gemini.put(*snapshot["$set"]["messages"], prompt, answer)
+    path = saved(tmp_path, session + clients.lines(resumed))
+    with pytest.raises(UsageError, match="wrote all messages anew on line 8, as it does when"):
+        undone(path)
 
 
 def test_going_to_another_branch_is_no_compaction(tmp_path: Path) -> None:
