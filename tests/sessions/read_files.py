@@ -17,6 +17,7 @@ from compactctl.commands.reading.transcript import InputOptions, load
 # than those that are proven.
 TELLS, OLDER, NEWER = "2.1.197", "2.0.76", "2.9.0"
 RESULTS = 8
+INTENT = "I read that log from its first line to its last, and then I say what it says."
 PRUNE = ("--stages", "prune", "--prune-protect-tokens", "100", "--prune-min-savings", "0",
          "--keep-turns", "0")  # fmt: skip
 SUMMARY = ("--stages", "summarize", "--keep-turns", "1")
@@ -35,7 +36,7 @@ def session(home: Home, version: str = TELLS, last: Record | None = None) -> Pat
             "id": f"msg_{at}",
             "role": "assistant",
             "model": "claude-sonnet-4-5",
-            "content": [call],
+            "content": [{"type": "text", "text": INTENT}, call],
             "usage": {"input_tokens": 900 * at, "output_tokens": 9},
         }
         for kind, message in (("user", asked), ("assistant", called),
@@ -77,6 +78,7 @@ def codex_session(home: Home, version: str = "0.169.0") -> Path:
         call, text = f"call{at}", f"{at}: " + "the pilot waited for the tide. " * 60
         records += [
             ("response_item", _said("user", "input_text", f"What does log {at} say?")),
+            ("response_item", _said("assistant", "output_text", INTENT)),
             ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}",
                                "call_id": call}),
             ("response_item", {"type": "function_call_output", "call_id": call, "output": text}),
@@ -119,7 +121,7 @@ def pi_session(home: Home, version: int = 3) -> Path:
         text = f"{at}: " + "the pilot waited for the tide. " * 60
         told += [
             {"role": "user", "content": _text(f"What does log {at} say?")},
-            {"role": "assistant", "content": [call], "stopReason": "toolUse"},
+            {"role": "assistant", "content": [*_text(INTENT), call], "stopReason": "toolUse"},
             {"role": "toolResult", "toolCallId": f"call{at}", "toolName": "read",
              "content": _text(text)},
         ]  # fmt: skip

@@ -165,8 +165,9 @@ def test_a_second_run_has_nothing_to_do(kept: Kept, stage: Stage[Any]) -> None:
     changed = kept.compact(*options)["compacted"]
     assert changed or stage.name in IDLE, why_idle(
         stage,
-        f"a {kept.client.format} session, eight times a request, a call that reads a file and its"
-        f" result of 360 words ({kept.client.session.__name__} in tests/sessions/read_files.py)",
+        f"a {kept.client.format} session, eight times a request, an answer of 18 words with a call"
+        " that reads a file, and its result of 360 words"
+        f" ({kept.client.session.__name__} in tests/sessions/read_files.py)",
     )
     once = kept.bytes
     assert not kept.compact(*options)["compacted"]

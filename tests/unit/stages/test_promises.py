@@ -183,6 +183,6 @@ def test_the_generated_conversations_give_the_stage_work(stage: Stage[Any]) -> N
         outcome(stage, view(build(WORK), target=target, unsent=UNSENT)) for target in TARGETS
     ), why_idle(
         stage,
-        "a few short messages, among them calls of Read with results of up to 31 words"
+        "a few messages of up to 40 words, among them calls of Read with results of 31 words"
         " (WORK in tests/unit/stages/test_promises.py)",
     )
