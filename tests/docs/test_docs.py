@@ -215,7 +215,12 @@ def test_every_field_of_a_document_is_described(
     monkeypatch.chdir(furnished)
     capfd.readouterr()
     run([*CALLS[name], "--json"])
-    document = json.loads(capfd.readouterr().out)
+    shown = capfd.readouterr()
+    assert shown.out, (
+        f"compactctl {name} --json shows nothing; the type of its result needs a row in RESULTS in"
+        f" compactctl/views/registry.py, and a view whose name ends in _document\n{shown.err}"
+    )
+    document = json.loads(shown.out)
     described = sections(page("json"))
     schema = document["schema"]
     assert schema in described, f"docs/json.md: add a section ## {schema} with a table of its keys"

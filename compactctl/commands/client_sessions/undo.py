@@ -141,9 +141,9 @@ def _prove(
     rewritten = _last_line_written_anew(loaded.transcript)
     if rewritten >= max(compaction.line for compaction in compactions):
         raise UsageError(
-            f"{name}: its client wrote all messages anew on line {rewritten + 1:,}, as it does when "
-            "a session is resumed, so that its compaction cannot be undone; compactctl view --all "
-            "shows the messages that it hides"
+            f"{name}: its client wrote all messages anew on line {rewritten + 1:,}, as it does "
+            "when a session is resumed, so that its compaction cannot be undone; compactctl view "
+            "--all shows the messages that it hides"
         )
     raise IntegrityError(
         f"{name}: without its client's compaction {len(missing):,} of {len(places):,} messages "

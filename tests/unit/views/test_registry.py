@@ -35,9 +35,11 @@ for module, name in (place.split(":") for place in RESULTS.values()):
 OUTPUTS["plain"] = Output(suffix="plain", print="all:print_plain", help="Print plain words.")
 
 from compactctl.__main__ import run
+from compactctl.errors import INTERNAL_ERROR
 
 for call in CALLS:
-    run([*call, "--plain"])
+    if run([*call, "--plain"]) == INTERNAL_ERROR:
+        print(f"{call[0]} failed")
 """
 
 
@@ -50,9 +52,14 @@ def test_another_output_needs_its_views_and_a_row_and_reaches_every_command(
     code = f"CALLS = {list(map(list, CALLS.values()))}\n{WITH_PLAIN}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     shown = done.stdout.splitlines()
+    failed = [line.removesuffix(" failed") for line in shown if line.endswith(" failed")]
+    assert failed == [], (
+        f"an internal error of {', '.join(failed)}: if it is a KeyError in make_view, add the type"
+        f" of the command's result to RESULTS in compactctl/views/registry.py\n{done.stderr}"
+    )
     assert set(shown) == {f"{name} in plain words" for name in RESULTS}, (
-        f"{done.stderr}\na command that shows nothing here is called otherwise:"
-        " add its arguments to _OTHERWISE in tests/cli/calls.py"
+        "a command that shows nothing here is called otherwise: add its arguments to _OTHERWISE in"
+        f" tests/cli/calls.py\n{done.stderr}"
     )
     assert len(shown) == len(CALLS), done.stderr
 
@@ -65,6 +72,11 @@ def test_a_result_has_a_view_for_every_output_that_takes_its_type(name: str) -> 
     if name in PAGES:
         views.append(f"{PAGES[name]}_page")
     for place in views:
+        module, _, function = place.partition(":")
+        assert hasattr(import_module(f"{PACKAGE}.{module}"), function), (
+            f"compactctl/views/{module.replace('.', '/')}.py: add {function}, which takes a {name}:"
+            " RESULTS in compactctl/views/registry.py says how its views begin"
+        )
         taken, *_ = signature(function_at(place)).parameters.values()
         assert taken.annotation.__name__ == name, (
             f"compactctl/views: {place} shows a {name}; annotate its first parameter with that type"
