@@ -161,7 +161,7 @@ def _json(columns: _Columns) -> Iterator[bytes]:
     yield b"]}"
 
 
-_SEAL = re.compile(rb"<!-- compactctl\.seal ([0-9a-f]{64}) -->\n\Z")
+_SEAL = re.compile(rb"<!-- compactctl\.seal ([0-9a-f]{64}) -->\n")
 _SEAL_BYTES = len(b"<!-- compactctl.seal  -->\n") + 64
 # Far more than any page has. Larger files are not read.
 _MAX_BYTES = 1 << 27
@@ -182,8 +182,8 @@ def is_sealed_text(path: Path) -> bool:
         data = real_path.read_bytes()
     except OSError:
         return False
-    seal = _SEAL.search(data, max(0, len(data) - _SEAL_BYTES))
-    return seal is not None and seal[1] == _digest(data[: seal.start()])
+    seal = _SEAL.fullmatch(data[-_SEAL_BYTES:])
+    return seal is not None and seal[1] == _digest(data[:-_SEAL_BYTES])
 
 
 def _digest(data: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import errno
 import gzip
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,20 @@ def test_refused_at_every_call(tmp_path: Path, number: int) -> None:
             assert archive_of(path).state_before(OPERATION.id) == BEFORE
     assert {outcome for _, outcome in failed} == {"nothing was changed"}
     assert written <= max(failed)[0] <= written + 1
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, len(BLOCK) - 1, len(BLOCK)])
+def test_the_part_of_a_block_that_was_written_is_cut_off(path: Path, n_bytes: int) -> None:
+    class Full(FileSystem):
+        """The disk is full after some bytes."""
+
+        def append(self, fd: int, data: bytes) -> None:
+            super().append(fd, data[:n_bytes])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(DiskError, match="nothing was changed; free some space"):
+        appended(path, Full())
+    assert is_untouched(path)
 
 
 @pytest.mark.parametrize("call", ["open_append", "append"])
