@@ -35,7 +35,7 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
 }
 _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 # Arguments without an effect on results.
-_TRIFLES = {"frozen", "init", "kw_only", "maxsize", "repr", "slots", "strict"}
+_TRIFLES = {"frozen", "init", "kw_only", "maxsize", "repr", "slots", "strict", "use_threads"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import re
 import shlex
 import subprocess
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from examples import tries
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from store.archive.forging import claim, forge
 from store.states import AFTER, BEFORE, a_folder, operation, rows
@@ -97,6 +98,7 @@ TEXT = st.none() | st.text(st.characters(exclude_categories=()), max_size=5)
 
 
 @given(st.lists(st.tuples(LINE, TEXT, st.none() | st.integers(0, 2**40))))
+@example([(b"\n", "\u00e9\ud800", None)])
 def test_every_field_of_a_line_comes_back(
     drawn: list[tuple[bytes, str | None, int | None]],
 ) -> None:
@@ -169,6 +171,18 @@ def test_other_columns_are_no_archive(archive: Path) -> None:
     rewritten(archive, lambda table: table.drop_columns(["edits"]))
     with pytest.raises(ArchiveError, match="columns"):
         list(read_rows(archive))
+
+
+def test_a_footer_that_places_columns_beyond_the_end_is_damage(archive: Path) -> None:
+    # A line that cannot be compressed, so that it takes more bytes than the footer.
+    archive.write_bytes(encoded(random.Random(1).randbytes(20_000)))
+    assert len(restore(archive)) == 20_000
+    data = archive.read_bytes()
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    for kept in (4, len(data) - footer - 19_000):
+        archive.write_bytes(data[:kept] + data[-footer:])
+        with pytest.raises(ArchiveError, match="ends too early; restore the file from a backup"):
+            list(read_rows(archive, ("raw",)))
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
