@@ -33,7 +33,9 @@ from compactctl.store.archive.archive_file import (
 )
 from compactctl.store.archive.names import readme_text
 from compactctl.store.archive.operation_codec import VERSION, decode_operation, encode_operation
+from compactctl.store.files import parquet_pages
 from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.parquet_pages import page_sizes
 from compactctl.store.files.source import digest_of, split_lines
 
 COLUMNS = [
@@ -171,6 +173,21 @@ def test_other_columns_are_no_archive(archive: Path) -> None:
     rewritten(archive, lambda table: table.drop_columns(["edits"]))
     with pytest.raises(ArchiveError, match="columns"):
         list(read_rows(archive))
+
+
+def test_headers_of_any_length_are_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sizes() -> list[tuple[str, int]]:
+        with archive.open("rb") as stream:
+            return list(page_sizes(stream, pq.read_metadata(archive), COLUMNS))
+
+    expected = sizes()
+    assert len(expected) >= len(COLUMNS)
+    assert dict(expected)["raw"] > len(BEFORE)
+    monkeypatch.setattr(parquet_pages, "HEADER_BYTES", 10)
+    assert sizes() == expected
+    monkeypatch.setattr(parquet_pages, "_MAX_HEADER_BYTES", 10)
+    with pytest.raises(IndexError):
+        sizes()
 
 
 def test_a_footer_that_places_columns_beyond_the_end_is_damage(archive: Path) -> None:

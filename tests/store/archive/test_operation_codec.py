@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,15 @@ def test_a_missing_field_is_refused_or_has_its_default(name: str) -> None:
     else:
         with pytest.raises(ArchiveError, match="missing"):
             decode_operation(text, "x")
+
+
+def test_an_appended_operation_says_so_and_others_say_nothing() -> None:
+    assert "appended" not in RECORD
+    for appended in (True, False):
+        each = replace(operation(BEFORE, AFTER), appended=appended)
+        text = encode_operation(each)
+        assert json.loads(text).get("appended") is (appended or None)
+        assert decode_operation(text, "x") == each
 
 
 @pytest.mark.parametrize(

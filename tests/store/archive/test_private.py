@@ -8,6 +8,13 @@ from store.states import AFTER, BEFORE, archive_of, mode, names_below, step
 
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.permissions import (
+    check_owner,
+    is_open_to_others,
+    restrict_to_owner,
+    tamper_warning,
+)
+from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.modes import note_mode, noted_modes, strictest_mode
 from compactctl.store.files.source import open_input, read_lines
@@ -72,38 +79,72 @@ def test_a_link_where_the_folder_would_be_made_is_refused(
     assert names_below(tmp_path) <= {"run.jsonl", "there", archive_folder(target).name}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="to root, its own folders are not a stranger's")
-def test_a_folder_of_a_stranger_is_refused(
+def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let a file or folder belong to another user; return that one's number."""
+    if os.geteuid() == 0:
+        os.chown(path, 12_345, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    return path.stat().st_uid
+
+
+def test_a_folder_of_a_stranger_is_refused_unless_the_transcript_is_theirs_too(
     path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step(path, AFTER, target=target)
-    target.unlink()
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    folder = archive_folder(target)
+    uid = give_away(folder, monkeypatch)
+    with pytest.raises(ArchiveError, match=rf"belongs to another user \(uid {uid}\), who could"):
+        check_owner(folder)
     with pytest.raises(ArchiveError, match="another user"):
         archive_of(target).match_transcript(AFTER)
+    assert str(tamper_warning(folder)).startswith(f"{folder}: belongs to another user (uid {uid})")
+    os.chown(target, uid, -1)
+    check_owner(folder)
+    target.unlink()
     with pytest.raises(ArchiveError, match="another user"):
-        step(path, AFTER, target=target)
-    assert not target.exists()
+        check_owner(folder)
+    check_owner(target)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 @pytest.mark.parametrize(
-    ("transcript", "folder", "trusted"), [(1234, 1234, True), (1234, 0, True), (0, 1234, False)]
+    ("folder_mode", "file_mode", "is_writable", "is_open"),
+    [
+        (0o700, 0o600, False, False),
+        (0o700, 0o622, False, True),
+        (0o750, 0o640, False, True),
+        (0o750, 0o600, False, True),
+        (0o750, 0o620, True, True),
+        (0o705, 0o602, True, True),
+        (0o720, 0o600, True, True),
+        (0o702, 0o600, True, True),
+    ],
 )
-def test_root_trusts_the_owner_of_the_transcript(
-    path: Path, transcript: int, folder: int, *, trusted: bool
+def test_who_may_change_what_is_restored(
+    tmp_path: Path, folder_mode: int, file_mode: int, *, is_writable: bool, is_open: bool
 ) -> None:
-    each, _ = step(path, AFTER)
-    os.chown(path, transcript, transcript)
-    os.chown(archive_folder(path), folder, folder)
-    if trusted:
-        assert archive_of(path).match_transcript(AFTER) == (each, b"")
-        return
-    with pytest.raises(ArchiveError, match="uid 1234"):
-        archive_of(path).match_transcript(AFTER)
-    with pytest.raises(ArchiveError, match="uid 1234"):
-        step(path, BEFORE, kind="rewind")
-    assert path.read_bytes() == AFTER
+    folder = tmp_path / "run.jsonl.archive"
+    assert tamper_warning(folder) is None
+    folder.mkdir()
+    (folder / "a").touch()
+    (folder / "a").chmod(file_mode)
+    (folder / "link").symlink_to("a")
+    (tmp_path / "shared").touch()
+    (tmp_path / "shared").chmod(0o666)
+    folder.chmod(folder_mode)
+    assert is_open_to_others(folder) == is_open
+    (folder / "shared").hardlink_to(tmp_path / "shared")
+    assert is_open_to_others(folder) == is_open
+    (folder / "shared").unlink()
+    warning = tamper_warning(folder)
+    assert (warning is not None) == is_writable
+    assert warning is None or "other users may write there" in warning
+    assert restrict_to_owner(FileSystem(), folder) == ()
+    assert (mode(folder), mode(folder / "a"), mode(tmp_path / "shared")) == (0o700, 0o600, 0o666)
+    assert not is_open_to_others(folder)
+    assert tamper_warning(folder) is None
+    (refusal,) = restrict_to_owner(FileSystem(), tmp_path / "none")
+    assert refusal.startswith(f"{tmp_path / 'none'}: other users may read it; its permissions")
 
 
 def test_a_run_knows_what_all_transcripts_it_read_have_in_common(path: Path, target: Path) -> None:

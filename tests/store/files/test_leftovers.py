@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from programs import running
-from store.states import names_below
+from store.states import mode, names_below
 
+from compactctl.errors import UsageError
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import DiskError, FileSystem
 from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.publish import write_output
@@ -30,9 +31,10 @@ def dead() -> int:
 HOLDER = """
 import sys
 from pathlib import Path
+from compactctl.errors import UsageError
 from compactctl.store.files.content import Content
 from compactctl.store.files.temp_file import TempFile
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import DiskError, FileSystem
 with TempFile(FileSystem(), Path(sys.argv[1])):
     print("open", flush=True)
     sys.stdin.read()
@@ -90,6 +92,21 @@ def test_the_draft_of_another_user_stays(
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 4711)
     remove_stale_drafts(FileSystem(), tmp_path)
     assert names_below(tmp_path) == {name}
+
+
+def test_the_same_output_is_saved_once_and_nothing_else_is_replaced(tmp_path: Path) -> None:
+    fs = FileSystem()
+    path = save_output(fs, tmp_path / "spill", b"one")
+    assert path == save_output(fs, tmp_path / "spill", b"one")
+    assert (len(path.stem), mode(path), mode(path.parent)) == (32, 0o600, 0o700)
+    path.write_bytes(b"mine")
+    with pytest.raises(
+        UsageError, match=r"is not known to be what compactctl wrote there; name an"
+    ):
+        save_output(fs, tmp_path / "spill", b"one")
+    assert path.read_bytes() == b"mine"
+    with pytest.raises(DiskError, match=r"File exists; the full output is not saved; name an"):
+        save_output(fs, path, b"one")
 
 
 def test_the_next_output_sweeps_what_the_last_one_left(tmp_path: Path, dead: int) -> None:

@@ -125,6 +125,12 @@ def test_a_name_no_file_can_have_is_no_input() -> None:
         open_input("run\0.jsonl")
 
 
+def test_closed_standard_input_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(NoInputError, match="standard input: is closed; name a file, or pipe one"):
+        open_input("-")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_a_file_without_permission_is_no_input(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"

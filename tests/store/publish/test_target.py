@@ -19,6 +19,7 @@ from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import open_input
+from compactctl.store.publish.overwrite import check_output
 from compactctl.store.publish.publish import publish, resolve_output
 
 
@@ -121,10 +122,18 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(path: Path, target: Pa
 
 
 def test_a_target_that_is_no_place_for_a_file_is_refused(path: Path, tmp_path: Path) -> None:
-    for target in (tmp_path, tmp_path / "no" / "folder"):
+    for target, why in (
+        (tmp_path, "is a folder; name a file"),
+        (tmp_path / "no" / "folder", "its folder does not exist; create it first"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            check_output(target)
         with pytest.raises(UsageError):
             step(path, AFTER, target=target)
     assert names_below(tmp_path) == {"run.jsonl"}
+    step(path, AFTER)
+    with pytest.raises(UsageError, match="is among the archives of a transcript; name a file"):
+        check_output(archive_folder(path) / "new")
 
 
 def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
