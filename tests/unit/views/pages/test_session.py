@@ -13,6 +13,7 @@ from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.tokens.models.prices import Price, PriceTable
+from compactctl.views.pages import session
 from compactctl.views.pages.session import stats_page
 
 # In dollars for a million tokens.
@@ -298,3 +299,52 @@ def test_what_was_not_reported_is_counted(tmp_path: Path) -> None:
 def test_a_page_takes_a_timeline(path: Path) -> None:
     with pytest.raises(ValueError, match="timeline"):
         lines(measured(path, timeline=False))
+
+
+def test_many_requests_share_columns_that_show_the_largest(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = measured(path, prices=PRICES)
+    monkeypatch.setattr(session, "_MAX_COLUMNS", 3)
+    page = lines(result)
+    assert "Each column is the largest of 2 requests that follow one another." in page
+    first, second = page[page.index("What the next request holds") - 2 :][:2]
+    assert first.startswith("(#m4) 2 1.2 2026-01-02 03:05:05 16,610 1,600 15,000 10 7 0.0177")
+    marks = "cache missed, idle before, now claude-sonnet-4-6"
+    assert second.startswith(f"(#m8) 4 2.1 2026-01-02 03:31:05 18,410 100 18,300 10 2 {marks}")
+    monkeypatch.setattr(session, "_MAX_COLUMNS", 4)
+    assert not any(line.startswith("Each column") for line in lines(result))
+
+
+def test_a_request_without_a_report_of_the_cache_leaves_its_cells_empty(tmp_path: Path) -> None:
+    bare = response_line(
+        "h", "g", said("Done."), "", inner={"usage": {"input_tokens": 18_410, "output_tokens": 5}}
+    )
+    page = lines(measured(saved(tmp_path / "run.jsonl", [*TALK[:-1], bare]), prices=PRICES))
+    assert "Read from the cache, new, paid again" in page
+    last = page[page.index("What the next request holds") - 1]
+    assert last.startswith("(#m8) 4 2.1 18,410 100 2 ")
+
+
+def test_the_level_of_the_next_request_colors_its_card(path: Path) -> None:
+    def card(window: int) -> bool:
+        result = measured(path, measure=replace(FAST, window=window))
+        return 'class="card hero over"' in stats_page(result, PageChoice(path="p.html"))
+
+    assert card(18_415)
+    assert not card(60_000)
+
+
+def test_tools_and_limits_near_the_chart_are_drawn(tmp_path: Path) -> None:
+    run = {"type": "tool_use", "id": "c3", "name": "Bash", "input": {"command": "ls"}}
+    failed = {"type": "tool_result", "tool_use_id": "c3", "content": "no", "is_error": True}
+    more = [answer(32, "i", run, read=18_300, written=110), user("j", "i", [failed])]
+    page = lines(
+        measured(
+            saved(tmp_path / "run.jsonl", [*TALK, *more]), measure=replace(FAST, window=40_000)
+        )
+    )
+    tools = page[page.index("By tool") + 2 : page.index("By file")]
+    assert tools[:3] == ["Read 3,014 2 calls", "[c-tool-results 100.0%]", "Bash 6 1 call, 1 error"]
+    assert "window 40,000" in page
+    assert not any(line.startswith("Far above") for line in page)
