@@ -173,6 +173,9 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
         StatsOptions(input=InputOptions(path=str(path)), extras=ExtraOptions(system=str(prompt)))
     )
     assert " or more: " not in line_with("next request", given)
+    several = replace(result, counts=replace(result.counts, conversations=2))
+    assert " or more: " in line_with("largest request", several)
+    assert "of 2 conversations, sent one by one" in " ".join(shown(several))
 
 
 def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:

@@ -184,6 +184,8 @@ def test_tagged_compactions_can_be_undone_one_by_one() -> None:
         "or any by its tag: compactctl rewind run.jsonl --group COMPACTION",
     ]
     assert lines[11:13] == ["", "By codex itself"]
+    mixed = words(log_terminal(replace(RESULT, by_client=(CLIENT, tagged))))
+    assert mixed[-1] == lines[-1]
 
 
 def test_a_document_has_operations_and_warnings() -> None:

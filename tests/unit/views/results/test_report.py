@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from unit.commands.batch.rows import REPORTED
-from unit.views.results.screens import styles, words
+from unit.views.results.screens import styles, titles, words
 
 from compactctl.commands.batch.report import (
     BaselineComparison,
@@ -161,3 +161,22 @@ def test_a_document_has_lists_for_what_is_counted() -> None:
     assert document["percentiles"][0] == {"percent": 50, "tokens": 20_000}
     assert [each["tool"] for each in document["tools"]] == ["Bash", "Read"]
     assert (document["tokens"], document["growth"], document["tolerance"]) == (30_000, None, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("width", "table", "titles_before", "titles_after"),
+    [
+        (56, 3, "Model Files Tokens Median request Read again Tools", "Tools"),
+        (48, 3, "Model Files Tokens Median request Read again", "Read again"),
+        (36, 3, "Model Files Tokens Median request", "Files"),
+        (44, 0, "Of Tokens Share of all", "Share of all"),
+        (30, 1, "Of Tokens Share of all", "Share of all"),
+        (55, 2, "From Below Files Share", "Share"),
+    ],
+)
+def test_on_a_narrow_terminal_columns_are_left_out(
+    width: int, table: int, titles_before: str, titles_after: str
+) -> None:
+    shown = [titles(report_terminal(result_of(ROW)), each)[table] for each in (width, width - 1)]
+    narrower = " ".join(titles_before.replace(titles_after, "").split())
+    assert shown == [titles_before, narrower]
