@@ -6,6 +6,14 @@ import pyarrow as pa
 import pytest
 
 from compactctl.sessions.reading import file_ends
+from compactctl.sessions.reading.documents import (
+    first_value,
+    iter_items,
+    iter_values,
+    last_value,
+    read_small_array,
+    read_small_object,
+)
 from compactctl.sessions.reading.file_ends import (
     FileEnds,
     last_lines,
@@ -106,3 +114,48 @@ def test_a_compressed_file_is_read_up_to_a_limit(
     assert numbers(ends.head_records()) == head
     assert numbers(reversed(list(ends.tail_records()))) == tail
     assert last_lines(ends.path, 9) == ends.tail
+
+
+DEEP = b"[" * 100_000
+
+
+def test_values_are_found_in_any_piece_of_a_document() -> None:
+    piece = rb'"a": 9}, "a" : null, "b": {"a": {"a": 1}, "c": "\"a\": 2"}, "a":[3], "a": {"x'
+    assert list(iter_values(piece, "a")) == [9, {"a": 1}, 1, [3]]
+    assert (first_value(piece, "a"), last_value(piece, "a")) == (9, [3])
+    assert (first_value(piece, "x"), last_value(piece, "")) == (None, None)
+    assert first_value(b'"a": ' + DEEP + b'"a": 1', "a") == 1
+    assert last_value(b'"a": 1, "a": ' + DEEP, "a") == 1
+    assert first_value(b'"\xff": 1, "a.c": 2, "abc": 3', "a.c") == 2
+
+
+@pytest.mark.parametrize(
+    ("piece", "items"),
+    [
+        (b'{"m": [1, {"a": 2} , "x"], "m": [4]}', [1, {"a": 2}, "x"]),
+        (b'{"m":\n[\n1, [2], {"a"', [1, [2]]),
+        (b'{"m": [1, ' + DEEP, [1]),
+        (b'{"m": {"m": [1]}}', []),
+        (b'{"n": [1]}', []),
+        (b'{"m": ', []),
+    ],
+)
+def test_items_of_an_array_are_read_up_to_where_it_is_cut_off(
+    piece: bytes, items: list[object]
+) -> None:
+    assert list(iter_items(piece, "m")) == items
+
+
+def test_a_small_document_is_what_it_has_to_be_or_empty(tmp_path: Path) -> None:
+    path = tmp_path / "any.json"
+    assert (read_small_object(path), read_small_array(path)) == ({}, [])
+    for data, expected in (
+        (b'{"a": 1}\n', ({"a": 1}, [])),
+        (b"[1]", ({}, [1])),
+        (b"7", ({}, [])),
+        (b"", ({}, [])),
+        (b"{", ({}, [])),
+        (DEEP, ({}, [])),
+    ):
+        path.write_bytes(data)
+        assert (read_small_object(path), read_small_array(path)) == expected

@@ -2,7 +2,9 @@
 
 import gzip
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 from store.faults import Meddling, appending
@@ -130,6 +132,17 @@ def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -
     assert path.read_bytes() == AFTER
     assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
     assert [warning for warning in published.warnings if str(published.displaced) in warning]
+
+
+def test_what_is_in_the_place_of_a_displaced_file_is_named(path: Path) -> None:
+    each, published = step(path, AFTER)
+    assert published.displaced is not None
+    published.displaced.unlink()
+    assert lines_written_late(archive_folder(path), each, b"") == ()
+    with socket(AF_UNIX) as listener, chdir(published.displaced.parent):
+        listener.bind(published.displaced.name)
+    with pytest.raises(ArchiveError, match=r"cannot be read \(.+\); move it out of the folder"):
+        lines_written_late(archive_folder(path), each, b"")
 
 
 def test_of_a_displaced_file_no_more_is_read_than_of_a_transcript(

@@ -1,5 +1,6 @@
 """Publishing a transcript with its archives."""
 
+import errno
 import fcntl
 import os
 from dataclasses import replace
@@ -163,11 +164,42 @@ def test_extended_attributes_are_kept(path: Path, target: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_the_owner_is_kept(path: Path) -> None:
+def test_the_owner_is_kept_or_a_warning_says_why_not(path: Path, tmp_path: Path) -> None:
+    class Strict(Watched):
+        """A disk whose files belong to one user."""
+
+        def before(self, name: str, call: object, arguments: object) -> None:  # noqa: ARG002
+            if name in {"chown", "chmod"}:
+                raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
     os.chown(path, 1234, 2345)
-    step(path, AFTER)
+    _, published = step(path, AFTER)
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
     assert mode(path) == 0o640
+    assert published.warnings == ()
+    for uid, gid in ((0, 7), (7, 0)):
+        other = tmp_path / f"{uid}.jsonl"
+        other.write_bytes(BEFORE)
+        os.chown(other, uid, gid)
+        _, published = step(other, AFTER, fs=Strict())
+        assert [warning.partition(": ")[2] or warning for warning in published.warnings] == [
+            "its owner and group could not be kept (Operation not permitted)",
+            "its permissions could not be kept (Operation not permitted)",
+        ]
+        assert (other.read_bytes(), mode(other)) == (AFTER, 0o600)
+
+
+def test_work_in_place_without_archives_keeps_the_old_file_by_its_digest(path: Path) -> None:
+    published = publish(
+        FileSystem(),
+        source=open_input(path),
+        target=path,
+        drafts=[],
+        content=Content.from_chunks((AFTER,)),
+    )
+    kept = archive_folder(path) / f"displaced-{digest_of(BEFORE).sha256[:12]}"
+    assert (published.displaced, published.archives) == (kept, ())
+    assert (path.read_bytes(), kept.read_bytes()) == (AFTER, BEFORE)
 
 
 def test_a_folder_that_another_compactctl_works_in_is_left_alone(path: Path) -> None:
