@@ -59,8 +59,12 @@ class MiniSweAgent(Format):
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize documents by their version, and bare messages by a command and its output."""
-        if any(_is_document(record) for record in records):
+        """Recognize documents by their version, and bare messages by how they write commands.
+
+        That is a command and its output, or, where a compaction left none, the system prompt that
+        asks for commands.
+        """
+        if any(_is_document(record) or _asks_for_commands(record) for record in records):
             return True
         return any(_are_command_and_output(*neighbors) for neighbors in pairwise(records))
 
@@ -161,6 +165,11 @@ def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
 
 def _is_document(record: Mapping[str, Any]) -> bool:
     return text_or_empty(record.get(_FORMAT_KEY)).startswith("mini-swe-agent")
+
+
+def _asks_for_commands(record: Mapping[str, Any]) -> bool:
+    prompt = text_or_empty(record.get("content")) if record.get("role") == "system" else ""
+    return any(command[0].startswith(_OWN_FENCE) for command in _COMMAND.finditer(prompt))
 
 
 def _are_command_and_output(answer: Mapping[str, Any], following: Mapping[str, Any]) -> bool:

@@ -46,6 +46,13 @@ def test_documents_are_known_by_their_version_and_arrays_by_a_command_with_its_o
     assert detected([user(TASK), said(ANSWER), user("Thanks.")]) == "openai-chat"
 
 
+def test_an_array_without_commands_is_known_by_the_prompt_that_asks_for_them() -> None:
+    asked = {"role": "system", "content": "Answer so:\n```mswea_bash_command\nls\n```"}
+    assert detected([asked, user(TASK), said("Done.")]) == "mini-swe-agent"
+    asked = {"role": "system", "content": "Answer so:\n```bash\nls\n```"}
+    assert detected([asked, user(TASK), said("Done.")]) == "openai-chat"
+
+
 @pytest.mark.parametrize("fence", ["bash", "mswea_bash_command"])
 def test_a_command_and_the_message_after_it_are_a_pair(fence: str) -> None:
     answer = said(ANSWER.replace("bash", fence))

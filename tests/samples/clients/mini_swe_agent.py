@@ -7,7 +7,12 @@ from samples.errands import errands
 from samples.stamps import compact
 from samples.story import Step
 
-_SYSTEM = "You look after the harbour's software. Answer with ONE command in a code block."
+_SYSTEM = """You look after the harbour's software. Answer with ONE command in a code block:
+
+```mswea_bash_command
+your_command_here
+```
+"""
 _VERSION = "mini-swe-agent-1.1"
 
 
