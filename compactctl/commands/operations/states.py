@@ -10,6 +10,7 @@ from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.formats.format import Format
 from compactctl.history.stand_ins import hidden_group
+from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Edit, HideKind, Insert
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine
@@ -237,9 +238,15 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
 
 
 def _as_sent(transcript: Transcript) -> _Messages:
-    """Return all messages of a state; effective ones as the client sends them, maybe shortened."""
+    """Return all messages of a state; effective ones as the client sends them, maybe shortened.
+
+    The system prompt comes first: some clients write it anew, long after the first messages.
+    """
     sent = {message.id: message for message in transcript.effective}
-    return tuple(sent.get(message.id, message) for message in transcript.messages)
+    first = transcript.effective[: leading_system_count(transcript.effective)]
+    names = {message.id for message in first}
+    rest = (message for message in transcript.messages if message.id not in names)
+    return (*first, *(sent.get(message.id, message) for message in rest))
 
 
 def _outer_groups(edits: Iterable[Edit], folded: NetEdits) -> Iterator[tuple[str, str]]:

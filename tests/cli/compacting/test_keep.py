@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask
+from formats.copilot_cli import sessions as copilot
 
 from compactctl import compact_messages
 from compactctl.tokens.budget import parse_share
@@ -50,6 +51,31 @@ def test_the_same_again_finds_nothing_to_do(ask: Ask, desk: Path) -> None:
     document = kept(ask, compacted, *share, "--require-fit")
     assert document["tokensAfter"] == document["tokensBefore"]
     assert document["targetTokens"] == before["targetTokens"]
+
+
+def test_the_same_again_where_the_client_wrote_the_system_prompt_anew(
+    ask: Ask, tmp_path: Path
+) -> None:
+    text = "The berth at the north quay is free from dawn until the tide turns. " * 20
+    events = copilot.session(
+        copilot.event("session.start", sessionId="s", version=1, producer="copilot-agent"),
+        copilot.prompt("Look at the logs."),
+        *(
+            event
+            for n in range(12)
+            for event in (copilot.called(f"c{n}"), copilot.answered(f"c{n}", f"{n} {text}"))
+        ),
+        copilot.event(
+            "system.message", role="system", content="Berths are given by length. " * 500
+        ),
+    )
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    options = ("--stages", "distill", "--keep", "30%", "--json")
+    first = json.loads(ask("compact", path, *options).out)
+    again = kept(ask, Path(first["output"]), *options)
+    assert again["targetTokens"] == first["targetTokens"]
+    assert not again["compacted"]
 
 
 @pytest.mark.parametrize("window", ["1000", "64k"])
