@@ -223,7 +223,10 @@ def test_every_field_of_a_document_is_described(
     document = json.loads(shown.out)
     described = sections(page("json"))
     schema = document["schema"]
-    assert schema in described, f"docs/json.md: add a section ## {schema} with a table of its keys"
+    assert schema in described, (
+        f"docs/json.md: add a section ## {schema} with a table of its keys, which are"
+        f" {in_backticks(sorted(field_names(document)))}"
+    )
     text = described[schema] + described["Measured with"] + described["as"]
     text += described["compactctl.compact/2"] if name in {"log", "rescue"} else ""
     missing = sorted(each for each in field_names(document) if f"`{each}`" not in text)
