@@ -102,10 +102,10 @@ def test_a_session_of_claude_code_is_named_after_the_first_prompt_of_its_convers
 def test_a_chat_of_vs_code_is_listed_once(home: Home, machine: UserEnvironment) -> None:
     folder = home.editor / "workspaceStorage" / "w" / "chatSessions"
     folder.mkdir(parents=True)
-    for name in ("a.json", "a.jsonl", "b.json", "c.jsonl"):
+    for name in ("a.json", "a.jsonl", "b.json", "c.jsonl", "d.jsonl", "d.json"):
         (folder / name).touch()
     entries = newest_entries(machine, FolderScanner(), [store_named("vscode")])
-    assert {entry.path.name for entry in entries} == {"a.jsonl", "b.json", "c.jsonl"}
+    assert {entry.path.name for entry in entries} == {"a.jsonl", "b.json", "c.jsonl", "d.jsonl"}
 
 
 @pytest.mark.parametrize(
