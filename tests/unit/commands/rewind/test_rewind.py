@@ -1,5 +1,6 @@
 """Where a rewind goes, what it keeps, and how it refuses."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,13 @@ from unit.commands.conversations import (
     turn,
 )
 
-from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
+from compactctl.errors import (
+    ArchiveError,
+    ChangedError,
+    IntegrityError,
+    MissingArchiveError,
+    UsageError,
+)
 from compactctl.store.archive.archive import Archive, archive_folder
 
 
@@ -191,3 +198,52 @@ def test_an_unchanged_copy_can_be_rewound_as_well(path: Path) -> None:
     assert not squeeze(path, "dedup", output=str(copy)).compacted
     back(copy)
     assert copy.read_bytes() == before
+
+
+def test_of_a_transcript_that_was_edited_the_originals_can_be_written(path: Path) -> None:
+    squeeze(path, "prune")
+    middle = path.read_bytes()
+    squeeze(path, "truncate")
+    path.write_bytes(path.read_bytes().replace(b"answer 3", b"ANSWER 3"))
+    edited = path.read_bytes()
+    with pytest.raises(ChangedError, match="-o FILE writes the originals") as raised:
+        back(path)
+    assert "has written the file anew" not in str(raised.value)
+    newest, first = path.with_name("newest.jsonl"), path.with_name("first.jsonl")
+    result = back(path, output=str(newest))
+    assert "what was said since it was compacted is not in these originals" in result.warnings[0]
+    assert newest.read_bytes() == middle
+    back(path, output=str(first), all=True)
+    assert first.read_bytes() == jsonl(TALK)
+    assert path.read_bytes() == edited
+    with pytest.raises(ChangedError):
+        back(path, output=str(path), force=True)
+
+
+def test_of_a_transcript_without_its_newest_archive_the_first_state_can_be_written(
+    path: Path,
+) -> None:
+    squeeze(path, "prune")
+    squeeze(path, "truncate")
+    _, newest = sorted(archive_folder(path).glob("*.parquet"))
+    newest.unlink()
+    out = path.with_name("out.jsonl")
+    for fields in ({"all": True}, {"output": str(out)}):
+        with pytest.raises(MissingArchiveError, match="--all -o FILE writes the first state"):
+            back(path, **fields)
+    back(path, output=str(out), all=True)
+    assert out.read_bytes() == jsonl(TALK)
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_transcript_that_its_client_wrote_anew_is_told_from_one_that_was_edited(
+    path: Path, lost: int
+) -> None:
+    squeeze(path, "truncate")
+    append(path, turn(4))
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    anew = [dict(sorted(record.items())) for record in records]
+    path.write_bytes(jsonl(anew[: len(anew) - 5] + anew[len(anew) - 5 + lost :]))
+    with pytest.raises(ChangedError) as raised:
+        back(path)
+    assert ("its client has written the file anew" in str(raised.value)) is not bool(lost)
