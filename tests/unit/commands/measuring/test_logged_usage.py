@@ -10,8 +10,9 @@ from unit.commands.conversations import append, back, saved, squeeze, words
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.inspect.check import CheckOptions, check
-from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -50,8 +51,13 @@ def talk(
     return found
 
 
+def measured(path: Path, system: Path | None = None) -> StatsResult:
+    extras = ExtraOptions(system=None if system is None else str(system))
+    return stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, extras=extras))
+
+
 def size(path: Path) -> int:
-    return stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).usage.tokens
+    return measured(path).usage.tokens
 
 
 @pytest.mark.parametrize("name", ["", "chatcmpl-proxy"], ids=["own id", "one id"])
@@ -111,6 +117,13 @@ def test_of_several_requests_in_a_log_a_larger_report_is_named(
     path = saved(tmp_path / "log.jsonl", [response(report), response(report)])
     [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
     assert "only the count is used" in warning
+    # A system prompt that is given makes the largest request larger, and may explain the report.
+    for name, size in (("some", 4_000), ("all", 40_000)):
+        (tmp_path / name).write_text("four" * size)
+    counted = max(request.tokens for request in measured(path).requests)
+    [more] = measured(path, tmp_path / "some").warnings
+    assert f"is more than the {counted + 4_000:,} counted of the largest request" in more
+    assert not measured(path, tmp_path / "all").warnings
     small = saved(tmp_path / "small.jsonl", [{"messages": talk(report, range(2), overhead=0)}] * 2)
     assert not stats(StatsOptions(input=InputOptions(path=str(small)), measure=CHARS)).warnings
 
