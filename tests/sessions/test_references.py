@@ -453,3 +453,62 @@ def test_what_a_compaction_keeps_of_a_session_by_its_id(home: Home, ask: Ask) ->
     assert outcome.code == 0, outcome.err
     (session,) = json.loads(outcome.out)["sessions"]
     assert session["path"].endswith("32ee9a45-aee0-53d4-a587-c28c937c29ee.jsonl")
+
+
+@pytest.mark.parametrize(("count", "more"), [(15, 0), (16, 1), (18, 3)])
+def test_of_many_choices_the_newest_are_listed(
+    home: Home, known: SessionFinder, count: int, more: int
+) -> None:
+    for number in range(count):
+        home.codex(Said(name=f"{number}", title=f"Tide {number}", age=number * HOUR))
+    found = known.resolve("tide")
+    assert isinstance(found, SessionChoices)
+    titles = [row.session.details.title for row in found.rows]
+    assert titles == [f"Tide {number}" for number in range(15)]
+    assert found.more == more
+
+
+def test_all_words_must_begin_words_of_the_title(home: Home, known: SessionFinder) -> None:
+    home.codex(Said(name="1", title="Tide windows"))
+    walls = home.codex(Said(name="2", title="Harbour walls at low tide", age=2 * HOUR))
+    assert chosen(known, "wall tide") == str(walls)
+    for reference in ("windows harbour", "alls tide", "nobody:latest", "codex:"):
+        with pytest.raises(NoInputError, match="no session with that id or title"):
+            known.resolve(reference)
+
+
+def test_the_beginning_of_an_id_has_a_length(home: Home, known: SessionFinder) -> None:
+    path = home.codex(Said(name="one", title="One"))
+    own = Said(name="one").id
+    assert chosen(known, own[:4]) == str(path)
+    with pytest.raises(NoInputError):
+        known.resolve(own[:3])
+
+
+def test_what_changed_five_minutes_earlier_is_no_candidate(
+    home: Home, known: SessionFinder
+) -> None:
+    newest = home.claude(Said(name="one", title="One", age=HOUR))
+    other = home.codex(Said(name="two", title="Two"))
+    modified = newest.stat().st_mtime
+    os.utime(other, (modified - 5 * MINUTE,) * 2)
+    assert chosen(known, "latest", "write") == str(newest)
+    os.utime(other, (modified - 5 * MINUTE + 1,) * 2)
+    fresh = SessionFinder(machine=known.machine, here=known.here, now=known.now)
+    assert choices(fresh, "latest", "write") == ["One", "Two"]
+
+
+def test_only_what_was_compacted_is_meant_to_be_restored(home: Home, known: SessionFinder) -> None:
+    project = str(known.here)
+    home.claude(Said(name="one", title="Tide one", project=project))
+    compacted = home.claude(Said(name="two", title="Tide two", project=project, age=2 * HOUR))
+    assert choices(known, "tide", "restore") == ["Tide one", "Tide two"]
+    assert choices(known, ".", "restore") == ["Tide one"]
+    archive = archive_folder(compacted)
+    archive.mkdir(parents=True)
+    (archive / "0001-compact-0123456789ab.parquet").touch()
+    assert chosen(known, "tide", "restore") == str(compacted)
+    assert choices(known, ".", "restore") == ["Tide two"]
+    compacted_here = known.sessions_here("", compacted=True)
+    assert [row.session.details.title for row in compacted_here.rows] == ["Tide two"]
+    assert len(known.sessions_here("", compacted=False).rows) == 2
