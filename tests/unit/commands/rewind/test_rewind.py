@@ -247,3 +247,21 @@ def test_a_transcript_that_its_client_wrote_anew_is_told_from_one_that_was_edite
     with pytest.raises(ChangedError) as raised:
         back(path)
     assert ("its client has written the file anew" in str(raised.value)) is not bool(lost)
+
+
+def test_what_is_no_transcript_any_more_was_not_written_anew(path: Path) -> None:
+    squeeze(path, "truncate")
+    path.write_bytes(b"gone\n")
+    with pytest.raises(ChangedError) as raised:
+        back(path)
+    assert "has written the file anew" not in str(raised.value)
+
+
+def test_what_a_program_wrote_to_the_replaced_file_comes_along(path: Path) -> None:
+    with path.open("ab") as client:
+        squeeze(path, "truncate", force=True)
+        client.write(jsonl(turn(4)))
+        client.flush()
+        result = back(path)
+    assert path.read_bytes() == jsonl(TALK) + jsonl(turn(4))
+    assert result.appended.late == result.appended.carried == len(jsonl(turn(4)))

@@ -464,6 +464,20 @@ def test_many_abandoned_archives_take_time_by_their_number(path: Path, tmp_path:
     assert many < 5 * few
 
 
+def test_a_draft_is_told_of_its_own_transcript(path: Path) -> None:
+    other = path.with_name("other.jsonl")
+    shutil.copy(path, other)
+    shutil.copytree(archive_folder(path), archive_folder(other))
+    draft = path.with_name(f".{other.name}.cctl-{DEAD}-0")
+    draft.touch()
+    result = verify(VerifyOptions(paths=(str(path), str(other))))
+    told = {
+        Path(each.path).name: [f.text for f in each.findings if "left behind" in f.text]
+        for each in result.transcripts
+    }
+    assert told == {"run.jsonl": [], "other.jsonl": [f"{draft}: was left behind by a killed run"]}
+
+
 def test_many_repairs_look_once_for_drafts_beside_the_transcripts(
     path: Path, tmp_path: Path
 ) -> None:
