@@ -74,6 +74,14 @@ def test_of_a_longer_file_both_ends_are_read(tmp_path: Path, count: int) -> None
     assert numbers(ends.backward_records()) == everything[::-1][:6]
 
 
+def test_short_lines_at_the_start_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    lines = [b"{}"] * 6 + [b'{"n":%d}' % number for number in range(10, 15)]
+    path.write_bytes(b"\n".join([*lines, b""]))
+    records = list(read_ends(path).forward_records())
+    assert records == [{}] * 6 + [{"n": number} for number in range(10, 15)]
+
+
 def test_a_tail_reaches_back_to_a_complete_line(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     for filling, tail, n_read in ((1, [99], 40), (25, [99], 60), (70, [], 60)):

@@ -1,7 +1,9 @@
 """Which prompt gives a session its title, and who started it, by its first records."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,79 @@ def test_a_long_chat_of_vs_code_is_named_by_the_newest_title_at_its_ends(
     monkeypatch.setattr(file_ends, "WINDOW", 100)
     found = details(tmp_path / "s.jsonl", "vscode-chat", [first, {"x": "x" * 200}, last])
     assert (found.title, found.model) == named
+    assert found.kind == "empty"
+    sent = details(tmp_path / "sent.jsonl", "vscode-chat", [{"requestId": "r"}, first])
+    assert sent.kind == "main"
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ({"sessionId": "own", "kind": "subagent"}, {}),
+        ({}, {"sessionId": "own", "kind": "subagent"}),
+        ({"sessionId": "own", "kind": "subagent"}, {"sessionId": "x", "kind": "main"}),
+    ],
+)
+def test_a_document_of_gemini_cli_is_named_at_either_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Record, last: Record
+) -> None:
+    monkeypatch.setattr(file_ends, "WINDOW", 100)
+    messages = [{"type": "user", "content": "go"}, {"type": "info", "content": "x" * 300}]
+    document = json.dumps(first)[:-1] + f', "messages": {json.dumps(messages)}, '
+    text = document.replace("{, ", "{") + json.dumps({"x": 1, **last})[1:]
+    (tmp_path / "s.json").write_text(text)
+    entry = SessionEntry(client="gemini-cli", id="s", path=tmp_path / "s.json", modified=0)
+    (session,) = load_sessions([entry])
+    assert (session.id, session.details.kind, session.details.title) == ("own", "subagent", "go")
+
+
+def test_the_folder_of_a_session_of_copilot_cli_is_in_its_workspace_or_first_event(
+    tmp_path: Path,
+) -> None:
+    events = [
+        {"type": "session.start", "data": {"context": {"cwd": "/first"}}},
+        {"type": "user.message", "data": {"content": "go"}},
+    ]
+    for workspace, title, project in (
+        (None, "go", "/first"),
+        ("cwd: /w\n", "go", "/w"),
+        ("name: 'it''s'\ncwd: \"\"\n", "it's", "/first"),
+    ):
+        if workspace is not None:
+            (tmp_path / "workspace.yaml").write_text(workspace)
+        found = details(tmp_path / "events.jsonl", "copilot-cli", events)
+        assert (found.title, found.project) == (title, project)
+
+
+@pytest.mark.parametrize(
+    ("columns", "entries"),
+    [
+        ("id, time_updated", [("ses_1", 1.5, "", "", "main", False)]),
+        ("id, time_updated, title, directory", [("ses_1", 1.5, "A", "B", "main", False)]),
+        ("id, time_updated, parent_id, time_archived", [("ses_1", 1.5, "", "", "subagent", True)]),
+        ("time_updated, title", []),
+        ("id, title", []),
+    ],
+)
+def test_a_database_of_opencode_may_lack_columns(
+    home: Home, machine: UserEnvironment, columns: str, entries: list[tuple[object, ...]]
+) -> None:
+    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    row = {"id": "ses_1", "time_updated": 1_500, "title": "A", "directory": "B",
+           "parent_id": "C", "time_archived": 5}  # fmt: skip
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"create table session ({columns})")
+        names = columns.split(", ")
+        marks = ", ".join("?" * len(names))
+        statement = f"insert into session values ({marks})"  # noqa: S608 - question marks alone
+        database.execute(statement, [row[name] for name in names])
+        database.commit()
+    found = newest_entries(machine, FolderScanner(), [store_named("opencode")])
+    assert [
+        (e.id, e.modified, e.listing.title, e.listing.project, e.listing.kind, e.archived)
+        for e in found
+    ] == entries
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import JsonPath
-from compactctl.sessions.clients import claude_code, copilot_cli
+from compactctl.sessions.clients import claude_code, cline, copilot_cli, gemini_cli
 from compactctl.sessions.fork import (
     Fork,
     ForkedLines,
@@ -180,3 +180,51 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
     workspace = f"id: {fork.id}\n{title}{other_fields}".encode()
     assert fork.path == tmp_path / fork.id / "events.jsonl"
     assert fork.extra_files == ((fork.path.with_name("workspace.yaml"), workspace),)
+
+
+@pytest.mark.parametrize(
+    ("state", "forked"),
+    [
+        ({"status": "running", "pid": 7}, {"status": "completed"}),
+        ({"status": "running"}, {"status": "running"}),
+        ({"status": "failed", "pid": 7}, {"status": "failed"}),
+        ({}, {}),
+    ],
+)
+def test_a_fork_of_cline_is_not_running(
+    tmp_path: Path, state: dict[str, object], forked: dict[str, object]
+) -> None:
+    path = tmp_path / "old" / "old.messages.json"
+    path.parent.mkdir()
+    manifest = {"session_id": "old", "model": "m", "metadata": {"a": 1}, **state}
+    path.with_name("old.json").write_text(json.dumps(manifest))
+    fork = cline.fork(_session(path), IDENTITY)
+    assert fork is not None
+    assert fork.path == tmp_path / fork.id / f"{fork.id}.messages.json"
+    ((name, data),) = fork.extra_files
+    assert name == tmp_path / fork.id / f"{fork.id}.json"
+    assert json.loads(data) == {
+        "session_id": fork.id,
+        "messages_path": str(fork.path),
+        "model": "m",
+        "metadata": {"a": 1, "title": "Tides (compacted)"},
+        **forked,
+    }
+    assert cline.fork(_session(tmp_path / "api_conversation_history.json"), IDENTITY) is None
+
+
+def test_messages_of_gemini_cli_are_as_they_were_in_a_fork() -> None:
+    header, message, other = (
+        b'{"sessionId": "old"}\n',
+        b'{"id": "m1", "sessionId": "old"}\n',
+        b'{"id": "m1"}\n',
+    )
+    log = gemini_cli.fork(_session(Path("/chats/session-x.jsonl")), IDENTITY)
+    assert log.path == Path(f"/chats/session-2026-01-02T00-00-{log.id[:8]}.jsonl")
+    new = header.replace(b"old", log.id.encode())
+    lines = (header, message, other)
+    assert [log.rewrite_line(0, line) for line in lines] == [new, message, other]
+    assert json.loads(log.trailing_lines[0]) == {"$set": {"summary": "Tides (compacted)"}}
+    document = gemini_cli.fork(_session(Path("/chats/session-x.json")), IDENTITY)
+    assert document.rewrite_line(0, message) == message.replace(b"old", document.id.encode())
+    assert (document.path.suffix, document.trailing_lines) == (".json", ())
