@@ -44,6 +44,13 @@ def test_a_range_goes_behind_a_marker(ask: Ask, talk: Path) -> None:
     assert marker["content"] == "[5 messages were taken out by hand]"
 
 
+def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
+    out = talk.with_name("out.jsonl")
+    done = ask("tag", talk, "--truncate", "35..38", "-o", out, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["messagesHidden"] == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
+from unit.commands.client_sessions import clients
 
 RULE = "Never push to the branch harbour-main without asking me."
 ASKED = {"type": "user", "message": {"role": "user", "content": RULE}}
@@ -128,4 +129,25 @@ def test_whatever_goes_wrong_the_client_goes_on(
 
 @pytest.mark.parametrize("stdin", [b"", b"[", b"{}", b'{"hook_event_name": 7}', b"\xff"])
 def test_nothing_is_said_of_what_is_not_told(ask: Ask, stdin: bytes) -> None:
+    assert answer(ask, "claude-code", stdin=stdin) is None
+
+
+def test_a_summary_that_is_in_the_file_by_then_is_compared_with_what_it_stands_for(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(clients.claude_code())
+    later = answer(ask, "claude-code", stdin=told(path, "PostCompact"))
+    assert "The summary does not tell: " in later["systemMessage"]
+    same = told(path, "PostCompact", compact_summary=clients.SUMMARY)
+    assert answer(ask, "claude-code", stdin=same) == later
+    # Of another one it is not known yet what it stands for: all that is sent now.
+    other = told(path, "PostCompact", compact_summary="Nothing.")
+    assert answer(ask, "claude-code", stdin=other) != later
+
+
+def test_of_a_session_without_messages_nothing_is_said(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b'{"type":"summary","summary":"Harbour","leafUuid":"u9"}\n')
+    stdin = told(path, "PostCompact", compact_summary="Nothing.")
     assert answer(ask, "claude-code", stdin=stdin) is None
