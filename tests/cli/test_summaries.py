@@ -65,6 +65,17 @@ def test_a_file_with_a_refusal_is_refused(ask: Ask, desk: Path, tmp_path: Path) 
     assert not out.exists()
 
 
+def test_what_the_summary_of_another_made_up_is_warned_of(
+    ask: Ask, desk: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "summary.txt"
+    asked = ("compact", desk, *SUMMARIZE, "-n")
+    warning = "warning: the summary by file: 1 claim made up; compactctl audit lists them"
+    for written, count_of_warnings in ((f"{TEXT} See src/nowhere.py.", 1), (TEXT, 0)):
+        text.write_text(written)
+        assert ask(*asked, "--summary-file", text).err.count(warning) == count_of_warnings
+
+
 def test_a_failure_leaves_the_built_in_summary_and_says_so(
     ask: Ask, desk: Path, tmp_path: Path
 ) -> None:

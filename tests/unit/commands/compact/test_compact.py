@@ -171,3 +171,10 @@ def test_words_that_are_more_than_was_asked_for_are_kept_and_told(
     assert asked["content"] in path.read_text()
     assert [text[: len(warning)] for text in result.warnings] == [warning][: bool(warning)]
     assert result.fits == (not warning)
+
+
+def test_what_a_built_in_summary_loses_is_known_and_no_warning(path: Path) -> None:
+    result = squeeze(path, "summarize", compare=True)
+    assert [summary.is_built_in for summary in result.summaries] == [True]
+    assert result.summaries[0].findings
+    assert result.warnings == ()
