@@ -210,6 +210,26 @@ def test_leading_records_of_other_kinds_do_not_hide_the_format() -> None:
     assert detect(decoded(lines), "test").name == "openai-chat"
 
 
+def test_records_of_claude_code_among_more_of_other_kinds_are_not_its_file() -> None:
+    record = {"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s"}
+    sniff = format_named("claude-code").sniff
+    assert sniff([record, HI])
+    assert not sniff([record, HI, HI])
+    assert not sniff([HI])
+
+
+def test_some_apis_take_answers_that_they_did_not_give() -> None:
+    assert {each.name for each in ALL_FORMATS if each.can_write_assistant} == {
+        "agent-code",
+        "anthropic-messages",
+        "bedrock-converse",
+        "gemini-api",
+        "neurolink",
+        "openai-chat",
+        "spring-ai",
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "records"), [(n, r) for n, r in OWN if not any(isinstance(each, list) for each in r)]
 )

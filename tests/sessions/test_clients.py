@@ -190,13 +190,16 @@ def test_the_title_in_an_editors_index_is_taken(home: Home, listed: Listed) -> N
 
 
 def test_archived_sessions_are_marked(home: Home, listed: Listed) -> None:
-    home.codex(Said(name="codex"), archived=True)
-    home.opencode(Said(name="opencode"), archived=True)
+    home.codex(Said(name="old"), archived=True)
     home.codex(Said(name="current"))
-    archived = {
-        s.entry.client: s.entry.archived for s in listed(SessionFilter()) if s.entry.archived
+    archived = home.opencode(Said(name="old"), archived=True)
+    current = home.opencode(Said(name="current"))
+    assert {session.id: session.entry.archived for session in listed(SessionFilter())} == {
+        Said(name="old").id: True,
+        Said(name="current").id: False,
+        archived: True,
+        current: False,
     }
-    assert archived == {"codex": True, "opencode": True}
 
 
 @pytest.mark.parametrize("middle", [0, 3_000])
@@ -228,6 +231,8 @@ def test_running_clients_have_their_sessions_open(home: Home, listed: Listed) ->
     home.claude_is_open(Said(name="open"), os.getpid())
     home.claude_is_open(Said(name="closed"), 2**22 + 1)
     home.cline(Said(name="cline"), status="running", pid=os.getpid())
+    home.cline(Said(name="completed"), status="completed", pid=os.getpid())
+    home.cline(Said(name="killed"), status="running", pid=2**22 + 1)
     opened = {session.id for session in listed() if session.details.open}
     assert opened == {Said(name="open").id, f"1795000000000_{Said(name='cline').id[:5]}"}
 

@@ -50,6 +50,7 @@ def test_of_a_file_of_two_windows_all_is_read(tmp_path: Path) -> None:
     ends = read_ends(path)
     assert ends == FileEnds(path=path, head=ends.head, tail=ends.head)
     assert ends.head is ends.tail
+    assert read_edges(path) == (path.read_bytes(), path.read_bytes())
     assert numbers(ends.records_newest_first()) == [13, 12, 11, 10]
     path.write_text(path.read_text() + " ")
     ends = read_ends(path)

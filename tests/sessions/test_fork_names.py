@@ -201,6 +201,10 @@ def test_a_fork_of_cline_is_not_running(
     fork = cline.fork(_session(path), IDENTITY)
     assert fork is not None
     assert fork.path == tmp_path / fork.id / f"{fork.id}.messages.json"
+    assert fork.id == "1767312000000_50000"
+    other = cline.fork(_session(path), replace(IDENTITY, random_bits=(1 << 128) - 1))
+    assert other is not None
+    assert other.id == "1767312000000_vvvvv"
     ((name, data),) = fork.extra_files
     assert name == tmp_path / fork.id / f"{fork.id}.json"
     assert json.loads(data) == {

@@ -163,9 +163,10 @@ def test_a_document_of_text_is_a_file(source: Any) -> None:
 
 def test_a_result_counts_what_stands_in_its_blocks() -> None:
     found = {"searchResult": {"source": "a.md", "title": "A", "content": [{"text": "a rule"}]}}
-    shown = only(user(result("c", text("see"), PICTURE, found, {"json": [1]}, status="error")))
+    blocks = (text("see"), {"json": [1]}, PICTURE, found, {"json": {"a": 2}})
+    shown = only(user(result("c", *blocks, status="error")))
     (part,) = shown.results
-    assert part.text == "see\na rule\n[1]"
+    assert part.text == 'see\n[1]\na rule\n{"a":2}'
     assert [medium.width for medium in part.media] == [160]
     assert part.is_error
     assert BedrockConverse().new_value(shown, 0, [], "gone") == [text("gone")]
