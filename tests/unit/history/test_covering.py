@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +39,21 @@ def test_each_range_has_the_newest_read_that_asks_for_all_of_it(
         for lines in ranges
     }
     assert newest_covering_reads(same) == expected
+
+
+@pytest.mark.parametrize(
+    ("ranges", "newest"),
+    [
+        ([(20, 40), (1, 100), (1, 50)], ["m2", "m1", "m2"]),
+        ([(3, 5), (1, 10), (2, 20)], ["m2", "m1", "m2"]),
+        ([(4, 5), (2, 15), (1, 10), (3, 20)], ["m3", "m1", "m2", "m3"]),
+        ([(4, 12), (2, 15), (1, 10), (3, 11)], ["m1", "m1", "m2", "m3"]),
+        ([(1, 10), (2, 10), (3, 10)], ["m0", "m1", "m2"]),
+        ([(3, 10), (2, 10), (1, 10)], ["m2", "m2", "m2"]),
+        ([(4, 5), (1, 30), (2, 20), (3, 10)], ["m3", "m1", "m2", "m3"]),
+    ],
+)
+def test_the_newest_of_many_ranges_covers(ranges: list[tuple[int, int]], newest: list[str]) -> None:
+    lines = [LineRange(first, last) for first, last in ranges]
+    found = newest_covering_reads(reads_of(lines))
+    assert [found[each].message for each in lines] == newest

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history import reads as reads_module
-from compactctl.history.pairs import PartIndex
 from compactctl.history.read_calls import (
     ExtraReadTools,
     LineRange,
@@ -26,13 +25,12 @@ from compactctl.history.reads import (
     is_cleared,
     is_notice,
     is_stub,
-    newest_covering_reads,
     request_covers,
     stub_for,
     stub_targets,
 )
 from compactctl.history.tool_names import kind_of
-from compactctl.model.message import MediaPart, Message, MessageId
+from compactctl.model.message import MediaPart, Message
 
 CWD = "/home/ada/engine"
 
@@ -567,23 +565,6 @@ def test_errors_pictures_and_unknown_calls_are_no_reads() -> None:
     )  # fmt: skip
 
 
-def test_covering_reads_of_the_documented_example() -> None:
-    ranges = [LineRange(20, 40), LineRange(1, 100), LineRange(1, 50)]
-    reads = [
-        FileRead(
-            part_index=PartIndex(n, 0),
-            message=MessageId(f"m{n}"),
-            tool="Read",
-            path="a",
-            requested_lines=lines,
-            body="x",
-        )
-        for n, lines in enumerate(ranges)
-    ]
-    found = newest_covering_reads(reads)
-    assert [found[lines].message for lines in ranges] == ["m2", "m1", "m2"]
-
-
 def test_stubs_of_other_files_and_earlier_reads_are_left_alone() -> None:
     messages = conversation(
         call("r", "Read", file_path="a.py"),
@@ -619,35 +600,3 @@ def test_the_kind_of_a_tool_does_not_depend_on_its_server_or_spelling(
     tool: str, kind: str | None
 ) -> None:
     assert kind_of(tool) == kind
-
-
-def covering(*ranges: tuple[int, int]) -> list[MessageId]:
-    """Return the newest read that covers each of these ranges, which come oldest first."""
-    reads = [
-        FileRead(
-            part_index=PartIndex(n, 0),
-            message=MessageId(f"m{n}"),
-            tool="Read",
-            path="a",
-            requested_lines=LineRange(first, last),
-            body="x",
-        )
-        for n, (first, last) in enumerate(ranges)
-    ]
-    found = newest_covering_reads(reads)
-    return [found[read.requested_lines].message for read in reads]
-
-
-@pytest.mark.parametrize(
-    ("ranges", "newest"),
-    [
-        ([(3, 5), (1, 10), (2, 20)], ["m2", "m1", "m2"]),
-        ([(4, 5), (2, 15), (1, 10), (3, 20)], ["m3", "m1", "m2", "m3"]),
-        ([(4, 12), (2, 15), (1, 10), (3, 11)], ["m1", "m1", "m2", "m3"]),
-        ([(1, 10), (2, 10), (3, 10)], ["m0", "m1", "m2"]),
-        ([(3, 10), (2, 10), (1, 10)], ["m2", "m2", "m2"]),
-        ([(4, 5), (1, 30), (2, 20), (3, 10)], ["m3", "m1", "m2", "m3"]),
-    ],
-)
-def test_the_newest_of_many_ranges_covers(ranges: list[tuple[int, int]], newest: list[str]) -> None:
-    assert covering(*ranges) == newest
