@@ -66,19 +66,22 @@ class Selection:
     def __init__(self, pool: FragmentPool, mentioned: Iterable[str]) -> None:
         """Start with the entities that texts elsewhere mention, once per mention."""
         self._pool = pool
-        self._mentioned = tuple(mentioned)
+        self._mentioned = Counter(mentioned)
         self._used: Counter[DigestSection] = Counter()
         self._chosen_neighbors: Counter[int] = Counter()
-        self._members: dict[FragmentGroup, list[int]] = {}
+        numbers = {group: number for number, group in enumerate(pool.headings)}
+        self._headings = tuple(pool.headings.values())
+        self._heading_of = [numbers[fragment.group] for fragment in pool.fragments]
+        self._members: dict[int, list[int]] = {}
         self._index_of_line: dict[LineIndex, int] = {}
         self._heap: list[tuple[float, int]] = []
         # A dict rather than a set: ``drop`` needs the order.
         self.chosen: dict[int, None] = {}
-        self._recount(())
         for index, fragment in enumerate(pool.fragments):
-            self._members.setdefault(fragment.group, []).append(index)
+            self._members.setdefault(self._heading_of[index], []).append(index)
             if _is_line(fragment) and not fragment.piece:
                 self._index_of_line[fragment.line] = index
+        self._recount(())
 
     @property
     def fragments(self) -> list[Fragment]:
@@ -150,57 +153,71 @@ class Selection:
         return self._pool.section_limits.get(section, inf) - self._used[section]
 
     def _price(self, index: int) -> int:
-        group = self._pool.fragments[index].group
-        heading = 0 if group in self._opened else self._pool.headings[group][0]
-        return max(1, self._pool.tokens[index] + heading)
+        heading = self._heading_of[index]
+        cost = 0 if heading in self._paid else self._headings[heading][0]
+        return max(1, self._pool.tokens[index] + cost)
 
     def _density(self, index: int) -> float:
         """Return the value per token of a fragment, given what is chosen."""
         fragment, unit = self._pool.fragments[index], self._pool.demand_unit
-        value = self._entity_value(fragment.describes, fragment.mentions)
-        value += sum(unit * fact.value for fact in fragment.facts if fact.name not in self._facts)
-        value += unit * fragment.reuse_value * (1 + _NEIGHBOR * self._chosen_neighbors[index])
-        if fragment.group not in self._opened:
-            value += self._entity_value((), self._pool.headings[fragment.group][1])
+        value = sum([self._line_values.get(entity, 0.0) for entity in fragment.describes])
+        value += self._value_of_names(fragment.mentions)
+        if fragment.facts:
+            new = (fact for fact in fragment.facts if fact.name not in self._facts)
+            value += sum(unit * fact.value for fact in new)
+        if fragment.reuse_value:
+            value += unit * fragment.reuse_value * (1 + _NEIGHBOR * self._chosen_neighbors[index])
+        heading = self._heading_of[index]
+        if heading not in self._paid:
+            value += self._value_of_names(self._headings[heading][1])
         minimum = _ANY_LINE if self._pool.fill_spare_room and _is_line(fragment) else 0.0
         return max(minimum, value / self._price(index))
 
-    def _entity_value(self, describes: Sequence[str], mentions: Sequence[str]) -> float:
-        return sum(map(self._line_value, describes)) + sum(map(self._name_value, mentions))
-
-    def _name_value(self, entity: str) -> float:
-        is_named = entity in self._named
-        return 0.0 if is_named else self._pool.name_share * self._pool.demand.get(entity, 0.0)
-
-    def _line_value(self, entity: str) -> float:
-        share = (1 - self._pool.name_share, _SECOND, 0.0)[min(2, self._mention_counts[entity])]
-        return self._name_value(entity) + share * self._pool.demand.get(entity, 0.0)
+    def _value_of_names(self, entities: Sequence[str]) -> float:
+        return sum([self._name_values.get(entity, 0.0) for entity in entities])
 
     def _recount(self, chosen: Iterable[int]) -> None:
         """Recompute what is mentioned, shown and paid if exactly these fragments are chosen."""
-        self._mention_counts = Counter(self._mentioned)
-        self._named, self._shown = set(self._mention_counts), set(self._mention_counts)
+        self._line_counts = Counter(self._mentioned)
+        self._shown = set(self._mentioned)
         self._facts: set[str] = set()
-        self._opened: set[FragmentGroup] = set()
+        self._paid: set[int] = set()
+        demand, share = self._pool.demand, self._pool.name_share
+        self._name_values = {entity: share * demand[entity] for entity in demand}
+        self._line_values = {
+            entity: self._name_values[entity] + (1 - share) * demand[entity] for entity in demand
+        }
+        self._lower_values(self._mentioned)
         for index in chosen:
-            self._add(self._pool.fragments[index])
+            self._add(index)
 
-    def _add(self, fragment: Fragment) -> None:
-        heading = () if fragment.group in self._opened else self._pool.headings[fragment.group][1]
-        self._mention_counts.update(fragment.describes)
-        self._named.update(fragment.describes, fragment.mentions, heading)
+    def _add(self, index: int) -> None:
+        fragment, heading = self._pool.fragments[index], self._heading_of[index]
+        names_in_heading = () if heading in self._paid else self._headings[heading][1]
+        named = {*fragment.describes, *fragment.mentions, *names_in_heading}
+        self._line_counts.update(fragment.describes)
+        self._lower_values(named)
         self._facts.update(fact.name for fact in fragment.facts)
-        self._opened.add(fragment.group)
+        self._paid.add(heading)
         if not _is_bare_name(fragment):
-            self._shown.update(fragment.describes, fragment.mentions, heading)
+            self._shown |= named
+
+    def _lower_values(self, named: Iterable[str]) -> None:
+        """Lower what further lines about these entities, and their names, are worth."""
+        shares = (1 - self._pool.name_share, _SECOND, 0.0)
+        for entity in named:
+            if entity in self._pool.demand:
+                share = shares[min(2, self._line_counts[entity])]
+                self._line_values[entity] = share * self._pool.demand[entity]
+                self._name_values[entity] = 0.0
 
     def _choose(self, index: int) -> None:
-        fragment = self._pool.fragments[index]
-        is_first = fragment.group not in self._opened
+        fragment, heading = self._pool.fragments[index], self._heading_of[index]
+        is_first = heading not in self._paid
         self.chosen[index] = None
-        self._add(fragment)
+        self._add(index)
         if is_first:
-            self._requeue(self._members[fragment.group])
+            self._requeue(self._members[heading])
         if _is_line(fragment):
             neighbors = self._neighbors(fragment.line)
             self._chosen_neighbors.update(neighbors)
