@@ -1,11 +1,14 @@
 """Lists on the page of a session: kinds, largest messages, files read again."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from builders import user
 
+from compactctl.commands.inspect.stats import StatsResult
+from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
 from compactctl.commands.output_files import PageChoice
 from compactctl.model.message import MessageId
@@ -18,6 +21,7 @@ from compactctl.views.pages.session_lists import (
     message_bars,
     message_rows,
     read_rows,
+    request_rows,
     request_segments,
 )
 
@@ -141,3 +145,16 @@ def test_all_messages_are_listed_unless_there_are_too_many() -> None:
     assert listed_messages(few) == [0, 1, 2]
     many = timeline(*[message(0, 0), *[message(1, 5)] * 4_000])
     assert listed_messages(many) == list(range(1, 4_001))
+
+
+def test_what_is_not_explained_is_the_last_kind_however_much_it_is() -> None:
+    class Measured:
+        """What a result has of the next request."""
+
+        categories: Mapping[str, int] = {"user": 50, "media": 0, "assistant": 70}
+        size = ContextSize(counted=120, overhead=60, unexplained=900, frames=5)
+
+    rows = request_rows(cast("StatsResult", Measured()))
+    assert list(rows.items()) == [
+        ("assistant", 70), ("overhead", 60), ("user", 50), ("frames", 5), ("unexplained", 900),
+    ]  # fmt: skip

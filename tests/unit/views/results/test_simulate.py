@@ -118,7 +118,8 @@ def test_of_a_named_profile_each_compaction_is_a_row() -> None:
 
 
 def test_prices_add_what_the_input_costs() -> None:
-    million = (SentRequest(tokens=1_000_000, held=0), SentRequest(tokens=1_000_000, held=1_000_000))
+    # Their costs have more decimals than are shown.
+    million = (SentRequest(tokens=1_000_007, held=0), SentRequest(tokens=1_000_012, held=1_000_007))
     options = replace(RESULT.options, prices=BUILTIN_PRICES)
     found = lines(options=options, requests=million, replays=replayed(requests=million))
     result = replace(RESULT, options=options, requests=million)
@@ -136,6 +137,8 @@ def test_prices_add_what_the_input_costs() -> None:
     assert (document["inputCost"], document["uncachedInputCost"]) == (
         round(cost.cached, 4), round(cost.uncached, 4),
     )  # fmt: skip
+    assert document["inputCost"] != round(cost.cached, 5)
+    assert document["uncachedInputCost"] != round(cost.uncached, 5)
     unknown = lines(options=options, measure=measured("mystery"))
     assert unknown[6] == "input cost unknown: there is no price for mystery"
     assert unknown[10].endswith("▅▃")
