@@ -170,7 +170,12 @@ def test_a_document_has_each_profile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1, []), (1_200, ["only the largest of 1,200 conversations was simulated"])]
+    ("count", "said"),
+    [
+        (1, []),
+        (2, ["only the largest of 2 conversations was simulated"]),
+        (1_200, ["only the largest of 1,200 conversations was simulated"]),
+    ],
 )
 def test_what_was_not_simulated_is_told(count: int, said: list[str]) -> None:
     result = replace(RESULT, conversations=count, warnings=("odd",), unusable=("roo: no window",))
