@@ -5,68 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.claude_code.sessions import Record, answered, boundary, response_line, summarized, user
+from formats.claude_code.sessions import boundary, response_line, summarized, user
 from unit.commands.conversations import FAST, saved, turns
 from unit.views.pages.outline import outline
+from unit.views.small_session import PRICES, TALK, answer, measured, said
 
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.tokens.models.prices import Price, PriceTable
 from compactctl.views.pages import session
 from compactctl.views.pages.session import stats_page
 
-# In dollars for a million tokens.
-PRICE = Price(
-    model="claude-opus-4-6", input=5, cache_read=0.5, cache_write=6.25, cache_write_1h=10, output=25
-)
-PRICES = PriceTable("mine", (PRICE,))
 FACTS = (
     "claude-code: 8 lines, 16.4 kB · 8 messages and 2 turns in the context · "
     "counted with chars/4 (estimate) · model claude-sonnet-4-6"
 )
-FILE = "x = 1\n" * 1_000
-
-
-def answer(  # noqa: PLR0913 - an answer has these facts
-    minute: int,
-    uuid: str,
-    block: Record,
-    *,
-    read: int,
-    written: int,
-    model: str = "claude-opus-4-6",
-) -> Record:
-    """Return an answer to the record with the letter before its own, and its reported usage."""
-    usage = {
-        "input_tokens": 10,
-        "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": written,
-        "output_tokens": 50,
-    }
-    inner = {"model": model, "usage": usage}
-    time = f"2026-01-02T03:{minute:02}:05Z"
-    return response_line(uuid, chr(ord(uuid) - 1), block, "", inner=inner, timestamp=time)
-
-
-def read(call: str) -> Record:
-    return {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": "/w/a.py"}}
-
-
-def said(text: str) -> Record:
-    return {"type": "text", "text": text}
-
-
-TALK = [
-    user("a", None, "Look into a.py."),
-    answer(4, "b", read("c1"), read=0, written=15_000),
-    answered("c", "b", "c1", FILE),
-    answer(5, "d", read("c2"), read=15_000, written=1_600),
-    answered("e", "d", "c2", FILE),
-    answer(30, "f", said("It is fine."), read=0, written=18_300),
-    user("g", "f", "Run it."),
-    answer(31, "h", said("Done."), read=18_300, written=100, model="claude-sonnet-4-6"),
-]
 
 
 @pytest.fixture
@@ -74,9 +27,8 @@ def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "run.jsonl", TALK)
 
 
-def measured(path: Path, **changes: Any) -> StatsResult:
-    options: dict[str, Any] = {"measure": FAST, "timeline": True} | changes
-    return stats(StatsOptions(input=InputOptions(path=str(path)), **options))
+def timed(path: Path, **changes: Any) -> StatsResult:
+    return measured(path, timeline=True, **changes)
 
 
 def lines(result: StatsResult, *, redact: bool = False) -> list[str]:
@@ -88,7 +40,7 @@ def part(page: list[str], start: str, end: str) -> list[str]:
 
 
 def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
-    page = lines(measured(path))
+    page = lines(timed(path))
     assert part(page, "The next request", "Every request of the session") == [
         "The next request",
         "18,416 tokens 9.2 % of 200,000",
@@ -123,7 +75,7 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
 
 
 def test_every_request_is_drawn_and_a_row(path: Path) -> None:
-    page = lines(measured(path, prices=PRICES))
+    page = lines(timed(path, prices=PRICES))
     assert part(page, "Every request of the session", "Messages") == [
         "Every request of the session",
         "requests in 2 turns 4",
@@ -216,7 +168,7 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
 
 
 def test_messages_are_listed_with_their_texts(path: Path) -> None:
-    page = lines(measured(path))
+    page = lines(timed(path))
     messages = page[page.index("Messages") + 1 :]
     assert messages[:3] == [
         "All that was ever a message. Find only what the next request sends",
@@ -231,7 +183,7 @@ def test_messages_are_listed_with_their_texts(path: Path) -> None:
 
 
 def test_a_redacted_page_names_nothing(path: Path) -> None:
-    page = lines(replace(measured(path), warnings=("run.jsonl is odd",)), redact=True)
+    page = lines(replace(timed(path), warnings=("run.jsonl is odd",)), redact=True)
     assert page[:3] == [
         "a session of claude-code",
         FACTS.replace("4-6", "4.6"),
@@ -242,13 +194,13 @@ def test_a_redacted_page_names_nothing(path: Path) -> None:
 
 
 def test_warnings_and_the_full_history_are_told(path: Path) -> None:
-    page = lines(replace(measured(path, scope="full"), warnings=("run.jsonl is odd",)))
+    page = lines(replace(timed(path, scope="full"), warnings=("run.jsonl is odd",)))
     assert "8 messages and 2 turns in the full history" in page[1]
     assert page[2] == "run.jsonl is odd"
 
 
 def test_standard_input_is_no_path(path: Path) -> None:
-    result = measured(path)
+    result = timed(path)
     piped = replace(result, options=replace(result.options, input=InputOptions(path="-")))
     assert lines(piped)[:2] == [
         "standard input",
@@ -257,7 +209,7 @@ def test_standard_input_is_no_path(path: Path) -> None:
 
 
 def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
-    page = lines(measured(path, measure=replace(FAST, window=10_000)))
+    page = lines(timed(path, measure=replace(FAST, window=10_000)))
     assert page[3] == "18,416 tokens 184.2 % of 10,000"
     assert page[9:12] == [
         "[c-assistant 99.974% 0.026%] assistant: 5",
@@ -273,7 +225,7 @@ def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
 def test_compactions_are_marks_in_the_chart(tmp_path: Path) -> None:
     records = [*TALK, boundary("i", "h"), summarized("j", "i", "They looked into a.py.")]
     records += [answer(32, "k", said("On."), read=0, written=15_100)]
-    page = lines(measured(saved(tmp_path / "run.jsonl", records)))
+    page = lines(timed(saved(tmp_path / "run.jsonl", records)))
     assert "[line 80.0% 0]" in page
     assert page[page.index("[line 80.0% 0]") - 1] == "compacted by the client"
     assert page[page.index("[line 80.0% 0]") + 1] == "compacted by the client"
@@ -283,7 +235,7 @@ def test_compactions_are_marks_in_the_chart(tmp_path: Path) -> None:
 
 
 def test_what_was_not_reported_is_counted(tmp_path: Path) -> None:
-    page = lines(measured(saved(tmp_path / "run.jsonl", turns(0, 1)), prices=PRICES))
+    page = lines(timed(saved(tmp_path / "run.jsonl", turns(0, 1)), prices=PRICES))
     assert part(page, "Every request of the session", "What the next request holds")[1:5] == [
         "requests in 2 turns 4",
         "tokens sent by all of them together 656",
@@ -298,13 +250,13 @@ def test_what_was_not_reported_is_counted(tmp_path: Path) -> None:
 
 def test_a_page_takes_a_timeline(path: Path) -> None:
     with pytest.raises(ValueError, match="timeline"):
-        lines(measured(path, timeline=False))
+        lines(measured(path))
 
 
 def test_many_requests_share_columns_that_show_the_largest(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = measured(path, prices=PRICES)
+    result = timed(path, prices=PRICES)
     monkeypatch.setattr(session, "_MAX_COLUMNS", 3)
     page = lines(result)
     assert "Each column is the largest of 2 requests that follow one another." in page
@@ -320,7 +272,7 @@ def test_a_request_without_a_report_of_the_cache_leaves_its_cells_empty(tmp_path
     bare = response_line(
         "h", "g", said("Done."), "", inner={"usage": {"input_tokens": 18_410, "output_tokens": 5}}
     )
-    page = lines(measured(saved(tmp_path / "run.jsonl", [*TALK[:-1], bare]), prices=PRICES))
+    page = lines(timed(saved(tmp_path / "run.jsonl", [*TALK[:-1], bare]), prices=PRICES))
     assert "Read from the cache, new, paid again" in page
     last = page[page.index("What the next request holds") - 1]
     assert last.startswith("(#m8) 4 2.1 18,410 100 2 ")
@@ -328,7 +280,7 @@ def test_a_request_without_a_report_of_the_cache_leaves_its_cells_empty(tmp_path
 
 def test_the_level_of_the_next_request_colors_its_card(path: Path) -> None:
     def card(window: int) -> bool:
-        result = measured(path, measure=replace(FAST, window=window))
+        result = timed(path, measure=replace(FAST, window=window))
         return 'class="card hero over"' in stats_page(result, PageChoice(path="p.html"))
 
     assert card(18_415)
@@ -340,9 +292,7 @@ def test_tools_and_limits_near_the_chart_are_drawn(tmp_path: Path) -> None:
     failed = {"type": "tool_result", "tool_use_id": "c3", "content": "no", "is_error": True}
     more = [answer(32, "i", run, read=18_300, written=110), user("j", "i", [failed])]
     page = lines(
-        measured(
-            saved(tmp_path / "run.jsonl", [*TALK, *more]), measure=replace(FAST, window=40_000)
-        )
+        timed(saved(tmp_path / "run.jsonl", [*TALK, *more]), measure=replace(FAST, window=40_000))
     )
     tools = page[page.index("By tool") + 2 : page.index("By file")]
     assert tools[:3] == ["Read 3,014 2 calls", "[c-tool-results 100.0%]", "Bash 6 1 call, 1 error"]
