@@ -16,7 +16,10 @@ from compactctl.commands.lab.evaluate import (
     Noise,
     SessionOutcome,
 )
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.output_files import PageChoice
+from compactctl.commands.planning.plan import Recipe
+from compactctl.profiles.registry import builtin_profile
 from compactctl.views.pages.evaluation import evaluate_page
 
 
@@ -89,3 +92,16 @@ def test_what_was_not_measured_is_not_told() -> None:
 def test_an_interval_takes_several_sessions() -> None:
     single = replace(RESULT, figures=RESULT.figures[1:])
     assert "(12.5 to 62.5)" not in text_of(single)
+
+
+def test_a_profile_in_a_file_has_a_number_where_names_are_left_out() -> None:
+    recipe = Recipe(measure=MeasureOptions(profile=builtin_profile("default")))
+    policies = tuple(Policy(name=name, recipe=recipe) for name in ("team/our.toml", "default"))
+    shown = tuple(replace(RESULT.figures[0], policy=policy.name) for policy in policies)
+    options = EvaluateOptions(paths=("in",), policies=policies)
+    result = replace(RESULT, options=options, figures=shown)
+    assert "team/our.toml" in text_of(result)
+    redacted = text_of(result, redact=True)
+    assert "our.toml" not in redacted
+    assert "profile 1" in redacted
+    assert "profile 2" not in redacted
