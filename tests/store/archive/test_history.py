@@ -11,7 +11,7 @@ from store.states import AFTER, BEFORE, MORE, a_folder, archive_of, step
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.files.source import split_lines
+from compactctl.store.files.source import digest_of, split_lines
 
 
 def append(path: Path, data: bytes) -> None:
@@ -107,6 +107,26 @@ def test_an_unterminated_last_line_is_ended_but_not_continued(path: Path) -> Non
     assert archive_of(path).match_transcript(AFTER + MORE) == (first, b"\n" + MORE)
     with pytest.raises(ChangedError, match="unterminated"):
         archive_of(path).match_transcript(AFTER[:-1] + b"}\n")
+
+
+def test_an_outcome_is_unarchived_until_the_next_operation(path: Path) -> None:
+    first, _ = step(path, AFTER)
+    before, after = digest_of(BEFORE).sha256, digest_of(AFTER).sha256
+    archive = archive_of(path)
+    assert [archive.unarchived_outcome(each) for each in (before, after, "0")] == [
+        None,
+        first.id,
+        None,
+    ]
+    second, _ = step(path, MORE, parent=first.id)
+    archive = archive_of(path)
+    assert archive.unarchived_outcome(after) is None
+    assert archive.unarchived_outcome(digest_of(MORE).sha256) == second.id
+    path.write_bytes(b"edited\n")
+    with pytest.raises(
+        ChangedError, match=r"was edited by hand since .+ \(2026-03-01T10:00:00Z\);"
+    ):
+        archive.match_transcript(path.read_bytes())
 
 
 def test_a_state_that_was_not_kept_is_an_archive_error(path: Path) -> None:
