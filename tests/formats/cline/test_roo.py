@@ -9,6 +9,7 @@ from formats.squeeze import ALL, each_plan, pretty, squeezed
 
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
+from compactctl.model.message import TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
@@ -90,6 +91,21 @@ def test_prose_that_names_a_tag_is_no_call() -> None:
 
     assert [len(m.calls) for m in found.effective] == [1, 0, 0]
     assert found.effective[0].calls[0].arguments == '{"path":"a.py"}'
+
+
+def test_what_stands_around_a_call_is_text_and_nothing_else_is() -> None:
+    call = "<read_file>\n<path>a.py</path>\n</read_file>"
+    for answer, texts_around in (
+        (call, []),
+        (f"Look.{call}", ["Look."]),
+        (f"{call} Then", [" Then"]),
+        (f"Look.{call} Then", ["Look.", " Then"]),
+    ):
+        message = roo(*asked(answer, "read_file")).effective[0]
+        assert len(message.calls) == 1
+        found = [part.text for part in message.parts if isinstance(part, TextPart)]
+        assert found == texts_around
+        assert all(part.embedded for part in message.parts if isinstance(part, TextPart))
 
 
 def test_calls_that_nothing_answers_are_text() -> None:
