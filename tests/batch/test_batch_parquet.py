@@ -79,8 +79,9 @@ def test_what_a_row_holds_is_in_a_column() -> None:
     # Of these columns come that are properties of the row.
     assert {*leaves(BatchRow)} - places == {
         "figures.totals.tokens", "figures.totals.largest_counted", "figures.is_doubted",
-        "figures.file.unread.fields", "figures.file.unread.read", "outcome.after.messages",
-        "outcome.after.largest_counted", "outcome.after.unseen", "failure.exit_code",
+        "figures.file.unread.fields", "figures.file.unread.read", "figures.file.unread.lines",
+        "outcome.after.messages", "outcome.after.largest_counted", "outcome.after.unseen",
+        "failure.exit_code",
     }  # fmt: skip
 
 
