@@ -124,6 +124,35 @@ def test_files_are_written_on_request(ask: Ask, session: Path, tmp_path: Path) -
     assert (again.code, "overwrite it with --force" in again.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--report", "SESSION"),
+        ("--plot", "SESSION"),
+        ("--html", "SESSION"),
+        ("--report", "out", "--plot", "out"),
+        ("--plot", "out", "--html", "out"),
+        ("--plan", "plan.json", "--report", "plan.json"),
+    ],
+)
+def test_no_file_is_written_over_another_one_of_the_same_run(
+    ask: Ask,
+    session: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ask("compact", session, "--stages", "dedup", "-n", "--plan-out", "plan.json").code == 0
+    before = (session.read_bytes(), Path("plan.json").read_bytes())
+    named = [session if word == "SESSION" else word for word in arguments]
+    outcome = ask("eval", session, "--force", *named)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"{named[-1]}: is an input or an output" in outcome.err
+    assert (session.read_bytes(), Path("plan.json").read_bytes()) == before
+    assert not Path("out").exists()
+
+
 @pytest.mark.parametrize(("limit", "code"), [("0.1", 0), ("1", 1)])
 def test_a_gate_decides_about_the_exit_code(ask: Ask, session: Path, limit: str, code: int) -> None:
     gate = f"support>={limit}@0.1"

@@ -185,6 +185,15 @@ def test_what_is_not_clear_is_listed(home: Home, known: SessionFinder) -> None:
     assert chosen(fresh, "TIDE") == chosen(fresh, Said(name="3").id)
 
 
+def test_a_choice_is_suggested_with_the_options_that_were_typed(home: Home, ask: Ask) -> None:
+    home.claude(Said(name="1", title="Tide windows", age=HOUR))
+    home.codex(Said(name="2", title="Tide tables", age=2 * HOUR))
+    outcome = ask("compact", "--stages", "dedup", "tide", "--pin", "a b", "-n")
+    assert (outcome.code, outcome.out) == (2, "")
+    newest = Said(name="1").id[:8]
+    assert f"type: compactctl compact {newest} --stages dedup --pin 'a b' -n" in outcome.err
+
+
 def test_ids_that_begin_alike(home: Home, known: SessionFinder) -> None:
     for number in (1, 2):
         path = home.pi(Said(name=str(number), title=f"Pi {number}"))

@@ -124,6 +124,46 @@ def test_help_fits_and_parts_no_flag(
         assert not re.search(r"--[a-z-]*-$", line), f"{name} --help breaks a flag over two lines"
 
 
+def option_line(ask: Ask, command: str, flag: str) -> str:
+    lines = ask(command, "--help").out.splitlines()
+    return next(line for line in lines if line.startswith(f"  {flag} "))
+
+
+@pytest.mark.parametrize(("columns", "beside"), [(60, False), (73, False), (74, True), (100, True)])
+def test_on_a_narrow_terminal_long_options_have_their_text_below(
+    ask: Ask, columns: int, *, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    # Two of the columns are the margin of all help.
+    assert ("Text for" in option_line(ask, "compact", "--summary-file")) == beside
+
+
+def test_short_options_have_their_text_beside_them_on_any_terminal(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert option_line(ask, "log", "--archive DIR").startswith("  --archive DIR        The archive")
+
+
+def test_lines_of_help_are_no_longer_than_is_easy_to_read(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    longest = max(len(line) for line in ask("compact", "--help").out.splitlines())
+    assert 80 < longest <= 100
+
+
+def test_what_commands_do_stands_in_one_column(ask: Ask) -> None:
+    lines = ask("--help").out.splitlines()
+    columns = {
+        line.index(text)
+        for name, text in COMMANDS.items()
+        for line in lines
+        if line.startswith(f"  {name} ") and text in line
+    }
+    assert len(columns) == 1
+
+
 def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask) -> None:
     names = [stage.name for stage in builtin_profile(DEFAULT_PROFILE).stages]
     told = ask("compact", "--help").out.partition("Without --stages")[2].partition("\n\n")[0]

@@ -157,6 +157,13 @@ def test_what_needs_another_option_has_no_effect_without_it() -> None:
         assert len(effect(of("native"), of(needed), command="rewind")) == 2
 
 
+def test_an_option_that_has_what_it_needs_hides_no_other() -> None:
+    settings = (of("redact"), of("html", "page.html"), of("resume"))
+    assert complaint(*settings, command="batch") == (
+        "--resume has no effect without --out; add that"
+    )
+
+
 def test_a_key_is_not_sent_to_another_server() -> None:
     own = (of("base-url", "https://own", USER), of("api-key-env", "OWN", USER))
     other = decide("compact", (*own, of("base-url", "https://other")))
