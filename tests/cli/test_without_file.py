@@ -63,6 +63,7 @@ def test_on_a_terminal_the_transcripts_here_are_listed(folder: Path, command: st
     wanted = (
         compacted if command in {"rewind", "log"} else ["codex-session.jsonl", *compacted, *others]
     )
+    assert shown.startswith(f"compactctl {command}: which transcript? ")
     assert listed(shown) == wanted
     assert f"type: compactctl {command} {wanted[0]}" in shown
     assert "2 hours ago" in shown

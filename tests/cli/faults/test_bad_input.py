@@ -108,3 +108,16 @@ def test_a_line_end_in_a_file_name_leaves_the_error_on_one_line(ask: Ask, comman
     assert outcome.code == 3
     assert outcome.err.splitlines()[0].startswith("compactctl: no\\nsuch.jsonl: ")
     assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["view", "log", "rewind", "explain"])
+@pytest.mark.parametrize("name", ["openai-chat.jsonl", "missing"])
+def test_an_archive_is_a_folder_that_is_there(
+    ask: Ask, compacted: Path, command: str, name: str
+) -> None:
+    before = compacted.read_bytes()
+    message = ("1",) if command == "explain" else ()
+    outcome = ask(command, compacted, *message, "--archive", compacted.with_name(name))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"compactctl {command}: invalid value for '--archive': ")
+    assert compacted.read_bytes() == before

@@ -1,7 +1,9 @@
 """``integrate``: shown before it is written, and taken back to the byte."""
 
 import json
+import shlex
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,18 @@ def test_nothing_is_written_unless_it_is_asked_for(ask: Ask, home: Path, client:
     assert "--install" in shown.err
     assert state(home) == {}
     assert ask("integrate", client, "--print").out == shown.out
+
+
+def test_a_client_runs_the_program_by_its_name_where_a_shell_finds_it(
+    ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(home))
+    by_python = f"{shlex.quote(sys.executable)} -m compactctl hook codex"
+    assert by_python in ask("integrate", "codex").out
+    put(home / "compactctl", "#!/bin/sh\n").chmod(0o755)
+    shown = ask("integrate", "codex").out
+    assert "compactctl hook codex" in shown
+    assert by_python not in shown
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -109,10 +109,21 @@ def test_in_a_small_window_no_more_goes_than_that_of_a_full_one(ask: Ask, desk: 
     assert found["fits"]
 
 
-def test_an_error_about_something_else_is_refused(ask: Ask, desk: Path) -> None:
-    outcome = ask("compact", desk, "--from-error", "429 rate limit exceeded")
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        ("429 rate limit exceeded", "wait: the same request can succeed later"),
+        ("503 overloaded", "too many requests at the moment: wait a few minutes"),
+        ("invalid api key", "see compactctl overflow"),
+    ],
+)
+def test_an_error_about_something_else_is_refused(
+    ask: Ask, desk: Path, error: str, advice: str
+) -> None:
+    outcome = ask("compact", desk, "--from-error", error)
     assert outcome.code == 2
     assert "not an error about a context" in outcome.err
+    assert advice in outcome.err
 
 
 @pytest.mark.parametrize("profile", ["default", "staged", "cline", "claude-api"])

@@ -220,6 +220,29 @@ def test_config_tells_every_value_with_its_origin(
     assert "--layout" not in ask("config").out
 
 
+def test_config_tells_which_setting_overrules_another(
+    ask: Ask, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    user_settings(tmp_path, "page = 2\n")
+    (home / "compactctl.toml").write_text('keep = "30%"\n')
+    monkeypatch.setenv("COMPACTCTL_TARGET", "5k")
+
+    def rows(command: str) -> dict[str, tuple[object, str]]:
+        found = json.loads(ask("config", command, "--json").out)
+        return {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
+
+    assert rows("compact") == {
+        "--target": ("5k", "environment: COMPACTCTL_TARGET"),
+        "--keep": (None, "default; compactctl.toml is overruled by --target"),
+    }
+    own = tmp_path / "settings" / "compactctl" / "config.toml"
+    assert rows("view") == {"--page": (1, f"default; {own} is without an effect")}
+    assert ask("config", "frobnicate").err.startswith(
+        "compactctl: there is no command 'frobnicate'; there are sessions, "
+    )
+
+
 def test_config_tells_what_a_project_may_set(ask: Ask) -> None:
     found = json.loads(ask("config", "--all", "--json").out)
     marked = {row["option"]: row["project"] for row in found["settings"]}
