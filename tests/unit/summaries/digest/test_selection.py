@@ -111,6 +111,7 @@ def test_the_documented_values() -> None:
     assert values(of) == [10.0, 6.5, 6.5]
     assert values(of, ["x"]) == [1.5, 0.0, 0.0]
     assert values(of, ["x", "x"]) == [0.0, 0.0, 0.0]
+    assert values(pool([line(0, describes=("y",)), named("y")], [1, 1], {"x": 10.0})) == [0.0, 0.0]
     half = pool(fragments, [2, 4, 0], {"x": 10.0}, demand_unit=3.0)
     assert values(half) == [5.0, 1.625, 6.5]
     worth = pool([line(0, facts=fact("a", 2), reuse_value=1.5)], [1], demand_unit=3.0)

@@ -1,0 +1,132 @@
+"""What is hidden, shortened and quoted of a small conversation, within a budget."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from builders import assistant, call, conversation, message, result, user
+from unit.stages.support.trials import meter
+
+from compactctl.history.pairs import PartIndex
+from compactctl.model.message import Message, TextPart, ToolCallPart
+from compactctl.stages.support.replacement import reword_long_texts
+from compactctl.summaries.digest.digest import DigestRequest
+from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, distill_in_place
+
+# Lines too short to be chosen: they come only with the whole message.
+SHORT = "\n".join(f"k{n} {n}" for n in range(12))
+TALK = (
+    user("Fix the port in settings.py."),
+    call("a", "Read", file_path="settings.py"),
+    result("a", f"port = 80\nhost = 1\n{SHORT}"),
+    assistant("The port is read before the settings, because main.py imports it."),
+    call("b", "Bash", command="python main.py --port 8443 --host quay\nls xxxxxxxxxx\necho done"),
+    result("b", f"Traceback: port 80 is in use\n{SHORT}"),
+    user("Use port 8443 and nothing else."),
+)
+UNITS = ((0,), (1, 2), (3,), (4, 5), (6,))
+# The words of the note and of both requests, which always stay.
+LEAST = 54
+
+
+def reword(part: ToolCallPart, change: Callable[[str], str]) -> str:
+    return reword_long_texts(part, 20, change)
+
+
+def distilled(
+    budget: int, *, talk: Sequence[Message] = TALK, units: Any = UNITS, **fields: Any
+) -> InPlaceResult:
+    request = InPlaceRequest(
+        digest=DigestRequest(messages=conversation(*talk), budget=budget),
+        units=units,
+        immutable=fields.pop("immutable", frozenset()),
+        reword=reword,
+        **fields,
+    )
+    return distill_in_place(request, meter())
+
+
+def quoted(found: InPlaceResult) -> list[str]:
+    """Return the digest without its note."""
+    return found.text.split("\n")[1:]
+
+
+COMMAND = '{"command": "python main.py --port 8443 --host quay\\n…"}'
+OUTPUT = "Traceback: port 80 is in use\n…\nk11 11"
+FILES = ["## Files", "> settings.py"]
+REQUESTS = [
+    "## Course",
+    "[L1] user",
+    "Fix the port in settings.py.",
+    "[L7] user",
+    "Use port 8443 and nothing else.",
+]
+
+
+def changed(found: InPlaceResult) -> dict[tuple[int, int], str]:
+    return {(index.message, index.part): text for index, text in found.changed.items()}
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "hidden", "texts", "lines"),
+    [
+        (LEAST - 20, LEAST, (1, 2, 3, 4, 5), {}, []),
+        (LEAST, LEAST, (1, 2, 3, 4, 5), {}, []),
+        (LEAST + 11, LEAST + 11, (1, 2, 4, 5), {}, []),
+        (81, LEAST + 11, (1, 2, 4, 5), {}, []),
+        (85, 75, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
+        (86, 86, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
+        (108, 86, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
+        (109, 109, (1, 2), {}, FILES),
+    ],
+)
+def test_with_more_room_messages_come_shortened_and_then_whole(
+    budget: int,
+    tokens: int,
+    hidden: tuple[int, ...],
+    texts: dict[tuple[int, int], str],
+    lines: list[str],
+) -> None:
+    found = distilled(budget)
+    assert (found.tokens, found.hidden, changed(found)) == (tokens, hidden, texts)
+    assert quoted(found) == lines
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "hidden", "files"),
+    [(60, 60, (1, 2, 3, 4, 5), []), (80, 71, (1, 2, 4, 5), []), (120, 115, (1, 2), FILES)],
+)
+def test_requests_that_are_hidden_already_are_quoted(
+    budget: int, tokens: int, hidden: tuple[int, ...], files: list[str]
+) -> None:
+    found = distilled(budget, units=((1, 2), (3,), (4, 5)))
+    assert (found.tokens, found.hidden, quoted(found)) == (tokens, hidden, [*files, *REQUESTS])
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "hidden"), [(90, 69, (1, 2, 4, 5)), (110, 109, (1, 2))]
+)
+def test_what_must_not_change_comes_whole_or_not_at_all(
+    budget: int, tokens: int, hidden: tuple[int, ...]
+) -> None:
+    found = distilled(budget, immutable=frozenset({PartIndex(4, 0), PartIndex(5, 0)}))
+    assert (found.tokens, found.hidden, changed(found)) == (tokens, hidden, {})
+    assert quoted(found) == FILES
+
+
+def test_what_is_never_hidden_is_shortened() -> None:
+    found = distilled(70, never_hidden=frozenset({1, 2}), never_hidden_tokens=10)
+    assert (found.tokens, found.hidden, changed(found)) == (69, (4, 5), {(2, 0): "…"})
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "texts"),
+    [(LEAST, 56, {(6, 0): "<system-reminder>\n…"}), (66, 63, {})],
+)
+def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
+    budget: int, tokens: int, texts: dict[tuple[int, int], str]
+) -> None:
+    reminder = "<system-reminder>\nOpen the quay.\nNever mind the tides.\n</system-reminder>"
+    parts = (TextPart(text=reminder), TextPart(text="Use port 8443 and nothing else."))
+    found = distilled(budget, talk=(*TALK[:6], message("user", *parts)))
+    assert (found.tokens, changed(found)) == (tokens, texts)
