@@ -1,7 +1,9 @@
 """Working in processes that may die."""
 
 import gc
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from batch.deadly import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.__main__ import run
 from compactctl.commands.batch.pool import SAFE_PATH, SERIAL_BYTES, Pool, workers_for
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
@@ -53,6 +56,19 @@ def test_workers_look_for_cycles_as_seldom_as_this_process() -> None:
     finally:
         gc.set_threshold(*before)
     assert set(found.values()) == {(123_456, 7, 8)}
+
+
+def test_workers_give_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("openai-chat", "neurolink"):
+        shutil.copy(SAMPLES / f"{name}.jsonl", tmp_path)
+    (tmp_path / "broken.jsonl").write_text('[{"role": "user", "content": "no')
+    documents = []
+    for jobs in ("1", "2"):
+        assert run(["batch", str(tmp_path), "--json", "-j", jobs]) == 4
+        documents.append(json.loads(capsys.readouterr().out))
+    for row in (row for document in documents for row in document["files"]):
+        assert row.pop("milliseconds") >= 0
+    assert documents[0] == documents[1]
 
 
 @pytest.mark.parametrize("sizes", [[1] * 6, [6_000_000] * 6], ids=["large chunks", "small chunks"])

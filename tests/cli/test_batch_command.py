@@ -142,13 +142,15 @@ def test_only_what_is_included_is_taken(ask: Ask, folder: Path) -> None:
     assert [Path(row["path"]).name for row in document["files"]] == ["night.jsonl"]
 
 
-def test_workers_give_the_same_rows(ask: Ask, folder: Path) -> None:
-    alone, together = (
-        json.loads(ask("batch", folder, "--json", "-j", str(jobs)).out) for jobs in (1, 2)
-    )
-    for row in (*alone["files"], *together["files"]):
-        assert row.pop("milliseconds") >= 0
-    assert alone == together
+def test_paths_can_be_piped_in_and_named_as_well(ask: Ask, folder: Path) -> None:
+    listed = f"{folder / 'desk.jsonl'}\n".encode()
+    named = ("batch", "--files-from", "-", "--json")
+    documents = [
+        json.loads(ask(*named, *paths, stdin=listed).out)
+        for paths in ((), (folder / "older" / "night.jsonl",))
+    ]
+    names = [{Path(row["path"]).name for row in document["files"]} for document in documents]
+    assert names == [{"desk.jsonl"}, {"desk.jsonl", "night.jsonl"}]
 
 
 def test_tokens_of_different_counters_are_not_added_up(ask: Ask, sample: Sample) -> None:
