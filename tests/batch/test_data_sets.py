@@ -23,6 +23,9 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
+from compactctl.store.archive.archive_file import read_operation
+from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.parquet_dataset import ParquetDataset, open_dataset
 
 LONG, SHORT = loop(60), loop(1)
@@ -161,6 +164,33 @@ def test_a_data_set_in_which_nothing_changes_is_copied() -> None:
     assert Path("out/data.compacted.parquet").read_bytes() == path.read_bytes()
     for row in map(row_values, found.rows):
         assert (row["archive"], row["operation"]) == (None, None)
+
+
+def test_the_operation_has_what_each_stage_did_to_all_conversations() -> None:
+    put(structs(LONG, SHORT, loop(30)))
+    rows = run(
+        "data.parquet", output="out", plan=PlanOptions(stages=("dedup", "truncate"), keep=0.4)
+    ).rows
+    [archive] = archive_files(archive_folder(Path("out/data.compacted.parquet")))
+    operation = read_operation(archive.path, READ_LIMITS)
+    outcomes = [row.outcome for row in rows if row.outcome is not None]
+    assert [outcome.operation for outcome in outcomes] == [operation.id, None, operation.id]
+    dedup, truncate = operation.stages
+    assert (dedup.name, dedup.outcome, dedup.detail, dedup.hidden) == ("dedup", "applied", "", 0)
+    assert dedup.tokens_before == (rows[0].tokens or 0) + (rows[2].tokens or 0)
+    assert dedup.tokens_after == outcomes[0].after.tokens + outcomes[2].after.tokens
+    # All reads of the seven files but the newest of each.
+    assert dedup.replaced == 60 - 7 + 30 - 7
+    assert dedup.figures["filesDeduped"] == 7 + 7
+    assert (truncate.name, truncate.outcome, truncate.tokens_saved) == (
+        "truncate", "not-needed", 0
+    )  # fmt: skip
+    assert "within the target" in truncate.detail
+
+
+def test_a_data_set_may_have_no_conversation() -> None:
+    put(structs())
+    assert run("data.parquet").rows == ()
 
 
 def test_folders_give_data_sets_and_no_other_tables() -> None:

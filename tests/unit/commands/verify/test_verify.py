@@ -26,6 +26,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.progress import FilesDone
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.archives import Finding, TranscriptState
@@ -115,6 +116,18 @@ def test_what_is_whole_is_proven_in_every_layout(path: Path, inline: Path) -> No
     assert [each.verdict for each in both.transcripts] == ["proven", "proven"]
     assert [each.operations for each in both.transcripts] == [1, 2]
     assert both.exit_code == 0
+
+
+def test_progress_is_told_of_every_file(path: Path, inline: Path) -> None:
+    told: list[FilesDone] = []
+    verify(VerifyOptions(paths=(str(path.parent),)), told.append)
+    # The source of the inline transcript was never compacted, and is a file as well.
+    files = sorted([inline, path, path.with_name("talk.jsonl")])
+    sizes = [file.stat().st_size for file in files]
+    assert [each.path for each in told] == list(map(str, files))
+    assert [each.files for each in told] == [1, 2, 3]
+    assert [each.n_bytes for each in told] == list(itertools.accumulate(sizes))
+    assert {(each.of_files, each.of_bytes) for each in told} == {(3, sum(sizes))}
 
 
 def test_nothing_is_written(path: Path) -> None:
