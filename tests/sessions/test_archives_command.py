@@ -12,7 +12,7 @@ from cli.asking import Ask
 from sessions.homes import Home, Said
 from sessions.long_sessions import SAID, SMALL, claude, codex, forked, in_place, opencode, state_of
 
-from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.names import archive_folder, transcript_of
 
 OTHER = Said(name="other", title="Other", project="/home/dev/quayside")
 
@@ -52,6 +52,19 @@ def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask:
     shown = ask("archives").out
     assert "1 session is gone" in shown
     assert "compactctl archives --dead --forget" in shown
+
+
+def test_folders_without_archives_are_not_listed(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    in_place(ask, path)
+    beside = archive_folder(path).parent
+    (beside / "empty.jsonl.archive").mkdir()
+    inner = beside / "plain" / archive_folder(path).name
+    inner.parent.mkdir()
+    archive_folder(path).rename(inner)
+    [found] = listed(ask)["archives"]
+    assert found["operations"] == 1
+    assert found["session"] == str(transcript_of(inner))
 
 
 def test_those_of_sessions_that_are_gone_are_forgotten(home: Home, ask: Ask) -> None:

@@ -126,7 +126,7 @@ def batch(
     return BatchResult(
         options=options,
         rows=rows,
-        totals=_totals(rows, compacted=options.compacts),
+        totals=add_up(rows, compacted=options.compacts),
         growth=None if baseline is None else _growth(rows, baseline, gates.tolerance),
     )
 
@@ -233,7 +233,8 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
     return cache if options.cached else nullcontext(cache)
 
 
-def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
+def add_up(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
+    """Return the sums over rows; ``compacted`` adds those of the sizes after stages."""
     statuses = Counter(row.status for row in rows)
     figures = [row.figures for row in rows if row.figures is not None]
     outcomes = [row.outcome for row in rows if row.outcome is not None]
