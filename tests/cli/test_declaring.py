@@ -48,6 +48,12 @@ def test_a_place_that_is_not_there_is_named() -> None:
     check_places(Outer, [beside(option)])
 
 
+def test_a_command_is_not_declared_with_a_place_that_is_not_there() -> None:
+    option = opt("inner.modle", MEASURED, MAY, "The model.")
+    with pytest.raises(TypeError, match="Inner has no field 'modle'"):
+        shown_command(Outer, opt("path", MEASURED, MAY, "The file."), option, help="Echo.")
+
+
 def test_a_command_gets_its_record_and_what_is_beside_it() -> None:
     def doubled(window: int, *, twice: bool) -> int:
         return window * 2 if twice else window

@@ -26,6 +26,17 @@ def test_what_is_within_the_limits_comes_out_as_it_went_in(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_on_a_runner_no_line_of_an_output_is_a_command_but_a_document_has_it_as_it_was(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "::error::no such file\n"
+    assert ask("limit-output", stdin=line.encode()).out == line
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert ask("limit-output", stdin=line.encode()).out == f"\\{line}"
+    document = ask("limit-output", "--json", stdin=line.encode()).out
+    assert json.loads(document)["content"] == line
+
+
 def test_what_is_over_is_cut_at_both_ends(ask: Ask) -> None:
     shown = ask("limit-output", stdin=LOG).out
     assert line_count(shown) == 2_000

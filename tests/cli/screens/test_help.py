@@ -76,6 +76,25 @@ def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage[Any]) 
         assert flag in shown
 
 
+@pytest.mark.parametrize(
+    ("stage", "flag", "default"),
+    [
+        ("prune", "prune-protect-tools", "skill"),
+        ("prune", "prune-only-tools", "none"),
+        ("prune", "prune-min-savings", "20,000"),
+        ("prune", "prune-keep-errors", "off"),
+        ("dedup", "dedup-read-tools", "none"),
+        ("summarize", "summarize-template", "nine"),
+    ],
+)
+def test_what_an_option_of_a_stage_is_by_default_is_told(
+    ask: Ask, stage: str, flag: str, default: str
+) -> None:
+    shown = " ".join(ask("stages", stage).out.split())
+    after = shown.partition(f" --{flag} ")[2]
+    assert after.partition("[default: ")[2].partition("]")[0] == default
+
+
 def test_stages_are_explained_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
     names = [stage.name for stage in ALL_STAGES]
     probe = f"from compactctl.__main__ import run; run(['stages', *{names!r}])"

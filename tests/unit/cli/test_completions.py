@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import click
 import pytest
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
+from compactctl.cli.group import cli
 from compactctl.cli.options.completion import (
     complete_client,
     complete_format,
@@ -13,6 +14,7 @@ from compactctl.cli.options.completion import (
     complete_profile,
     complete_stages,
 )
+from compactctl.cli.shells import register_completion
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -41,3 +43,27 @@ def test_names_are_offered_without_a_text(
     complete: Complete, incomplete: str, expected: list[str]
 ) -> None:
     assert offered(complete, incomplete) == [(name, None) for name in expected]
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "expected"),
+    [
+        ("compactctl sess", "sess", ["plain,sessions"]),
+        ("compactctl stages dis", "dis", ["plain,distill"]),
+        ("compactctl stages dedup,dis", "dedup,dis", ["plain,dedup,distill"]),
+        ("compactctl report ru", "ru", ["file,ru"]),
+        ("compactctl report ", "", ["file,"]),
+        ("compactctl compact run.jsonl --summary-file=r", "--summary-file=r", ["file,r"]),
+        ("compactctl stats --nothing", "--nothing", []),
+    ],
+)
+def test_bash_is_offered_what_fits_the_word_before_the_cursor(
+    monkeypatch: pytest.MonkeyPatch, line: str, word: str, expected: list[str]
+) -> None:
+    register_completion()
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", word)
+    bash = get_completion_class("bash")
+    assert bash is not None
+    offered = bash(cli, {}, "compactctl", "_COMPACTCTL_COMPLETE").complete()
+    assert offered.splitlines() == expected
