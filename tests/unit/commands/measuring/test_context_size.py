@@ -9,6 +9,7 @@ from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.model.message import FilePart, Message, ReportedUsage, Tags
 from compactctl.model.transcript import (
+    Cleared,
     ClientTokenCounts,
     Link,
     PastCompactions,
@@ -203,6 +204,50 @@ def test_a_clients_own_split_tells_the_overhead() -> None:
     assert size.counted == 20
     assert size.overhead == 400 + (30 - 10)
     assert size.total == 445
+
+
+def test_a_split_of_less_than_what_is_sent_is_not_believed() -> None:
+    split = ClientTokenCounts(system=1, conversation=2, tool_definitions=2, total=5)
+    found = transcript(system("s" * 40), user("four" * 10), split=split)
+    size = context_size(found, measured(found))
+    assert (size.counted, size.overhead) == (20, 0)
+    assert size.doubt is not None
+    assert size.doubt.startswith("the client's own count of 5 tokens is less than the ")
+
+
+def cleared(context: int, saved: int | None) -> tuple[Transcript, int]:
+    """Return a transcript whose client cleared content after its answer, and its later tokens."""
+    answer = replace(assistant("fine"), response_id="r")
+    found = transcript(user("four" * 10), answer, user("more" * 10))
+    clearing = Cleared(
+        usage=ReportedUsage(context=context, output=40), response_id="r", saved=saved
+    )
+    later = measured(found).framed.total(found.messages[2])
+    return replace(found, compactions=PastCompactions(cleared=clearing)), round(later)
+
+
+def test_what_a_client_says_it_cleared_is_taken_off_its_last_report() -> None:
+    found, later = cleared(900, saved=300)
+    size = context_size(found, measured(found))
+    assert size.total == 900 + 40 + later - 300
+    assert size.range == (size.counted, size.total)
+    assert size.source == ("inferred from the usage reported on line 2, before content was cleared")
+    # No more can be cleared than there was.
+    emptied, _ = cleared(900, saved=5_000)
+    assert context_size(emptied, measured(emptied)).total == later
+
+
+def test_where_a_client_does_not_say_how_much_it_cleared_the_count_is_used() -> None:
+    found, _ = cleared(900, saved=None)
+    size = context_size(found, measured(found))
+    assert (size.total, size.range) == (size.counted, None)
+    assert size.unsure
+
+
+def test_a_report_of_less_than_was_sent_tells_nothing_of_what_was_cleared() -> None:
+    found, _ = cleared(5, saved=1)
+    size = context_size(found, measured(found))
+    assert (size.total, size.source) == (size.counted, "")
 
 
 def test_several_conversations_share_nothing_unseen() -> None:
