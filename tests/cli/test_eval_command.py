@@ -98,6 +98,13 @@ def test_cuts_can_be_many(ask: Ask, session: Path) -> None:
     assert next(row["cuts"] for row in every["sessions"]) >= 2
 
 
+def test_the_largest_share_comes_first_in_whatever_order_they_are_written(
+    ask: Ask, session: Path
+) -> None:
+    found = document(ask, session, "--stages", "dedup", "--keep", "0.1,30%")
+    assert [row["asked"] for row in found["figures"] if row["policy"] == "dedup"] == [0.3, 0.1]
+
+
 def test_options_of_stages_count(ask: Ask, session: Path) -> None:
     given = ("--stages", "distill", "--keep", "0.3")
     forms = [

@@ -1,5 +1,6 @@
 """Every exit code, reached the way a user reaches it."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -24,6 +25,13 @@ def test_a_gate_that_finds_something_is_1(ask: Ask, desk: Path) -> None:
 
 def test_a_gate_that_finds_nothing_is_0(ask: Ask, desk: Path) -> None:
     assert ask("stats", desk, "--fail-over", "0.9").code == 0
+
+
+def test_a_gate_lets_pass_what_is_as_large_as_it_allows(ask: Ask, desk: Path) -> None:
+    tokens = json.loads(ask("stats", desk, "--json").out)["estimatedInputTokens"]
+    gate = ("stats", desk, "--fail-base", "window", "--fail-over", "100%", "--max-tokens", "1")
+    assert ask(*gate, "--window", str(tokens)).code == 0
+    assert ask(*gate, "--window", str(tokens - 1)).code == 1
 
 
 def test_the_gate_says_what_it_found_on_standard_error(ask: Ask, desk: Path) -> None:

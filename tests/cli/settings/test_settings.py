@@ -394,7 +394,18 @@ def test_a_value_that_means_nothing_is_told_with_where_it_stands(
     assert f"invalid value for '--{option}': " in given.err
     assert "environment" not in given.err
     assert of_file.err.startswith(f"compactctl: {home / 'compactctl.toml'}: {option}: ")
-    assert f"is the value of COMPACTCTL_{option.upper()} in the environment" in of_environment.err
+    origin = f"it is the value of COMPACTCTL_{option.upper()} in the environment; see compactctl"
+    assert origin in of_environment.err
+
+
+def test_of_an_option_that_may_be_repeated_it_is_told_how_the_environment_has_it(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPACTCTL_CLIENT", "codex\nnobody")
+    outcome = ask("sessions")
+    assert outcome.code == 2
+    assert "there is no client 'nobody'" in outcome.err
+    assert "the value of COMPACTCTL_CLIENT in the environment, one on a line;" in outcome.err
 
 
 @pytest.mark.parametrize("option", ["fail-over", "chars-per-token"])
