@@ -100,13 +100,6 @@ def test_nothing_hidden_is_said(ask: Ask, desk: Path) -> None:
     assert outcome.err.endswith("nothing is hidden\n")
 
 
-def test_long_texts_are_cut_unless_full(ask: Ask, desk: Path) -> None:
-    short, full = ask("view", desk).out, ask("view", desk, "--full").out
-    assert "more characters; see them with --full]" in short
-    assert "see them with --full" not in full
-    assert len(full) > len(short)
-
-
 def test_the_log_lists_operations_and_groups(ask: Ask, compacted: Path) -> None:
     shown = ask("log", compacted).out
     assert re.search(r"1  [0-9a-f]{12}  compact .* in effect\n", shown)

@@ -44,6 +44,21 @@ def test_a_range_goes_behind_a_marker(ask: Ask, talk: Path) -> None:
     assert marker["content"] == "[5 messages were taken out by hand]"
 
 
+def test_unless_an_output_is_named_it_lies_beside_a_file_and_a_pipe_goes_into_a_pipe(
+    ask: Ask, talk: Path
+) -> None:
+    before = talk.read_bytes()
+    piped = ask("tag", "-", "--truncate", "2..6", stdin=before)
+    assert piped.code == 0, piped.err
+    assert "[5 messages were taken out by hand]" in piped.out
+    assert [path.name for path in talk.parent.iterdir()] == [talk.name]
+    written = ask("tag", talk, "--truncate", "2..6")
+    assert written.code == 0, written.err
+    assert "[5 messages were taken out by hand]" not in written.out
+    assert "[5 messages were taken out by hand]" in talk.with_suffix(".compacted.jsonl").read_text()
+    assert talk.read_bytes() == before
+
+
 def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
     done = ask("tag", talk, "--truncate", "35..38", "-o", out, "--json")

@@ -1,4 +1,4 @@
-"""``view --grep`` on the command line."""
+"""``view``: what it finds, and how much of a text it shows."""
 
 import json
 from pathlib import Path
@@ -39,3 +39,10 @@ def test_what_means_nothing_is_a_usage_error(ask: Ask, compacted: Path) -> None:
     outcome = ask("view", compacted, "--grep", "[")
     assert outcome.code == 2
     assert "--grep '[' is not a regular expression" in outcome.err
+
+
+def test_long_texts_are_cut_unless_full(ask: Ask, desk: Path) -> None:
+    short, full = ask("view", desk).out, ask("view", desk, "--full").out
+    assert "more characters; see them with --full]" in short
+    assert "see them with --full" not in full
+    assert len(full) > len(short)
