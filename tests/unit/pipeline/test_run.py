@@ -21,6 +21,7 @@ from unit.stages.support.trials import meter, view, words
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Edit, Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, Role, TextPart
+from compactctl.model.summary import Summarizer, Summary
 from compactctl.pipeline.gaps import GAP_TEXT
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
@@ -325,7 +326,9 @@ def test_a_step_may_have_a_larger_target_of_its_own() -> None:
     assert outcomes(result) == ["not-needed", "applied"]
 
 
-def with_gaps(*targets: int, target: int) -> tuple[PipelineRun, list[int | None]]:
+def with_gaps(
+    *targets: int, target: int, summarizer: Summarizer | None = None
+) -> tuple[PipelineRun, list[int | None]]:
     """Hide messages of the assistant down to a target, for an API that wants one between users.
 
     The stage refuses each target that is not among ``targets``. What it was asked for is returned
@@ -343,7 +346,7 @@ def with_gaps(*targets: int, target: int) -> tuple[PipelineRun, list[int | None]
     def between(first: Message, second: Message) -> tuple[Role, ...]:
         return ("assistant",) if first.role == second.role == "user" else ()
 
-    of = view(TALK, target=target, roles_between=between)
+    of = view(TALK, target=target, roles_between=between, summarizer=summarizer)
     return run(of, [made_up("hide", propose)], meter()), asked
 
 
@@ -368,3 +371,9 @@ def test_messages_that_an_api_wants_count_towards_the_target(
     assert result.stages[0].tokens_after == 80 - hidden * (10 - GAP)
     gaps = [m for m in result.view.messages if m.parts == (TextPart(text=GAP_TEXT),)]
     assert [m.role for m in gaps] == ["assistant"] * hidden
+
+
+def test_a_stage_that_asks_a_summarizer_is_not_asked_for_less_on_account_of_such_messages() -> None:
+    result, found = with_gaps(70, target=70, summarizer=lambda *_: Summary(text="in short"))
+    assert set(found) == {70}
+    assert result.stages[0].tokens_after > 70
