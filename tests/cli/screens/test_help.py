@@ -60,6 +60,21 @@ def test_every_option_is_explained(name: str) -> None:
     assert not unexplained, f"compactctl/cli: give each of these options of {name} its help"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_tells_the_default_of_every_option_that_has_one(name: str) -> None:
+    context = click.Context(command(name))
+    with context:
+        silent = [
+            option.name
+            for option in context.command.params
+            if isinstance(option, click.Option)
+            and isinstance(default := option.get_default(context), str | int | float)
+            and default
+            and "[default" not in (option.get_help_record(context) or ("", "[default"))[1]
+        ]
+    assert not silent, f"compactctl/cli: show_default=True, or [default: ...] in the help of {name}"
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - SERVERS))
 def test_every_command_has_json(ask: Ask, name: str) -> None:
     assert "--json" in ask(name, "--help").out, (
