@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,15 @@ from compactctl.store.archive.archive import archive_folder
 
 def test_done_is_0(ask: Ask, desk: Path) -> None:
     assert ask("stats", desk).code == 0
+
+
+def test_a_package_that_a_command_needs_and_that_is_not_there_is_2(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    outcome = ask("mcp")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "the MCP server needs the package mcp, version 2; type: " in outcome.err
 
 
 def test_a_gate_that_finds_something_is_1(ask: Ask, desk: Path) -> None:

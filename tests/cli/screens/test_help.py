@@ -1,5 +1,6 @@
 """Help: quick, complete, and the same wherever it is shown."""
 
+import json
 import re
 import subprocess
 import sys
@@ -80,6 +81,13 @@ def test_every_command_has_json(ask: Ask, name: str) -> None:
     assert "--json" in ask(name, "--help").out, (
         f"compactctl/cli: add SHOWN_AS to the options of {name}, which lets users choose the output"
     )
+
+
+def test_stages_are_listed_and_a_document_has_those_that_are_named(ask: Ask) -> None:
+    shown = ask("stages").out
+    assert all(re.search(rf"^{stage.name} ", shown, re.MULTILINE) for stage in ALL_STAGES)
+    document = json.loads(ask("stages", "prune", "--json").out)
+    assert [stage["name"] for stage in document["stages"]] == ["prune"]
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
