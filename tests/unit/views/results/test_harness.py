@@ -14,6 +14,7 @@ from compactctl.commands.harness.chunks import (
     ConversationChunks,
 )
 from compactctl.commands.harness.file_budget import FileBudgetOptions, FileBudgetResult
+from compactctl.commands.harness.prompt import PromptOptions, PromptResult, WrittenPrompt
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.profiles.overflow import Overflow
 from compactctl.tokens.file_budget import FileAllocation, FileSize
@@ -24,6 +25,7 @@ from compactctl.views.results.harness import (
     file_budget_terminal,
     overflow_document,
     overflow_terminal,
+    prompt_terminal,
 )
 
 OVER = "overflow: the context is longer than the model takes"
@@ -180,3 +182,21 @@ def test_a_document_tells_whether_a_file_is_cut() -> None:
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
     assert titles(file_budget_terminal(FILES), width) == shown_titles
     assert titles(file_budget_terminal(FILES), width + 1) != shown_titles
+
+
+@pytest.mark.parametrize(
+    ("texts", "lines"),
+    [
+        (("Sum it up.",), ["Sum it up."]),
+        (("One.", "Two."), ["══ prompt 1 of 2", "One.", "══ prompt 2 of 2", "Two."]),
+    ],
+)
+def test_a_line_stands_before_each_of_several_prompts(
+    texts: tuple[str, ...], lines: list[str]
+) -> None:
+    prompts = tuple(
+        WrittenPrompt(text=text, tokens=2, messages=1, summary_tokens=9) for text in texts
+    )
+    options = PromptOptions(input=InputOptions(path="run.jsonl"))
+    result = PromptResult(options=options, measure=measured(), prompts=prompts, reasons=())
+    assert shown(prompt_terminal(result)) == lines

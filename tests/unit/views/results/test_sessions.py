@@ -64,6 +64,7 @@ def test_a_full_session_can_be_rescued(context: int | None, *, is_full: bool) ->
     lines = words(sessions_terminal(replace(RESULT, rows=(ROW, row_of(context=context)))))
     advice = "make a full one go on: compactctl rescue 11112222"
     assert (advice in lines) is is_full
+    assert "sizes: recorded by the client, of the newest request and its answer" in lines
 
 
 def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:

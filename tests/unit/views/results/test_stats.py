@@ -13,7 +13,9 @@ from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.message import MessageId
 from compactctl.model.transcript import Opaque, RecordStats
+from compactctl.views.results.rounds import session_graph
 from compactctl.views.results.stats import stats_document, stats_messages, stats_terminal
+from compactctl.views.terminal.graph import Graph
 
 
 @pytest.fixture
@@ -88,6 +90,8 @@ def test_what_is_counted_beside_the_file_has_no_line(path: Path) -> None:
     assert "9,000 added system" in lines(replace(result, breakdown=breakdown))
     document = stats_document(replace(result, breakdown=breakdown))
     assert document["largestMessages"][0]["line"] is None
+    own = stats_document(result)["largestMessages"]
+    assert [each["line"] for each in own] == [each.line + 1 for each in result.breakdown.largest]
     none = replace(result.breakdown, largest=(), tools=(), rereads=())
     assert lines(replace(result, breakdown=none))[24:] == ["", lines(result)[-1]]
 
@@ -172,3 +176,24 @@ def test_on_a_narrow_terminal_columns_are_left_out(
     result = measured(path)
     assert titles(stats_terminal(result), width)[table] == before
     assert titles(stats_terminal(result), width - 1)[table] == before.replace(after, "")
+
+
+@pytest.mark.parametrize(
+    ("window", "limits", "told"),
+    [
+        (18_000, (18_000,), "the window ends at 18k"),
+        (10**9, (), "its window is far above"),
+    ],
+)
+def test_a_limit_far_above_all_requests_is_not_drawn(
+    path: Path, window: int, limits: tuple[int, ...], told: str
+) -> None:
+    result = measured(path, timeline=True)
+    budget = replace(result.measure.limits.budget, window=window)
+    own = replace(result.measure.limits, client=None, budget=budget)
+    result = replace(result, measure=replace(result.measure, limits=own))
+    assert result.timeline is not None
+    graph, *below = session_graph(result, result.timeline)
+    assert isinstance(graph, Graph)
+    assert graph.limits == limits
+    assert told in str(below)
