@@ -90,8 +90,11 @@ def test_a_format_that_is_asked_for_reads_nothing_else(tmp_path: Path) -> None:
     path = written(tmp_path, {"contents": [{"parts": [{"text": "hi"}]}]}, {"note": "x"})
 
     for read_file in (scan, load):
-        with pytest.raises(NotUnderstoodError, match=r"nothing in it is openai-chat \(line 1"):
+        with pytest.raises(
+            NotUnderstoodError, match=r"nothing in it is openai-chat \(line 1"
+        ) as told:
             read_file(InputOptions(path=str(path), format="openai-chat"))
+        assert str(told.value).endswith("; name another with --format, or leave it out")
 
 
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)

@@ -215,6 +215,20 @@ def test_a_split_of_less_than_what_is_sent_is_not_believed() -> None:
     assert size.doubt.startswith("the client's own count of 5 tokens is less than the ")
 
 
+@pytest.mark.parametrize(("count", "told"), [(1, "1 report is"), (2, "2 reports are")])
+def test_reports_of_less_than_what_is_sent_are_counted(count: int, told: str) -> None:
+    answers = (
+        replace(
+            assistant("fine"), response_id=f"r{n}", usage=ReportedUsage(context=3 + n, output=1)
+        )
+        for n in range(count)
+    )
+    found = transcript(*(m for answer in answers for m in (user("four" * 5_000), answer)))
+    size = context_size(found, measured(found))
+    assert size.doubt is not None
+    assert size.doubt.endswith(f"; {told} not believed, the count is used")
+
+
 def cleared(context: int, saved: int | None) -> tuple[Transcript, int]:
     """Return a transcript whose client cleared content after its answer, and its later tokens."""
     answer = replace(assistant("fine"), response_id="r")
