@@ -1,6 +1,6 @@
 """Break the program in many small ways, and count how many of them its tests notice.
 
-    python tests/mutation/run.py [AREA…] [--count 60] [--seed 0] [--only PATH] [-j 2] [--write]
+    python tests/mutation/run.py [AREA…] [--count 60] [--seed N] [--only PATH] [-j 2] [--write]
 
 An area is a part of the package with the tests that are its own: ``areas.toml``. Mutants are drawn
 by a hash of what they change, so that code that stays the same is tried in the same ways each time.
@@ -56,9 +56,13 @@ def main() -> int:
     kept = tomllib.loads(SCORES.read_text()) if SCORES.exists() else {}
     failed = []
 
+    def seed_of(area: str) -> int:
+        own: int = kept.get(area, {}).get("seed", 0)
+        return own if options.seed is None else options.seed
+
     def try_area(area: str) -> tuple[str, Score, float]:
         started = time.monotonic()
-        score = try_out(area, draw(area, options.only, options.count, options.seed))
+        score = try_out(area, draw(area, options.only, options.count, seed_of(area)))
         return area, score, time.monotonic() - started
 
     with ThreadPool(options.jobs) as pool:
@@ -68,7 +72,7 @@ def main() -> int:
             print(f"{area}: {noticed} ({seconds:,.0f} s)", flush=True)
             if options.write:
                 kept[area] = {
-                    "seed": options.seed,
+                    "seed": seed_of(area),
                     "tried": score.tried,
                     "noticed": score.percent,
                     "survivors": score.survivors,
@@ -85,7 +89,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("areas", nargs="*", default=list(AREAS), metavar="AREA")
     parser.add_argument("--count", type=int, default=60, help="mutants per area")
-    parser.add_argument("--seed", type=int, default=0, help="other mutants for another number")
+    parser.add_argument("--seed", type=int, help="other mutants than those of the kept score")
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("-j", dest="jobs", type=int, default=2, help="areas at once")
     parser.add_argument("--write", action="store_true", help="keep the scores")
