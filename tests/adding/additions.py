@@ -274,8 +274,8 @@ SAVES_NOTHING_ERROR = '''class SavesNothingError(CompactctlError):
 
 REQUIRE_SAVINGS = """    if draft.options.require_savings and not result.compacted:
         raise SavesNothingError(
-            f"{draft.options.input.path}: no stage found anything; nothing was written, name other "
-            "stages"
+            f"{draft.options.input.path}: no stage found anything to change, so that nothing was "
+            "written; name other stages"
         )
 """
 

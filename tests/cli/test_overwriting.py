@@ -7,6 +7,7 @@ from cli.asking import Ask, Outcome, Sample, archives
 from pyarrow import parquet
 
 REFUSED = "is not known to be what compactctl wrote there"
+SUMMARIZED = ("--stages", "summarize", "--counter", "chars/4")
 LOG = "".join(f"line {n} of the log\n" for n in range(5_000)).encode()
 
 
@@ -268,3 +269,21 @@ def test_a_dry_run_makes_no_folder(ask: Ask, desk: Path) -> None:
     assert ask("compact", desk, "--target", "5k", "-n").code == 0
     assert ask("batch", desk, "--target", "5k", "--out", desk.parent / "out", "-n").code == 0
     assert contents(desk.parent) == before
+
+
+@pytest.mark.parametrize("option", ["--html", "--plan-out"])
+def test_no_other_file_of_the_command_is_overwritten(
+    ask: Ask, desk: Path, tmp_path: Path, option: str
+) -> None:
+    output, archived = tmp_path / "out.jsonl", tmp_path / "archived.jsonl"
+    outputs = ("-o", output, "--archived-out", archived)
+    for path in (desk, output, archived):
+        outcome = ask("compact", desk, *SUMMARIZED, *outputs, option, path, "--force")
+        assert outcome.code == 2, outcome.out
+    assert not output.exists()
+    # The name that is used without -o is another one's here.
+    default = desk.with_name("openai-chat.compacted.jsonl")
+    assert ask("compact", desk, *SUMMARIZED, option, default, "--force").code == 2
+    named = ask("compact", desk, *SUMMARIZED, "-o", "-", "--layout", "inline", option, default)
+    assert named.code == 0, named.err
+    assert default.exists()

@@ -56,36 +56,3 @@ def test_what_cannot_be_read_from_standard_input_is_told(
         assert run(["stats"]) == 3
     os.close(closed)
     assert "standard input: cannot be read (Bad file descriptor)" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "words"),
-    [
-        ("prompt is too long: 205,000 tokens > 200,000 maximum", 0, ""),
-        ("rate limit exceeded, try again in 20s", 2, "this is a rate limit or a quota"),
-        ("the disk is full", 2, "not known to be about a context that is too long"),
-    ],
-)
-def test_only_an_error_about_the_context_is_recovered_from(
-    ask: Ask, desk: Path, error: str, code: int, words: str
-) -> None:
-    outcome = ask("rescue", desk, "-n", "--from-error", error)
-    assert (outcome.code, words in outcome.err) == (code, True), outcome.err
-
-
-@pytest.mark.parametrize("option", ["--html", "--plan-out"])
-def test_no_other_file_of_the_command_is_overwritten(
-    ask: Ask, desk: Path, tmp_path: Path, option: str
-) -> None:
-    output, archived = tmp_path / "out.jsonl", tmp_path / "archived.jsonl"
-    outputs = ("-o", output, "--archived-out", archived)
-    for path in (desk, output, archived):
-        refused = ask("compact", desk, *STAGES, *outputs, option, path, "--force")
-        assert refused.code == 2, refused.out
-    assert not output.exists()
-    # The name that is used without -o is another one's here.
-    default = desk.with_name("openai-chat.compacted.jsonl")
-    assert ask("compact", desk, *STAGES, option, default, "--force").code == 2
-    named = ask("compact", desk, *STAGES, "-o", "-", "--layout", "inline", option, default)
-    assert named.code == 0, named.err
-    assert default.exists()

@@ -3,11 +3,11 @@
 The tests are collected once. A first child process runs them all and notes which lines each one
 reaches. Then each mutant is tried in a child of its own: the functions it changes get its code, the
 file on the disk gets its text, which programs started by tests read, and the tests that reach it
-are run until one fails, quick ones first, and no more than take half a minute. What runs at import
-is tried by a new pytest on the changed file.
+are run until one fails: the quick ones first, and half a minute of them at most. What runs at
+import is tried by a new pytest on the changed file.
 
-``MUTATION_JOB`` names a JSON file with the mutants; results go to standard output's place,
-``out``, one JSON line for each. For the new pytest it has the tests to run, in their order.
+``MUTATION_JOB`` names a JSON file with the mutants and the file, ``out``, to which results are
+added, a JSON line for each. For a new pytest it has the tests to run, with the seconds they took.
 """
 
 import gc

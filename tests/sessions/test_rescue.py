@@ -120,16 +120,6 @@ def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
     assert ("STILL" in shown or "nothing in it can go" in shown) == is_full
 
 
-@pytest.mark.usefixtures("full")
-@pytest.mark.parametrize(
-    ("said", "answer"), [("rate limit reached", "rate limit"), ("no route to host", "not known")]
-)
-def test_what_is_about_something_else_is_not_rescued(ask: Ask, said: str, answer: str) -> None:
-    outcome = ask("rescue", FULL, "--from-error", said)
-    assert outcome.code == 2
-    assert answer in outcome.err
-
-
 def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home, ask: Ask) -> None:
     now = time.time()
     os.utime(full, (now, now))

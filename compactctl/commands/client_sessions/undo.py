@@ -120,8 +120,8 @@ def _prove(
 ) -> None:
     """Check that all hidden messages, and all sent before, are sent now.
 
-    Raises UsageError if they are not because the client wrote all messages anew after the
-    compaction, else IntegrityError.
+    If they are not, raises UsageError where the client wrote all messages anew after the
+    compaction, and IntegrityError elsewhere.
     """
     removed = {place for compaction in compactions for place in compaction.records}
     expected_ids = {name for compaction in compactions for name in compaction.hidden}

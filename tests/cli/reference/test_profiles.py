@@ -126,6 +126,21 @@ def test_an_error_about_something_else_is_refused(
     assert advice in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        ("prompt is too long: 205,000 tokens > 200,000 maximum", 0, ""),
+        ("rate limit exceeded, try again in 20s", 2, "this is a rate limit or a quota"),
+        ("the disk is full", 2, "not known to be about a context that is too long"),
+    ],
+)
+def test_only_a_session_whose_context_is_too_long_is_rescued(
+    ask: Ask, desk: Path, error: str, code: int, words: str
+) -> None:
+    outcome = ask("rescue", desk, "-n", "--from-error", error)
+    assert (outcome.code, words in outcome.err) == (code, True), outcome.err
+
+
 @pytest.mark.parametrize("profile", ["default", "staged", "cline", "claude-api"])
 def test_simulation_tells_where_a_profile_compacts(ask: Ask, sample: Sample, profile: str) -> None:
     path = sample("claude-code-session")

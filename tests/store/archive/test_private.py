@@ -80,7 +80,7 @@ def test_a_link_where_the_folder_would_be_made_is_refused(
 
 
 def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Let a file or folder belong to another user; return that one's number."""
+    """Give a file or folder to another user, or become one; return its owner."""
     if os.geteuid() == 0:
         os.chown(path, 12_345, -1)
     else:
@@ -91,19 +91,22 @@ def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_a_folder_of_a_stranger_is_refused_unless_the_transcript_is_theirs_too(
     path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step(path, AFTER, target=target)
+    operation, _ = step(path, AFTER, target=target)
     folder = archive_folder(target)
     uid = give_away(folder, monkeypatch)
-    with pytest.raises(ArchiveError, match=rf"belongs to another user \(uid {uid}\), who could"):
-        check_owner(folder)
-    with pytest.raises(ArchiveError, match="another user"):
+    stranger = rf"belongs to another user \(uid {uid}\), who could"
+    with pytest.raises(ArchiveError, match=stranger):
         archive_of(target).match_transcript(AFTER)
+    with pytest.raises(ArchiveError, match=stranger):
+        step(target, BEFORE, kind="rewind")
+    assert target.read_bytes() == AFTER
     assert str(tamper_warning(folder)).startswith(f"{folder}: belongs to another user (uid {uid})")
     os.chown(target, uid, -1)
-    check_owner(folder)
+    assert archive_of(target).match_transcript(AFTER) == (operation, b"")
     target.unlink()
-    with pytest.raises(ArchiveError, match="another user"):
-        check_owner(folder)
+    with pytest.raises(ArchiveError, match=stranger):
+        step(path, AFTER, target=target)
+    assert not target.exists()
     check_owner(target)
 
 

@@ -62,3 +62,8 @@ def outline(page: str) -> list[str]:
     parser.feed(page)
     lines = (" ".join(line.split()) for line in parser.text.splitlines())
     return [line for line in lines if line]
+
+
+def part(page: list[str], start: str, end: str) -> list[str]:
+    """Return the lines from one up to another one."""
+    return page[page.index(start) : page.index(end)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from unit.commands.conversations import FAST, saved, squeeze, turns
-from unit.views.pages.outline import outline
+from unit.views.pages.outline import outline, part
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
@@ -29,10 +29,6 @@ def squeezed(path: Path, *stages: str, **changes: Any) -> CompactResult:
 
 def lines(result: CompactResult, *, redact: bool = False) -> list[str]:
     return outline(compact_page(result, PageChoice(path="p.html", redact=redact)))
-
-
-def part(page: list[str], start: str, end: str) -> list[str]:
-    return page[page.index(start) : page.index(end)]
 
 
 def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:

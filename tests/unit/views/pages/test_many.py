@@ -41,10 +41,10 @@ def lines(*rows: ReportRow, redact: bool = False, **changes: Any) -> list[str]:
     return outline(report_page(result, PageChoice(path="p.html", redact=redact)))
 
 
-def part(page: list[str], title: str, end: str | None = None) -> list[str]:
-    """Return the lines below a title, up to another one."""
-    below = page[page.index(title) + 1 :]
-    return below[: below.index(end)] if end else below
+def below(page: list[str], title: str, end: str | None = None) -> list[str]:
+    """Return the lines below a title, up to another line."""
+    rest = page[page.index(title) + 1 :]
+    return rest[: rest.index(end)] if end else rest
 
 
 def test_sizes_weeks_projects_and_failures_are_shown() -> None:
@@ -122,7 +122,7 @@ def test_sizes_weeks_projects_and_failures_are_shown() -> None:
 def test_tokens_of_two_counters_are_not_added_up() -> None:
     page = lines(SHOP, replace(MILL, counter="chars/4"))
     assert page[2:4] == ["How large they are", "half of next requests are within 5,000"]
-    assert part(page, "What it is made of")[1] == "user 39,000 97.5 %"
+    assert below(page, "What it is made of")[1] == "user 39,000 97.5 %"
 
 
 def test_without_savings_nothing_is_said_of_compaction() -> None:
@@ -151,7 +151,7 @@ def test_weeks_are_those_of_two_years_at_most() -> None:
     def weeks(count: int) -> list[str]:
         assert SHOP.ended is not None
         page = lines(SHOP, replace(SHOP, path="b", ended=SHOP.ended + count * WEEK))
-        return part(page, "Week Files Median request shop", "The largest")
+        return below(page, "Week Files Median request shop", "The largest")
 
     assert len(weeks(103)) == len(weeks(104)) == 104
     assert (weeks(1)[-1].split()[0], weeks(104)[-1].split()[0]) == ("2023-W46", "2023-W47")
@@ -167,10 +167,10 @@ def test_the_largest_projects_have_a_color_and_the_others_share_one() -> None:
     ]
     page = lines(*rows)
     titles = "Week Files Median request p0 p1 p2 p3 p4 p5 others"
-    newest, oldest = part(page, titles, "The largest")
+    newest, oldest = below(page, titles, "The largest")
     assert newest == "2023-W47 4 20,000 0 8,999 0 8,997 0 8,995 8,993"
     assert oldest == "2023-W46 4 20,000 9,000 0 8,998 0 8,996 0 8,994"
-    assert part(page, "2023-W46 2023-W47")[:7] == [
+    assert below(page, "2023-W46 2023-W47")[:7] == [
         *(f"[s-{n} 100%] p{n}" for n in range(6)), "[c-other 100%] others",
     ]  # fmt: skip
     # A project that only older weeks have is no column.
@@ -187,13 +187,13 @@ def test_of_many_rows_the_first_are_shown(count: int, rest: list[str]) -> None:
         for n in range(count)
     ]  # fmt: skip
     page = lines(*rows)
-    largest = part(page, "The largest", "What it is made of")
+    largest = below(page, "The largest", "What it is made of")
     assert [largest[1], largest[39]] == ["00 9,000", "19 8,981"]
     assert largest[41:] == [line.format("smaller one") for line in rest]
-    tools = part(page, "Tools", "Projects")
+    tools = below(page, "Tools", "Projects")
     assert [tools[1].split()[0], tools[39].split()[0]] == ["tool00", "tool19"]
     assert tools[41:] == [line.format("other") for line in rest]
-    projects = part(page, "Projects", "Models")
+    projects = below(page, "Projects", "Models")
     assert [line.split()[0] for line in projects[1:21]] == [f"p{n}" for n in range(20)]
     assert projects[21:] == [f"and {count - 20} more"] * (count > 20)
 
@@ -201,7 +201,7 @@ def test_of_many_rows_the_first_are_shown(count: int, rest: list[str]) -> None:
 @pytest.mark.parametrize(("count", "rest"), [(50, []), (51, ["and 1 more"])])
 def test_of_many_failures_the_first_are_shown(count: int, rest: list[str]) -> None:
     page = lines(*[FAILED] * count)
-    assert part(page, "Failed") == ["exit 65 c.jsonl: is broken"] * 50 + rest
+    assert below(page, "Failed") == ["exit 65 c.jsonl: is broken"] * 50 + rest
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_the_folder_of_all_is_named_once(
     paths: tuple[str, ...], shown: tuple[str, ...], folder: str
 ) -> None:
     page = lines(*(replace(SHOP, path=path, context=9_000 - n) for n, path in enumerate(paths)))
-    note, *bars = part(page, "The largest")
+    note, *bars = below(page, "The largest")
     assert note == "tokens of the next request" + (f", of files below {folder}" if folder else "")
     assert tuple(line.split()[0] for line in bars[: 2 * len(paths) : 2]) == shown
 
@@ -228,7 +228,7 @@ def test_a_status_is_named_and_colored_unless_all_is_well() -> None:
         replace(SHOP, path=f"{n}", context=9_000 - n, status=status)
         for n, status in enumerate(("ok", "unchanged", "over", "flagged", "too-large"))
     ]
-    _, *bars = part(lines(*rows), "The largest", "What it is made of")
+    _, *bars = below(lines(*rows), "The largest", "What it is made of")
     assert [line.split()[2:] for line in bars[::2]] == [
         [], [], ["over"], ["flagged"], ["too-large"],
     ]  # fmt: skip
@@ -238,16 +238,16 @@ def test_a_status_is_named_and_colored_unless_all_is_well() -> None:
 def test_growth_is_told_below_the_sizes() -> None:
     finding = GrowthFinding(project="shop", figure="context", before=1_000, after=20_000)
     growth = BaselineComparison(findings=(finding,), compared=("shop",))
-    told = part(lines(SHOP, growth=growth), "Since the baseline", "The largest")
+    told = below(lines(SHOP, growth=growth), "Since the baseline", "The largest")
     assert told[0].startswith("shop: the median request grew from 1,000 to 20,000")
     assert "Since the baseline" not in lines(SHOP)
 
 
 def test_a_redacted_page_has_numbers_for_names() -> None:
     page = lines(SHOP, MILL, FAILED, redact=True)
-    assert part(page, "The largest", "What it is made of")[:2] == [
+    assert below(page, "The largest", "What it is made of")[:2] == [
         "tokens of the next request",
         "file 1 20,000",
     ]
-    assert part(page, "Tools", "Projects")[1::2] == ["read 7,000 17.5 %", "shell 3,000 7.5 %"]
-    assert part(page, "Failed") == ["exit 65 file 3"]
+    assert below(page, "Tools", "Projects")[1::2] == ["read 7,000 17.5 %", "shell 3,000 7.5 %"]
+    assert below(page, "Failed") == ["exit 65 file 3"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from formats.claude_code.sessions import boundary, response_line, summarized, user
 from unit.commands.conversations import FAST, saved, turns
-from unit.views.pages.outline import outline
+from unit.views.pages.outline import outline, part
 from unit.views.small_session import PRICES, TALK, answer, measured, said
 
 from compactctl.commands.inspect.stats import StatsResult
@@ -33,10 +33,6 @@ def timed(path: Path, **changes: Any) -> StatsResult:
 
 def lines(result: StatsResult, *, redact: bool = False) -> list[str]:
     return outline(stats_page(result, PageChoice(path="p.html", redact=redact)))
-
-
-def part(page: list[str], start: str, end: str) -> list[str]:
-    return page[page.index(start) : page.index(end)]
 
 
 def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
