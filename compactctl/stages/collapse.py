@@ -1,4 +1,4 @@
-"""Collapse: hide whole turns from the middle of the conversation behind a marker."""
+"""Collapse: hide whole turns in the middle of the conversation behind a marker."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,18 +22,18 @@ class CollapseOptions:
 
     unit: CollapseUnit = option(
         "turns",
-        "What is hidden as a whole: turns, or single steps (a model call with its results), which "
-        "also works in a session with one prompt. The first step includes its prompt.",
+        "Hide whole turns, or single steps (a model call with its results), which also works in "
+        "a session with one prompt. The first step includes its prompt.",
     )
-    keep_first: int = option(1, "How many turns or steps stay at the front.")
+    keep_first: int = option(1, "Number of turns or steps to keep at the start.")
     groups: int = option(
         0,
-        "How many turns or steps to hide when there is no target, oldest first; 0 hides all but "
-        "those at the front and the last.",
+        "Number of turns or steps to hide without a target, oldest first; 0 hides all but those "
+        "at the start and the last.",
     )
     marker: str = option(
         "[Earlier messages collapsed to fit context window]",
-        "What stands in place of the hidden messages; ``{count}`` is their number.",
+        "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 
 
@@ -92,7 +92,7 @@ def _unit_starts(view: ConversationView, options: CollapseOptions) -> list[int]:
 
 STAGE = Stage(
     name=NAME,
-    title="hide whole turns from the middle of the conversation behind a marker",
+    title="hide whole turns in the middle of the conversation behind a marker",
     options=CollapseOptions,
     propose=propose,
     foreign_schemas=(

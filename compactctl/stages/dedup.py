@@ -1,4 +1,4 @@
-"""Dedup: keep the newest read of a file, point to it from older ones."""
+"""Dedup: replace older reads of a file by a pointer to a newer one."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -55,33 +55,31 @@ class DedupOptions:
 
     policy: DuplicatePolicy = option(
         "identical",
-        '"identical" replaces a read whose content a later read of the file shows again; "latest" '
-        'every read of a file but the newest; "regex" finds reads by the words "read FILE" in tool '
-        "results, as NeuroLink does, and keeps the newest per name.",
+        "Which reads to replace: those whose content a later read of the file shows again "
+        '("identical"), all but the newest read of a file ("latest"), or all but the newest per '
+        'name, found by the words "read FILE" in tool results, as in NeuroLink ("regex").',
     )
     ranges: Ranges = option(
         "covered",
-        'With "latest", whether a later read must ask for all lines of the read it replaces '
-        '("covered") or any later read of the file will do ("any").',
+        'With "latest", replace a read only if a later one requests all of its lines '
+        '("covered"), or if any later read of the file follows ("any").',
     )
-    read_tools: tuple[str, ...] = option((), "Further tools that read a file.")
-    path_keys: tuple[str, ...] = option(
-        (), "Names of further arguments that hold the path of the file that is read."
-    )
+    read_tools: tuple[str, ...] = option((), "More tools that read a file.")
+    path_keys: tuple[str, ...] = option((), "More tool arguments that hold the path of a file.")
     notice: str = option(
         DEFAULT_STUB,
-        "What stands in place of a read; one line in square brackets with ``{path}`` in it.",
+        "Text that replaces a read: one line in square brackets that contains ``{path}``.",
     )
     threshold: float = option(
         0.3,
-        'The least part that must be saved (0 to 1); with "identical" only when ``base`` is given.',
+        'Minimum share to save (0 to 1); with "identical", only if ``base`` is set.',
     )
     base: ThresholdBase = option(
         "replaced",
-        'What ``threshold`` is a part of: the "replaced" characters, as for NeuroLink, all '
-        '"visible" characters of the conversation, as for Cline, or its "tokens".',
+        'What ``threshold`` is a share of: the "replaced" characters (NeuroLink), all "visible" '
+        'characters of the conversation (Cline), or its "tokens".',
     )
-    min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
+    min_savings: int = option(0, "Do nothing if fewer tokens would be saved.")
 
 
 def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Proposal | SkippedStage:
@@ -130,7 +128,7 @@ def _check_notice(notice: str) -> None:
     one_line = notice.startswith("[") and notice.endswith("]") and "\n" not in notice
     if not (one_line and "{path}" in notice):
         raise UsageError(
-            f"--dedup-notice {notice!r} would not be recognised as a notice later;"
+            f"--dedup-notice {notice!r} would not be recognized as a notice later;"
             " write one line in square brackets with {path} in it"
         )
 
@@ -265,7 +263,7 @@ _FINDERS: Mapping[
 
 STAGE = Stage(
     name=NAME,
-    title="keep the newest read of a file, point to it from older ones",
+    title="replace older reads of a file by a pointer to a newer one",
     options=DedupOptions,
     propose=propose,
     example=DedupOptions(policy="latest"),

@@ -1,4 +1,4 @@
-"""Distill: put the lines that will be needed again in place of older messages, down to a size."""
+"""Distill: replace older messages by the lines likely to be needed again, down to the target."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -47,18 +47,18 @@ class DistillOptions:
     """How to distill."""
 
     keep: float = option(
-        0.3, "Part of the conversation's tokens to keep where no target is given (0 to 1)."
+        0.3, "Share of the conversation's tokens to keep without a target (0 to 1)."
     )
     tail: float = option(
         0.0,
-        "Part of these tokens for the newest messages, which stay as they are; 0 takes a fifth "
-        "where a fifth of the conversation or more is kept, else a tenth.",
+        "Share of these tokens for the newest messages, which are kept whole; 0 means a fifth "
+        "if at least a fifth of the conversation is kept, else a tenth.",
     )
     form: DistillForm = option(
         "auto",
-        'What becomes of the messages: "digest" puts one text in place of all of them; "in-place" '
-        "shortens each where it is and hides those of which nothing is left, behind one text; "
-        '"auto" is in place where a fifth of the conversation or more is kept, else a digest.',
+        '"digest" replaces all older messages by one text; "in-place" shortens each message '
+        'where it is and hides the empty ones behind one text; "auto" works in place if at '
+        "least a fifth of the conversation is kept, else it writes a digest.",
     )
 
 
@@ -164,7 +164,7 @@ def _reword_call(call: ToolCallPart, reword: Callable[[str], str]) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="put the lines that will be needed again in place of older messages, down to a size",
+    title="replace older messages by the lines likely to be needed again, down to the target",
     options=DistillOptions,
     propose=propose,
     example=DistillOptions(keep=0.9),

@@ -1,4 +1,4 @@
-"""Drop: hide the calls of named tools together with their results."""
+"""Drop: hide all calls of the named tools, with their results."""
 
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ class DropOptions:
 
     tools: tuple[str, ...] = option(
         (),
-        "Names of the tools whose calls and results are hidden, in any case, such as "
-        '"tool_search", whose pairs VS Code Copilot Chat leaves out of summaries.',
+        "Tools whose calls and results to hide; case is ignored. VS Code Copilot Chat omits "
+        '"tool_search" from summaries.',
     )
     marker: str = option(
         "[Tool calls and results left out: {count}]",
-        "What stands in place of the hidden messages; ``{count}`` is their number.",
+        "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 
 
@@ -41,7 +41,7 @@ def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Propo
     ids = hideable(view, _droppable_ids(view.messages, options.tools))
     if not ids:
         reason = (
-            f"no message that may be hidden holds only calls or results of {_tool_list(options)}"
+            f"no message that can be hidden contains only calls or results of {_tool_list(options)}"
         )
         detail = "others stay: they say more, are protected, or belong to a response that does"
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
@@ -73,7 +73,7 @@ def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> lis
 
 
 def _marker(options: DropOptions) -> Marker:
-    reason = f"holds only calls or results of {_tool_list(options)}"
+    reason = f"contains only calls or results of {_tool_list(options)}"
     return Marker(stage=NAME, prefix="drop", template=options.marker, reason=reason, final=True)
 
 
@@ -83,7 +83,7 @@ def _tool_list(options: DropOptions) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="hide the calls of named tools together with their results",
+    title="hide all calls of the named tools, with their results",
     options=DropOptions,
     propose=propose,
     example=DropOptions(tools=("Read", "web_search")),

@@ -1,4 +1,4 @@
-"""Images: keep the newest images, put a note in place of older ones."""
+"""Images: replace older images by a note, keep the newest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class ImagesOptions:
     """How many images to keep; the defaults are those of agent-code."""
 
     max_bytes: int = option(
-        12 * 1024 * 1024, "Bytes of the newest images to keep, as stored before base64."
+        12 * 1024 * 1024, "Total size of the newest images to keep, in bytes before base64."
     )
-    max_images: int = option(32, "How many of the newest images to keep.")
+    max_images: int = option(32, "Number of the newest images to keep.")
     placeholder: str = option(
         "[image dropped from context — {media}, {size}]",
-        "What stands in place of an image; ``{media}`` is its media type, ``{size}`` its size.",
+        "Text that replaces an image; ``{media}`` is its media type, ``{size}`` its size.",
     )
 
 
@@ -51,7 +51,7 @@ def propose(
     reason = f"older than the newest {limits}"
     rewrites = tuple(_rewrites(view, meter, options, image_parts, reason))
     if not rewrites:
-        reason = f"no image that may be dropped is {reason}"
+        reason = f"no image that can be dropped is {reason}"
         detail = "lower it with --images-max-images or --images-max-bytes"
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
     note = f"images dropped: {_count_images(image_parts, rewrites):,}"
@@ -134,7 +134,7 @@ def _is_image(media: MediaPart) -> bool:
 
 STAGE = Stage(
     name=NAME,
-    title="keep the newest images, put a note in place of older ones",
+    title="replace older images by a note, keep the newest",
     options=ImagesOptions,
     propose=propose,
     example=ImagesOptions(max_images=0),

@@ -1,4 +1,4 @@
-"""Limit: cut single tool results that are too large, keep their beginning and their end."""
+"""Limit: truncate oversized tool results, keep their beginning and end."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,26 +33,23 @@ NAME = "limit"
 class LimitOptions:
     """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share."""
 
-    max_tokens: int = option(0, "Tokens that a result may have; 0 means no limit.")
+    max_tokens: int = option(0, "Maximum tokens per result; 0 means no limit.")
     share: float = option(
-        0.5, "The part of the context window that a result may take (0 to 1); 0 means no limit."
+        0.5, "Maximum share of the context window per result (0 to 1); 0 means no limit."
     )
-    max_bytes: int = option(51_200, "Bytes of UTF-8 that a result may have; 0 means no limit.")
-    max_lines: int = option(2_000, "Lines that a result may have; 0 means no limit.")
+    max_bytes: int = option(51_200, "Maximum UTF-8 bytes per result; 0 means no limit.")
+    max_lines: int = option(2_000, "Maximum lines per result; 0 means no limit.")
     direction: Direction = option(
-        "both", '"head" keeps the beginning, "tail" the end, "both" some of each.'
+        "both", 'Part to keep: the beginning ("head"), the end ("tail"), or some of each ("both").'
     )
     head_ratio: float = option(
-        HEAD_RATIO, 'With "both", the beginning\'s share of what is kept (0 to 1).'
+        HEAD_RATIO, 'With "both", share of the kept text that comes from the beginning (0 to 1).'
     )
-    tools: tuple[str, ...] = option(
-        (), "Names of the tools whose results are cut, in any case; none stands for all."
-    )
-    protect_tools: tuple[str, ...] = option(("skill",), "Tools whose results stay whole.")
+    tools: tuple[str, ...] = option((), "Truncate results of these tools only; case is ignored.")
+    protect_tools: tuple[str, ...] = option(("skill",), "Never truncate results of these tools.")
     marker: str = option(
         NOTICE,
-        "Stands on a line of its own where something is missing; ``{original}``, ``{kept}`` and "
-        "``{omitted}`` are sizes in bytes.",
+        "Line that marks the cut; ``{original}``, ``{kept}`` and ``{omitted}`` are sizes in bytes.",
     )
 
 
@@ -62,7 +59,7 @@ def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Prop
     if not rewrites:
         return SkippedStage(
             stage=NAME,
-            reason="no tool result that may be cut is over a limit",
+            reason="no tool result that can be truncated is over a limit",
             detail="see --limit-max-tokens, --limit-max-bytes and --limit-max-lines",
         )
     note = f"tool results cut: {len(rewrites):,}"
@@ -110,7 +107,7 @@ def _candidates(
 
 STAGE = Stage(
     name=NAME,
-    title="cut single tool results that are too large, keep their beginning and their end",
+    title="truncate oversized tool results, keep their beginning and end",
     options=LimitOptions,
     propose=propose,
     example=LimitOptions(max_tokens=15),

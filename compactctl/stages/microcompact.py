@@ -1,4 +1,4 @@
-"""Microcompact: clear the results of routine tools except the newest few."""
+"""Microcompact: clear results of routine tools, keep the newest few."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,26 +31,24 @@ class MicrocompactOptions:
     """How to microcompact; the defaults are those of agent-code."""
 
     keep_recent: int = option(
-        5, "How many of the newest results, turns or steps keep their results, at least 1."
+        5, "Number of the newest results, turns or steps whose results to keep, at least 1."
     )
-    unit: ProtectedUnit = option("results", "What ``keep_recent`` counts.")
+    unit: ProtectedUnit = option("results", "Unit of ``keep_recent``.")
     tools: tuple[str, ...] = option(
         (),
-        "Names of the tools whose results are cleared, in any case; none stands for all tools that "
-        'read, edit, write or search files or run commands, "*" for every tool.',
+        "Clear results of these tools only; case is ignored. By default, of tools that read, "
+        'edit, write or search files or run commands; "*" means every tool.',
     )
     exclude_tools: tuple[str, ...] = option(
-        (), "Names of tools whose results are never cleared, nor counted among the newest."
+        (), "Never clear results of these tools, nor count them among the newest."
     )
     clear_inputs: bool = option(
         False,
-        "Also replace texts of more than 200 characters in the arguments of the calls whose "
-        "results are cleared, so that the calls still say what they were about.",
+        "Also replace texts of more than 200 characters in the arguments of calls whose results "
+        "are cleared; shorter values and all keys are kept.",
     )
-    min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
-    placeholder: str = option(
-        "[Old tool result cleared]", "What stands in place of a cleared result."
-    )
+    min_savings: int = option(0, "Do nothing if fewer tokens would be saved.")
+    placeholder: str = option("[Old tool result cleared]", "Text that replaces a cleared result.")
 
 
 def propose(
@@ -123,7 +121,7 @@ def _casefolded(tools: Sequence[str]) -> frozenset[str]:
 
 STAGE = Stage(
     name=NAME,
-    title="clear the results of routine tools except the newest few",
+    title="clear results of routine tools, keep the newest few",
     options=MicrocompactOptions,
     propose=propose,
     example=MicrocompactOptions(keep_recent=1, tools=("*",)),

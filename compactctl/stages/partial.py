@@ -1,4 +1,4 @@
-"""Partial: put a summary in place of the older half of the older messages."""
+"""Partial: replace the oldest half of the older messages by a summary."""
 
 from dataclasses import dataclass
 
@@ -27,11 +27,13 @@ LABEL = "[Earlier conversation summary — {count} messages compacted]\n\n"
 class PartialOptions:
     """How to summarize a part; the defaults are those of Codebuddy."""
 
-    keep_recent: int = option(4, "How many of the newest messages are not among the older ones.")
+    keep_recent: int = option(
+        4, "Number of the newest messages to leave out when the older half is chosen."
+    )
     summary_tokens: int = option(
         0,
-        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
-        "more than half of the tokens it replaces.",
+        "Maximum size of the summary in tokens; 0 chooses one from the size of what it "
+        "replaces. Never more than half of that.",
     )
 
 
@@ -56,7 +58,7 @@ def propose(
 
 STAGE = Stage(
     name=NAME,
-    title="put a summary in place of the older half of the older messages",
+    title="replace the oldest half of the older messages by a summary",
     options=PartialOptions,
     propose=propose,
     example=PartialOptions(keep_recent=2),

@@ -1,4 +1,4 @@
-"""Plain: say in a few lines how much older talk there was and about what, without a summary."""
+"""Plain: replace older messages by a short note of how many there were and their topics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,10 +33,8 @@ ELLIPSIS = "..."
 class PlainOptions:
     """What to keep and to list; the defaults are those of Codebuddy."""
 
-    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
-    topics: int = option(
-        10, "How many first lines of what the user wrote are listed, the oldest ones."
-    )
+    keep_recent: int = option(4, "Number of the newest messages to keep.")
+    topics: int = option(10, "Number of topics to list: first lines of the oldest user messages.")
 
 
 def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | SkippedStage:
@@ -73,7 +71,7 @@ def _topic(message: Message) -> Iterator[str]:
 
 STAGE = Stage(
     name=NAME,
-    title="say in a few lines how much older talk there was and about what, without a summary",
+    title="replace older messages by a short note of how many there were and their topics",
     options=PlainOptions,
     propose=propose,
     example=PlainOptions(keep_recent=2),

@@ -1,4 +1,4 @@
-"""Prioritize: hide the messages of the lowest priority, wherever they are, down to the target."""
+"""Prioritize: hide messages of the lowest priority until the target is reached."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,20 +25,20 @@ _MAX_PRIORITY = 2**53 - 1
 class PrioritizeOptions:
     """Priorities, as in the pruning of prompt-tsx, which Copilot Chat uses."""
 
-    order: Order = option("newest", "Which of two messages with the same priority stays longer.")
+    order: Order = option("newest", "Which of two messages of equal priority to keep longer.")
     weights: tuple[str, ...] = option(
         (),
-        'The priority of a kind of message, such as "tool_results=10"; kinds are user, assistant, '
-        "reasoning, tool_calls, tool_results and injected. Kinds that are not named have the "
+        'Priority of a kind of message, e.g. "tool_results=10". Kinds are user, assistant, '
+        "reasoning, tool_calls, tool_results and injected; kinds without a weight have the "
         "highest priority.",
     )
     freeze_before: int = option(
-        0, "Leave this many messages at the front alone, for a prompt cache that ends there."
+        0, "Never hide the first N messages, so that their prompt cache stays valid."
     )
     marker: str = option(
         "[{count} messages of low priority left out to fit the context window]",
-        "What stands in place of the first hidden message; ``{count}`` is the number of all of "
-        "them.",
+        "Text that replaces the first hidden message; ``{count}`` is the number of all hidden "
+        "messages.",
     )
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ def _parse_weight(text: str) -> tuple[str, int]:
 
 STAGE = Stage(
     name=NAME,
-    title="hide the messages of the lowest priority, wherever they are, down to the target",
+    title="hide messages of the lowest priority until the target is reached",
     options=PrioritizeOptions,
     propose=propose,
     example=PrioritizeOptions(weights=("assistant=1", "tool_results=2")),

@@ -29,28 +29,28 @@ Crossing = Literal["keep", "clear"]
 class PruneOptions:
     """How to prune; the defaults are those of OpenCode and NeuroLink."""
 
-    protect_tokens: int = option(40_000, "Tokens of the newest tool results to keep.")
+    protect_tokens: int = option(40_000, "Keep this many tokens of the newest tool results.")
     crossing: Crossing = option(
         "keep",
-        "Whether the result that crosses the line of ``protect_tokens`` is kept whole, as "
-        "NeuroLink does, or cleared, as OpenCode does.",
+        "What to do with the result that straddles ``protect_tokens``: keep it (NeuroLink) or "
+        "clear it (OpenCode).",
     )
     protect: int = option(
         0,
-        "How many of the newest turns, steps or results stay whatever their size, without using up "
-        "``protect_tokens``; OpenCode protects 2 turns.",
+        "Number of the newest turns, steps or results to keep whatever their size, not counted "
+        "in ``protect_tokens``. OpenCode keeps 2 turns.",
     )
-    unit: ProtectedUnit = option("turns", "What ``protect`` counts.")
-    min_savings: int = option(20_000, "Do nothing when fewer tokens would be saved.")
+    unit: ProtectedUnit = option("turns", "Unit of ``protect``.")
+    min_savings: int = option(20_000, "Do nothing if fewer tokens would be saved.")
     protect_tools: tuple[str, ...] = option(
-        ("skill",), "Tools whose results stay and do not use up ``protect_tokens``."
+        ("skill",), "Never clear results of these tools, nor count them in ``protect_tokens``."
     )
     only_tools: tuple[str, ...] = option(
-        (), "When given, the results of all other tools stay in the same way."
+        (), "Clear results of these tools only; others do not use up ``protect_tokens``."
     )
-    keep_errors: bool = option(False, "Results of calls that failed stay.")
-    stop_at_summary: bool = option(False, "Nothing before the newest summary is cleared.")
-    placeholder: str = option("[Tool result cleared]", "What stands in place of a cleared result.")
+    keep_errors: bool = option(False, "Keep results of failed calls.")
+    stop_at_summary: bool = option(False, "Clear nothing before the newest summary.")
+    placeholder: str = option("[Tool result cleared]", "Text that replaces a cleared result.")
 
 
 def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Proposal | SkippedStage:

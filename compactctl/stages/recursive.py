@@ -1,4 +1,4 @@
-"""Recursive: put a question and its answer, a summary, in place of all but the newest events."""
+"""Recursive: replace all but the newest messages by a question and a summary as its answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,35 +33,37 @@ class RecursiveOptions:
 
     keep_events: int = option(
         10,
-        "How many of the newest messages to keep as they are, at least 1; the system prompt, "
-        "summaries and markers do not count.",
+        "Number of the newest messages to keep, at least 1; the system prompt, summaries and "
+        "markers do not count.",
     )
     overlap: int = option(
         2,
-        "How many of the first messages kept the summarizer is shown as what comes next; fewer "
-        "than ``keep_events``. The built-in summarizer does not need them.",
+        "Number of kept messages to show a model as what comes next, fewer than "
+        "``keep_events``. The built-in summarizer does not use them.",
     )
     snap: Snap = option(
         "forward",
-        'Where what is kept begins if that is inside of a turn: "forward" at the next turn, "back" '
-        'at the start of that turn, "none" right there. Tool pairs stay whole.',
+        'If the cut falls inside a turn, move it to the next turn ("forward"), to the start of '
+        'that turn ("back"), or not at all ("none"). Tool pairs stay together.',
     )
     min_keep_turns: int = option(
         1,
-        "Newest turns that stay even when they have more messages; 0 lets the summary reach into "
-        "the newest turn.",
+        "Number of the newest turns to keep, however many messages they have; 0 lets the "
+        "summary reach into the newest turn.",
     )
     shadow: str = option(
         "Summarize the conversation we had so far.",
-        "The question that the summary answers; empty for one user message. In formats whose "
-        "records of the assistant only the client can write it is one user message too.",
+        "Question that the summary answers; if empty, the summary is one user message. In "
+        "session files of coding agents it always is.",
     )
     summary_tokens: int = option(
         0,
-        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
-        "more than half of the tokens it replaces.",
+        "Maximum size of the summary in tokens; 0 chooses one from the size of what it "
+        "replaces. Never more than half of that.",
     )
-    instructions: str = option("", "What a summary by a model or a command is to heed.")
+    instructions: str = option(
+        "", "Extra instructions for a model or command that writes the summary."
+    )
 
     def __post_init__(self) -> None:
         """Raise UsageError for numbers that are out of range."""
@@ -106,13 +108,13 @@ def _refusal(
 ) -> SkippedStage | None:
     count = len(event_indices(view.messages))
     if count <= options.keep_events:
-        reason = f"no more than the {options.keep_events:,} messages to keep are there"
+        reason = f"there are no more than the {options.keep_events:,} messages to keep"
         return SkippedStage(
             stage=NAME, reason=reason, detail="lower it with --recursive-keep-events"
         )
     detail = "see --recursive-snap and --recursive-min-keep-turns"
     return skip_if_nothing_older(
-        NAME, view, hidden, detail, "messages that may be hidden are older"
+        NAME, view, hidden, detail, "messages that can be hidden are older"
     )
 
 
@@ -143,7 +145,7 @@ def _summary_format(view: ConversationView, options: RecursiveOptions) -> Summar
 
 STAGE = Stage(
     name=NAME,
-    title="put a question and its answer, a summary, in place of all but the newest events",
+    title="replace all but the newest messages by a question and a summary as its answer",
     options=RecursiveOptions,
     propose=propose,
     example=RecursiveOptions(keep_events=3, snap="none", min_keep_turns=0),

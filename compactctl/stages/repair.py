@@ -1,4 +1,4 @@
-"""Repair: hide, or complete, tool calls without their result and results without their call."""
+"""Repair: hide or complete tool calls without a result and results without a call."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,21 +39,21 @@ class RepairOptions:
 
     policy: RepairPolicy = option(
         "drop",
-        '"drop" hides messages that hold nothing but calls without a result or results without a '
-        'call; "synth" writes the missing half beside them instead, in the formats neurolink, '
-        "openai-chat, anthropic-messages, spring-ai and agent-code.",
+        '"drop" hides messages that contain only unpaired calls or results; "synth" writes the '
+        "missing half, in the formats neurolink, openai-chat, anthropic-messages, spring-ai and "
+        "agent-code.",
     )
     marker: str = option(
         "[Tool calls and results without their other half were removed: {count}]",
-        "What stands in place of the hidden messages; ``{count}`` is their number.",
+        "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
     result_text: str = option(
         "[Tool result unavailable - conversation was compacted]",
-        'With "synth", the result of a call whose own one is missing.',
+        'With "synth", the text of a missing result.',
     )
     call_text: str = option(
         "[Tool call for {tool} - conversation was compacted]",
-        'With "synth", what a written call says; ``{tool}`` is the tool\'s name.',
+        'With "synth", the text of a missing call; ``{tool}`` is the name of the tool.',
     )
 
 
@@ -124,7 +124,7 @@ def _hide_orphans(
     ]
     ids = hideable(view, orphan_ids)
     if not ids:
-        reason = f"{len(orphans):,} calls or results without their other half may not be hidden"
+        reason = f"{len(orphans):,} unpaired calls or results cannot be hidden"
         detail = "they are protected or share a message with others; see --repair-policy synth"
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
     marker = Marker(
@@ -152,9 +152,9 @@ def _complete_pairs(
     messages = view.messages
     completable = tuple(_completable_halves(messages, orphans))
     if not completable:
-        reason = "there is no place for the other halves: what follows must stay as it is"
+        reason = "there is no place for the missing halves: the next message must not change"
         if not any(map(is_replaceable, orphans.values())):
-            reason = "only the provider can write the other halves: it runs the tools itself"
+            reason = "only the provider can write the missing halves: it runs the tools"
         return SkippedStage(stage=NAME, reason=reason, detail="see --repair-policy drop")
     group = group_id(NAME, options, [messages[index].id for index, _ in completable])
     newest = newest_id(messages)
@@ -271,7 +271,7 @@ _POLICIES: Mapping[
 
 STAGE = Stage(
     name=NAME,
-    title="hide, or complete, tool calls without their result and results without their call",
+    title="hide or complete tool calls without a result and results without a call",
     options=RepairOptions,
     propose=propose,
     repairs=True,

@@ -1,4 +1,4 @@
-"""Shorten: cut the longest texts down to a common length, so that the target fits."""
+"""Shorten: cut the longest texts to a common length until the target is reached."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ NAME = "shorten"
 class ShortenOptions:
     """How to shorten; the minimum and the mark are those of NeuroLink."""
 
-    min_tokens: int = option(200, "No text is cut below this many tokens.")
-    mark: str = option("...", "What a cut text ends with.")
+    min_tokens: int = option(200, "Cut no text below this many tokens.")
+    mark: str = option("...", "Text at the end of a cut text.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def propose(
     )
     rewrites = tuple(_rewrites(view, meter, options, candidates, length))
     if not rewrites:
-        reason = f"no text that may be cut has more than {length:,} tokens"
+        reason = f"no text that can be cut has more than {length:,} tokens"
         return SkippedStage(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
     after = total - sum(rewrite.tokens_saved for rewrite in rewrites)
     note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
@@ -88,7 +88,7 @@ def _rewrites(
     candidates: Sequence[_LongText],
     length: int,
 ) -> Iterator[Rewrite]:
-    reason = f"longer than the {length:,} tokens for which there is room"
+    reason = f"longer than the {length:,} tokens that fit"
     for candidate in candidates:
         if candidate.tokens <= length:
             continue
@@ -131,7 +131,7 @@ def _shortenable_text(message: Message, part: Part) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="cut the longest texts down to a common length, so that the target fits",
+    title="cut the longest texts to a common length until the target is reached",
     options=ShortenOptions,
     propose=propose,
     example=ShortenOptions(min_tokens=5),

@@ -1,4 +1,4 @@
-"""Span: hide the messages from one to another, behind a summary of one's own or a marker."""
+"""Span: hide a range of messages behind your own summary or a marker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +22,17 @@ _SUMMARY_PREFIX = "[Previous conversation summary]:\n\n"
 class SpanOptions:
     """Which messages to hide."""
 
-    first: str = option("", "The first message to hide: its id, or its line, counted from 1.")
-    last: str = option("", "The last one.")
+    first: str = option("", "First message to hide, by id or line number.")
+    last: str = option("", "Last message to hide, by id or line number.")
     widen: bool = option(
-        False, "Hide whole tool pairs where the first or the last message is inside of some."
+        False, "Extend the range if it would separate a tool call from its result."
     )
-    summary: str = option("", "What stands in place of them; without it, a marker does.")
+    summary: str = option(
+        "", "Summary that replaces the hidden messages; without it, a marker does."
+    )
     marker: str = option(
         "[{count} messages were taken out by hand]",
-        "The marker; ``{count}`` is the number of messages.",
+        "Marker that replaces the hidden messages; ``{count}`` is their number.",
     )
 
 
@@ -45,7 +47,7 @@ def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Propo
     hidden = [view.messages[index] for index in indices]
     if not options.summary:
         marker = Marker(
-            stage=NAME, prefix="truncation", template=options.marker, reason="taken out by hand"
+            stage=NAME, prefix="truncation", template=options.marker, reason="hidden by hand"
         )
         ids = tuple(message.id for message in hidden)
         return hide_messages(HidePlanner(view, meter, marker), ids, options)
@@ -69,8 +71,8 @@ def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int
         bounds.append(index)
     span = set(range(bounds[0], bounds[1] + 1))
     if not span:
-        reason = f"{options.first}..{options.last} ends before it begins"
-        return SkippedStage(stage=NAME, reason=reason, detail="turn it round")
+        reason = f"range {options.first}..{options.last} is reversed"
+        return SkippedStage(stage=NAME, reason=reason, detail="name the earlier message first")
     if options.widen:
         span.update(*(unit for unit in atomic_units(messages) if span.intersection(unit)))
     return sorted(span)
@@ -92,7 +94,7 @@ def _refusal(
         if set(unit).intersection(indices) and not set(unit).issubset(indices):
             lines = [view.messages[index].line + 1 for index in unit]
             span = f"{options.first}..{options.last}"
-            reason = f"{span} parts tool calls from their results"
+            reason = f"{span} separates tool calls from their results"
             detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
             return SkippedStage(stage=NAME, reason=reason, detail=detail)
     reasons = reasons_to_stay(view, ids)
@@ -100,13 +102,13 @@ def _refusal(
     unhideable = next((message for message in messages if message.id in reasons), None)
     if unhideable is None:
         return None
-    reason = f"line {unhideable.line + 1:,} may not be hidden: {reasons[unhideable.id]}"
+    reason = f"line {unhideable.line + 1:,} cannot be hidden: {reasons[unhideable.id]}"
     return SkippedStage(stage=NAME, reason=reason, detail="leave it out")
 
 
 STAGE = Stage(
     name=NAME,
-    title="hide the messages from one to another, behind a summary of one's own or a marker",
+    title="hide a range of messages behind your own summary or a marker",
     options=SpanOptions,
     propose=propose,
     example=SpanOptions(first="m0", last="m2", widen=True),

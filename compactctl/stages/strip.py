@@ -1,4 +1,4 @@
-"""Strip: replace long old tool results, and long texts in the arguments of old calls."""
+"""Strip: replace long texts in old tool results and in the arguments of old calls."""
 
 import re
 from collections.abc import Iterator
@@ -32,24 +32,22 @@ StripUnit = Literal["messages", "turns", "steps", "results"]
 class StripOptions:
     """How to strip; the defaults are those of Codebuddy."""
 
-    keep_recent: int = option(
-        4, "How many of the newest messages, turns, steps or results stay as they are."
-    )
-    unit: StripUnit = option("messages", "What ``keep_recent`` counts.")
+    keep_recent: int = option(4, "Number of the newest messages, turns, steps or results to keep.")
+    unit: StripUnit = option("messages", "Unit of ``keep_recent``.")
     over: int = option(
-        LONG_TEXT, "Characters that a result, or a text in a call's arguments, may have."
+        LONG_TEXT, "Maximum characters of a result, or of a text in a call's arguments."
     )
     args: bool = option(
         True,
-        "Also replace longer texts in the arguments of calls; all keys and shorter values stay.",
+        "Also replace longer texts in the arguments of calls; keys and shorter values are kept.",
     )
-    protect_tools: tuple[str, ...] = option((), "Tools whose calls and results stay as they are.")
+    protect_tools: tuple[str, ...] = option((), "Never change calls or results of these tools.")
     placeholder: str = option(
         "[Tool result truncated — originally {chars} chars]",
-        "What stands in place of a result; {chars} is the number of characters it had.",
+        "Text that replaces a result; {chars} is the number of characters it had.",
     )
     args_placeholder: str = option(
-        ARGUMENT_PLACEHOLDER, "What stands in place of a text in the arguments."
+        ARGUMENT_PLACEHOLDER, "Text that replaces a text in the arguments."
     )
 
 
@@ -114,7 +112,7 @@ def _recent_parts(view: ConversationView, options: StripOptions) -> frozenset[Pa
 
 STAGE = Stage(
     name=NAME,
-    title="replace long old tool results, and long texts in the arguments of old calls",
+    title="replace long texts in old tool results and in the arguments of old calls",
     options=StripOptions,
     propose=propose,
     example=StripOptions(keep_recent=1, over=20),

@@ -1,4 +1,4 @@
-"""Summarize: put a summary in place of older messages, keep the newest as they are."""
+"""Summarize: replace older messages by a summary, keep the newest."""
 
 import math
 from collections.abc import Sequence
@@ -44,55 +44,55 @@ _ROUNDING = 1e-9
 class SummarizeOptions:
     """How to summarize; the defaults are those of NeuroLink."""
 
-    keep_ratio: float = option(
-        0.3, "Part of the messages to keep as they are, the newest ones (0 to 1)."
-    )
-    keep_min: int = option(4, "Keep at least this many messages.")
+    keep_ratio: float = option(0.3, "Share of the messages to keep, newest first (0 to 1).")
+    keep_min: int = option(4, "Minimum number of messages to keep.")
     keep_tokens: int = option(
         0,
-        "Keep as many of the newest messages as fit in this many tokens instead of ``keep_ratio``; "
-        "0 is off. With ``keep_texts`` keep at least this many tokens.",
+        "Keep the newest messages that fit in this many tokens, instead of ``keep_ratio``; 0 is "
+        "off. With ``keep_texts``, keep at least this many tokens.",
     )
     keep_texts: int = option(
         0,
-        "Keep at least this many messages with text and what is among and after them, instead of "
-        "``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.",
+        "Keep at least this many messages with text, and all messages between and after them, "
+        "instead of ``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.",
     )
     keep_tokens_max: int = option(
         0,
-        "With ``keep_texts``, add no message once those kept have this many tokens, 40,000 in "
-        "agent-code; 0 means no bound.",
+        "With ``keep_texts``, keep no more messages beyond this many tokens, 40,000 in "
+        "agent-code; 0 means no limit.",
     )
     fill: bool = option(
         False,
-        "With a target, keep as many of the newest messages as it has room for, more or fewer than "
-        "the options above say. Without this they may only become fewer.",
+        "With a target, keep as many of the newest messages as fit, more or fewer than the "
+        "options above say; otherwise a target can only lower their number.",
     )
-    min_messages: int = option(4, "Do nothing unless there are more messages than this.")
+    min_messages: int = option(4, "Do nothing if there are no more messages than this.")
     summary_tokens: int = option(
         0,
-        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
-        "more than half of the tokens it replaces.",
+        "Maximum size of the summary in tokens; 0 chooses one from the size of what it "
+        "replaces. Never more than half of that.",
     )
     role: Literal["user", "system"] = option(
         "user",
-        "The role of the summary, where the format has system messages among the others; elsewhere "
+        "Role of the summary, in formats that allow system messages among the others; elsewhere "
         "it is a user message.",
     )
     prefix: str = option(
         LABEL,
-        "The line that the summary starts with; {count} is the number of messages it stands for.",
+        "First line of the summary; {count} is the number of messages it replaces.",
     )
-    suffix: str = option("", "What the summary ends with.")
+    suffix: str = option("", "Text at the end of the summary.")
     template: Literal["nine", "ten", "eight", "six"] = option(
         "nine",
-        'Sections of the summary: the "nine" of NeuroLink, its later "ten" with one for '
-        'constraints, the "eight" of VS Code Copilot Chat, the "six" of agent-code.',
+        'Sections of the summary: "nine" (NeuroLink), "ten" (NeuroLink, with constraints), '
+        '"eight" (VS Code Copilot Chat) or "six" (agent-code).',
     )
-    instructions: str = option("", "What a summary by a model or a command is to heed.")
-    overlap: int = option(2, "How many of the messages kept a model is shown as what comes next.")
+    instructions: str = option(
+        "", "Extra instructions for a model or command that writes the summary."
+    )
+    overlap: int = option(2, "Number of kept messages to show a model as what comes next.")
     archive_hint: bool = option(
-        False, "End the summary with where the originals are and how to see them."
+        False, "End the summary with the location of the originals and the command that shows them."
     )
 
 
@@ -198,7 +198,7 @@ def _skip_if_minimal(
         return None
     if summary_room(view, meter, messages_without(view.messages, hidden), overhead) < MIN_USEFUL:
         return None
-    reason = "what is summarized is told as shortly as is useful"
+    reason = "the summary is already as short as is useful"
     return SkippedStage(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
 
 
@@ -234,7 +234,7 @@ def _keep_count_by_texts(
 
 STAGE = Stage(
     name=NAME,
-    title="put a summary in place of older messages, keep the newest as they are",
+    title="replace older messages by a summary, keep the newest",
     options=SummarizeOptions,
     propose=propose,
     example=SummarizeOptions(keep_min=2, min_messages=2),

@@ -32,33 +32,35 @@ class TruncateOptions:
 
     fraction: float = option(
         0.5,
-        "How much of the messages after the first exchange to hide when there is no target (0 to "
-        "1).",
+        "Share of the messages after the first exchange to hide without a target (0 to 1).",
     )
     at_least: bool = option(
         False,
-        "With a target, hide at least ``fraction``, as NeuroLink hides it whatever the target is; "
-        "else no more than the target needs.",
+        "With a target, hide at least ``fraction``, as NeuroLink always does, instead of only "
+        "what the target needs.",
     )
     even: bool = option(
-        True, "Round that number down to an even one, so that prompts and answers alternate."
+        True,
+        "Round the number of hidden messages down to an even one, so that prompts and answers "
+        "alternate.",
     )
     margin: float = option(
         0.0,
-        "With a target, hide at least the share of messages by which the context is over it plus "
-        "this margin, between a tenth and nine tenths, so that the target is not reached again at "
-        "once; 0 hides no more than the target needs. NeuroLink adds 0.15.",
+        "With a target, hide at least the share of messages by which the context exceeds it, "
+        "plus this margin (in all 0.1 to 0.9), so that the next compaction is due later; 0 "
+        "hides only what the target needs. NeuroLink adds 0.15.",
     )
     keep_first: int = option(
-        2, "Messages of the first exchange that stay, without system and injected ones."
+        2,
+        "Number of messages of the first exchange to keep, not counting system and injected ones.",
     )
     marker: str = option(
         "[Earlier messages truncated: {count} messages hidden to reduce context]",
-        "What stands in place of the hidden messages; ``{count}`` is their number.",
+        "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
     marker_role: MarkerRole = option(
         "user",
-        "The role of the marker, where the format has system messages among the others; elsewhere "
+        "Role of the marker, in formats that allow system messages among the others; elsewhere "
         "it is a user message.",
     )
 

@@ -1,4 +1,4 @@
-"""Unsent: take out of the file what its client keeps and sends to no model."""
+"""Unsent: remove records from the file that its client never sends."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,8 +25,7 @@ class UnsentOptions:
 
     snapshots: bool = option(
         False,
-        "Also take out the states of files by which the client itself takes back its changes; "
-        "it cannot do that any more then.",
+        "Also remove file snapshots. The client can then no longer undo its own file changes.",
     )
 
 
@@ -37,12 +36,12 @@ def propose(
     _ = meter
     if view.unsent is None:
         reason = "with --native and --layout inline, as in a pipe, every record stays in the file"
-        return SkippedStage(stage=NAME, reason=reason, detail="write a file to take some out")
+        return SkippedStage(stage=NAME, reason=reason, detail="write to a file instead")
     removable = {
         kind: view.unsent[kind] for kind in _removable_kinds(options) if kind in view.unsent
     }
     if not removable or not view.messages:
-        reason = "the file holds nothing that its client is known never to send"
+        reason = "the file contains no records that its client never sends"
         return SkippedStage(stage=NAME, reason=reason, detail=_detail(view.unsent))
     kinds = tuple(removable)
     first = view.messages[0].id
@@ -69,7 +68,7 @@ def _removable_kinds(options: UnsentOptions) -> Iterator[UnsentKind]:
 def _detail(kinds: Iterable[UnsentKind]) -> str:
     """Name the options that would remove something."""
     flags = ", ".join(f"--unsent-{kind}" for kind in kinds)
-    return f"more goes with {flags}" if flags else ""
+    return f"{flags} removes more" if flags else ""
 
 
 def _describe(kind: UnsentKind, stats: RecordStats) -> str:
@@ -79,7 +78,7 @@ def _describe(kind: UnsentKind, stats: RecordStats) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="take out of the file what its client keeps and sends to no model",
+    title="remove records from the file that its client never sends",
     options=UnsentOptions,
     propose=propose,
     only_trims_file=True,

@@ -1,4 +1,4 @@
-"""Window: keep the newest events, turns or tokens, hide what is older behind a marker."""
+"""Window: keep the newest messages, turns or tokens, hide the rest behind a marker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,24 +39,24 @@ class WindowOptions:
 
     unit: WindowUnit = option(
         "events",
-        'What ``max`` counts. "events" are messages, without the system prompt; summaries and '
-        'markers stay in front and are free of charge. "turns" also keeps what stands before the '
-        'first turn. "tokens" takes as many of the newest messages as fit beside the summaries.',
+        'Unit of ``max``. "events" are messages; the system prompt, summaries and markers are '
+        'kept and do not count. "turns" also keeps everything before the first turn. "tokens" '
+        "keeps as many of the newest messages as fit beside the summaries.",
     )
-    max: int = option(0, "How much to keep; 0 stands for 20 events, 10 turns or 4,000 tokens.")
+    max: int = option(0, "How much to keep; 0 means 20 events, 10 turns or 4,000 tokens.")
     snap: Snap = option(
         "forward",
-        'Where the window begins if that is inside of a turn: "forward" at the next turn, "back" '
-        'at the start of that turn, "none" right there. Tool pairs stay whole.',
+        'If the window begins inside a turn, move its start to the next turn ("forward"), to '
+        'the start of that turn ("back"), or not at all ("none"). Tool pairs stay together.',
     )
     min_keep_turns: int = option(
         1,
-        "Newest turns that stay even when the window does not hold them; 0 lets it begin inside of "
-        "the newest turn.",
+        "Number of the newest turns to keep even if they exceed the window; 0 lets it begin "
+        "inside the newest turn.",
     )
     marker: str = option(
         "[{count} earlier messages are outside of the window]",
-        "What stands in place of the hidden messages; ``{count}`` is their number.",
+        "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ def propose(
     if not planner.hideable_ids(start, end):
         return SkippedStage(
             stage=NAME,
-            reason="nothing that may be hidden stands before the window",
+            reason="no message before the window can be hidden",
             detail="see --window-snap and --window-min-keep-turns",
         )
     return hide_range(planner, start, end, options)
@@ -141,7 +141,7 @@ def _first_hideable(view: ConversationView, unit: WindowUnit) -> int:
 
 STAGE = Stage(
     name=NAME,
-    title="keep the newest events, turns or tokens, hide what is older behind a marker",
+    title="keep the newest messages, turns or tokens, hide the rest behind a marker",
     options=WindowOptions,
     propose=propose,
     example=WindowOptions(max=3, snap="none", min_keep_turns=0),

@@ -69,9 +69,9 @@ def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--truncate", "2..3"), "parts tool calls from their results; lines 3 to"),
-        (("--truncate", "6..2"), "ends before it begins"),
-        (("--truncate", "1..6"), "line 1 may not be hidden: system prompt"),
+        (("--truncate", "2..3"), "separates tool calls from their results; lines 3 to"),
+        (("--truncate", "6..2"), "range 6..2 is reversed"),
+        (("--truncate", "1..6"), "line 1 cannot be hidden: system prompt"),
         (("--truncate", "2..900"), "message 900 is not in the context"),
         (("--truncate", "2-6"), "is not a range; write it as FROM..TO"),
         (("--truncate", "2.."), "is not a range"),
@@ -94,7 +94,7 @@ def test_of_several_conversations_that_with_the_messages_says_why(ask: Ask, samp
     names = [message["id"] for message in messages if message["conversation"] == 4]
     refused = ask("tag", path, "--truncate", f"{names[2]}..{names[6]}")
     assert refused.code == 2
-    assert "parts tool calls from their results" in refused.err
+    assert "separates tool calls from their results" in refused.err
     other = next(message["id"] for message in messages if message["conversation"] == 2)
     across = ask("tag", path, "--truncate", f"{other}..{names[6]}")
     assert across.code == 2

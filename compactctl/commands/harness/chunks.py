@@ -28,7 +28,7 @@ class ChunksOptions:
 class ChunkRow:
     """One chunk: its first and last line, from 1, and its contents.
 
-    ``left_out`` counts its messages that are too large to be summarized; ``tokens`` includes them.
+    ``left_out`` counts its messages that are too large to summarize; ``tokens`` includes them.
     """
 
     first_line: int

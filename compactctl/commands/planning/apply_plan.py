@@ -43,7 +43,7 @@ from compactctl.stages.unsent import STAGE as UNSENT
 from compactctl.stages.unsent import UnsentOptions
 from compactctl.tokens.meter import Meter
 
-_DROPPED = "taken out by hand"
+_DROPPED = "hidden by hand"
 _PINNED = "kept by hand"
 _STANDING = ("summary", "marker")
 
@@ -330,7 +330,7 @@ def _check_hidden(decided: _Decided) -> None:
                 f"{lines_of(others)}, which the plan hides; keep both or hide both"
             )
     for name, reason in reasons_to_stay(decided.view, hidden).items():
-        raise UsageError(f"{decided.where(name)} may not be hidden: {reason}")
+        raise UsageError(f"{decided.where(name)} cannot be hidden: {reason}")
 
 
 def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:

@@ -83,30 +83,30 @@ def chunk_ranges(
 class ChunkOptions:
     """How to summarize in chunks; the defaults are those of Codebuddy."""
 
-    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
-    min_messages: int = option(6, "Do nothing when there are fewer messages.")
+    keep_recent: int = option(4, "Number of the newest messages to keep.")
+    min_messages: int = option(6, "Do nothing if there are fewer messages.")
     formula: Formula = option(
         "doc",
-        'How large a chunk may be: "doc" is ``ratio`` of the window and at most 12,000 tokens, as '
-        'Codebuddy documents; "code" is that share without 4,096 tokens for the prompt and at '
-        "least 7,904, as Codebuddy calculates.",
+        'Maximum size of a chunk: "doc" is ``ratio`` of the window, at most 12,000 tokens (as '
+        'Codebuddy documents); "code" is ``ratio`` of the window minus 4,096 tokens for the '
+        "prompt, at least 7,904 (as Codebuddy calculates).",
     )
-    ratio: float = option(0.4, "Share of the window (0 to 1).")
+    ratio: float = option(0.4, "Share of the context window per chunk (0 to 1).")
     min_ratio: float = option(
-        0.15, 'What ``ratio`` falls to with "code" where messages are large (0 to 1).'
+        0.15, 'With "code", the minimum that ``ratio`` falls to if messages are large (0 to 1).'
     )
     message_cap: int = option(
-        10_000, "Characters of a message that are shown to the summarizer; 0 means no limit."
+        10_000, "Maximum characters of a message to show the summarizer; 0 means no limit."
     )
     oversized: float = option(
         0.5,
-        "Leave out, and say so, messages of more than this share of five sixths of the window (0 "
-        "to 1).",
+        "Omit messages larger than this share of five sixths of the window, and say so in the "
+        "summary (0 to 1).",
     )
     summary_tokens: int = option(
         0,
-        "Tokens the whole summary may have; 0 chooses by the size of what it stands for. It never "
-        "gets more than half of the tokens it replaces.",
+        "Maximum size of the whole summary in tokens; 0 chooses one from the size of what it "
+        "replaces. Never more than half of that.",
     )
 
 
@@ -201,7 +201,7 @@ def skip_reason(
     if refusal:
         return refusal
     if all(len(chunk.notes) == len(chunk.messages) for chunk in plan.chunks):
-        reason = "every older message is too large to be summarized"
+        reason = "every older message is too large to summarize"
         return SkippedStage(stage=NAME, reason=reason, detail="raise --chunk-oversized")
     return None
 

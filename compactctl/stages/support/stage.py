@@ -90,8 +90,8 @@ def skip_within_target(stage: str, target: int) -> SkippedStage:
 
 def skip_without_target(stage: str) -> SkippedStage:
     """Skip a stage that needs a target, because there is none."""
-    reason = "how much has to go is not known"
-    return SkippedStage(stage=stage, reason=reason, detail="give a size to reach with --target")
+    reason = "no target size is set"
+    return SkippedStage(stage=stage, reason=reason, detail="set one with --target")
 
 
 def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:

@@ -116,7 +116,7 @@ def hide_messages(
     view, stage = planner.view, planner.marker.stage
     tokens_after = planner.tokens_after(ids)
     if not ids or tokens_after >= planner.total:
-        reason = "the messages that may be hidden are no larger than the marker"
+        reason = "the messages that can be hidden are no larger than the marker"
         detail = "the others are protected, pinned or held by the client"
         return SkippedStage(stage=stage, reason=reason, detail=detail)
     notes = [f"messages hidden: {len(ids):,}"]

@@ -116,7 +116,7 @@ def test_what_is_pinned_and_what_is_dropped_by_hand_have_exactly_these_fates(
         ("", "kept by hand")
     }
     assert {reasons[name] for name, fate in changed.items() if fate == "hidden"} == {
-        ("span", "taken out by hand")
+        ("span", "hidden by hand")
     }
     markers = [row for row in rows if row["fate"] == "written" and row["stage"] == "span"]
     assert len(markers) == 1
@@ -167,7 +167,7 @@ def remove(rows: list[Row], **wanted: str) -> None:
 REFUSED = {
     "half of a pair is dropped": (
         lambda rows: first(rows, fate="kept", role="tool").update(fate="hidden"),
-        "may not be hidden: it belongs with line",
+        "cannot be hidden: it belongs with line",
         2,
     ),
     "half of a pair is pinned": (
@@ -177,12 +177,12 @@ REFUSED = {
     ),
     "the system prompt is dropped": (
         lambda rows: first(rows, role="system").update(fate="hidden"),
-        "may not be hidden: system prompt",
+        "cannot be hidden: system prompt",
         2,
     ),
     "the newest message is dropped": (
         lambda rows: rows[-1].update(fate="hidden"),
-        "may not be hidden: the newest message",
+        "cannot be hidden: the newest message",
         2,
     ),
     "what stands for others is taken out": (

@@ -40,7 +40,7 @@ def test_several_conversations_are_divided_one_by_one(ask: Ask, sample: Sample) 
     [
         ("--chunk-min-messages", "999", "chunks need at least 999"),
         ("--chunk-keep-recent", "999", "fewer than 2 messages are older than those to keep"),
-        ("--chunk-oversized", "0", "every older message is too large to be summarized"),
+        ("--chunk-oversized", "0", "every older message is too large to summarize"),
     ],
 )
 def test_why_there_are_none_is_said(

@@ -151,7 +151,7 @@ def test_oversized_messages_are_left_out_and_noted() -> None:
 
 def test_nothing_is_summarized_when_all_is_oversized() -> None:
     outcome = skipped(STAGE, view(chat(12), window=100))
-    assert outcome.reason == "every older message is too large to be summarized"
+    assert outcome.reason == "every older message is too large to summarize"
 
 
 def test_a_pair_stays_in_one_chunk_and_before_the_newest() -> None:

@@ -63,7 +63,7 @@ def test_protected_pairs_stay() -> None:
 
 def test_nothing_to_drop() -> None:
     assert skipped(STAGE, view(TALK)).detail == "name one with --drop-tools"
-    assert "no message that may be hidden" in skipped(STAGE, view(TALK), tools=("x",)).reason
+    assert "no message that can be hidden" in skipped(STAGE, view(TALK), tools=("x",)).reason
     tiny = conversation(call("a", "find"), result("a", "x"), user("on"))
     assert "no larger than the marker" in skipped(STAGE, view(tiny), tools=("find",)).reason
 

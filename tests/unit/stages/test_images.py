@@ -40,7 +40,7 @@ def test_the_newest_are_kept_up_to_the_first_that_does_not_fit(
 
 @pytest.mark.parametrize("sizes", [(6 * MIB, 6 * MIB), (1,) * 32])
 def test_limits_that_are_just_reached_are_not_over(sizes: tuple[int, ...]) -> None:
-    assert "no image that may be dropped" in skipped(STAGE, view(shots(*sizes))).reason
+    assert "no image that can be dropped" in skipped(STAGE, view(shots(*sizes))).reason
 
 
 def test_the_note_names_the_image() -> None:

@@ -38,7 +38,7 @@ def test_only_results_over_a_limit_are_cut() -> None:
 
 def test_prose_is_never_cut() -> None:
     outcome = skipped(STAGE, view(conversation(user("x" * 60_000))))
-    assert outcome.reason == "no tool result that may be cut is over a limit"
+    assert outcome.reason == "no tool result that can be truncated is over a limit"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def chosen(of: tuple[Message, ...], target: int, **options: Any) -> list[str]:
 
 def test_without_a_target_there_is_nothing_to_reach() -> None:
     outcome = skipped(STAGE, view(chat(9)))
-    assert outcome.detail == "give a size to reach with --target"
+    assert outcome.detail == "set one with --target"
 
 
 def test_the_oldest_go_first_until_the_target_fits() -> None:

@@ -69,20 +69,20 @@ def test_tool_pairs_stay_whole() -> None:
 def test_one_long_turn_is_not_summarized_unless_asked_for() -> None:
     messages = conversation(user("go"), *(assistant(words(60)) for _ in range(40)))
     refused = skipped(STAGE, view(messages))
-    assert refused.reason == "fewer than 2 messages that may be hidden are older"
+    assert refused.reason == "fewer than 2 messages that can be hidden are older"
     assert len(hidden(propose(STAGE, view(messages), snap="none", min_keep_turns=0))) == 31
     assert len(hidden(propose(STAGE, view(messages), min_keep_turns=0))) == 40
 
 
 def test_few_messages_are_left_alone() -> None:
-    assert skipped(STAGE, view(())).reason == "no more than the 10 messages to keep are there"
+    assert skipped(STAGE, view(())).reason == "there are no more than the 10 messages to keep"
     assert skips(STAGE, view(joined(summary("before"), *chat(5))))
 
 
 def test_a_second_run_finds_nothing() -> None:
     of = view(chat(10), can_write_assistant=True)
     after = carried_out(of, propose(STAGE, of))
-    assert skipped(STAGE, after).reason == "no more than the 10 messages to keep are there"
+    assert skipped(STAGE, after).reason == "there are no more than the 10 messages to keep"
     outcome = skipped(STAGE, after, keep_events=4)
     assert outcome.reason == "nothing was added since the last summary"
 

@@ -70,7 +70,7 @@ def test_what_shares_a_message_with_an_orphan_stays() -> None:
         user("done"),
     )  # fmt: skip
     outcome = skipped(STAGE, view(messages))
-    assert outcome.reason == "3 calls or results without their other half may not be hidden"
+    assert outcome.reason == "3 unpaired calls or results cannot be hidden"
     assert "--repair-policy synth" in outcome.detail
 
 

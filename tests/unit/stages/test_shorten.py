@@ -39,7 +39,7 @@ def sizes(messages: tuple[Message, ...]) -> list[int]:
 
 def test_without_a_target_there_is_nothing_to_reach() -> None:
     outcome = skipped(STAGE, view(chat(900)))
-    assert outcome.detail == "give a size to reach with --target"
+    assert outcome.detail == "set one with --target"
 
 
 def test_what_fits_stays() -> None:

@@ -38,7 +38,7 @@ def test_a_summary_stands_in_their_place_if_there_is_one() -> None:
 )
 def test_calls_are_not_parted_from_their_results(first: str, last: str) -> None:
     refused = skipped(STAGE, view(TALK), first=first, last=last)
-    assert refused.reason == f"{first}..{last} parts tool calls from their results"
+    assert refused.reason == f"{first}..{last} separates tool calls from their results"
     assert refused.detail.startswith("lines ")
 
 
@@ -68,7 +68,7 @@ def test_it_is_widened_to_whole_pairs(first: str, last: str, ids: list[str]) -> 
         ("m1", "", "no messages are named"),
         ("m1", "m9", "message m9 is not in the context"),
         ("0", "m1", "message 0 is not in the context"),
-        ("m2", "m1", "m2..m1 ends before it begins"),
+        ("m2", "m1", "range m2..m1 is reversed"),
     ],
 )
 def test_names_have_to_be_those_of_messages_in_order(first: str, last: str, reason: str) -> None:
@@ -77,5 +77,5 @@ def test_names_have_to_be_those_of_messages_in_order(first: str, last: str, reas
 
 def test_what_must_stay_is_named_by_its_line() -> None:
     refused = skipped(STAGE, view(TALK, protected=["m6"]), first="m1", last="m7")
-    assert refused.reason == "line 7 may not be hidden: pinned"
+    assert refused.reason == "line 7 cannot be hidden: pinned"
     assert refused.detail == "leave it out"

@@ -279,7 +279,7 @@ def test_for_a_target_out_of_reach_a_summary_is_written_once() -> None:
     assert first.stages[0].detail.count("messages summarized") == 1
     again = run(first.view, steps, meter())
     assert not again.edits
-    assert "as shortly as is useful" in again.stages[0].detail
+    assert "as short as is useful" in again.stages[0].detail
 
 
 def requested(of: ConversationView, **options: object) -> SummaryRequest:
@@ -349,7 +349,7 @@ def test_a_summary_as_short_as_is_useful_stays(
 ) -> None:
     of = summarized(tokens, archive_hint=words(90))
     outcome = STAGE.propose(of, meter(), STAGE.options(archive_hint=archive_hint))
-    reason = "what is summarized is told as shortly as is useful"
+    reason = "the summary is already as short as is useful"
     assert (getattr(outcome, "reason", "") == reason) is stays
 
 

@@ -116,7 +116,7 @@ def test_protected_newest_messages_stay() -> None:
 
 def test_a_marker_must_pay_for_itself() -> None:
     outcome = skipped(STAGE, view(chat(10, size=2)))
-    assert outcome.reason == "the messages that may be hidden are no larger than the marker"
+    assert outcome.reason == "the messages that can be hidden are no larger than the marker"
 
 
 def test_a_second_run_finds_nothing_until_something_is_added() -> None:

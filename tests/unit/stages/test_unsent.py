@@ -38,7 +38,7 @@ def test_it_says_what_goes_and_how_much_that_is() -> None:
 
 def test_without_anything_to_take_out_it_says_which_option_finds_more() -> None:
     found = skipped(STAGE, replace(SEEN, unsent={"snapshots": UNSENT["snapshots"]}))
-    assert found.detail == "more goes with --unsent-snapshots"
+    assert found.detail == "--unsent-snapshots removes more"
     assert skipped(STAGE, replace(SEEN, unsent={})).detail == ""
 
 

@@ -85,7 +85,7 @@ def test_a_result_in_a_later_turn_keeps_its_call() -> None:
 def test_one_long_turn_stays_unless_the_window_may_begin_inside_of_it() -> None:
     messages = conversation(user("go"), *(assistant(words(30)) for _ in range(40)))
     refused = skipped(STAGE, view(messages))
-    assert refused.reason == "nothing that may be hidden stands before the window"
+    assert refused.reason == "no message before the window can be hidden"
     assert refused.detail == "see --window-snap and --window-min-keep-turns"
     proposal = propose(STAGE, view(messages), snap="none", min_keep_turns=0)
     assert hidden(proposal) == numbered(21)
@@ -128,4 +128,4 @@ def test_nothing_is_older_than_a_window_on_nothing() -> None:
 
 def test_a_marker_must_pay_for_itself() -> None:
     outcome = skipped(STAGE, view(chat(3, size=1)), max=2)
-    assert outcome.reason == "the messages that may be hidden are no larger than the marker"
+    assert outcome.reason == "the messages that can be hidden are no larger than the marker"

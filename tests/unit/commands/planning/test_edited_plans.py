@@ -86,7 +86,7 @@ def check(path: Path) -> int:
                 continue
             count += 1
             for change in ways_to_hide(plan):
-                with pytest.raises(UsageError, match="may not be hidden") as refusal:
+                with pytest.raises(UsageError, match="cannot be hidden") as refusal:
                     apply_plan(transcript, with_row(plan, name, change), measured)
                 assert "\n" not in str(refusal.value), why
     return count
