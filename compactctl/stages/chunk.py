@@ -1,4 +1,4 @@
-"""Chunk: replace older messages by one summary, made chunk by chunk."""
+"""Chunk: replace older messages with one summary, made chunk by chunk."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -158,7 +158,7 @@ def _notes(chunks: Sequence[Chunk]) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="replace older messages by one summary, made chunk by chunk",
+    title="replace older messages with one summary, made chunk by chunk",
     options=ChunkOptions,
     propose=propose,
     example=ChunkOptions(keep_recent=2, min_messages=2),

@@ -1,4 +1,4 @@
-"""Dedup: replace older reads of a file by a pointer to a newer one."""
+"""Dedup: replace older reads of a file with a pointer to a newer one."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -263,7 +263,7 @@ _FINDERS: Mapping[
 
 STAGE = Stage(
     name=NAME,
-    title="replace older reads of a file by a pointer to a newer one",
+    title="replace older reads of a file with a pointer to a newer one",
     options=DedupOptions,
     propose=propose,
     example=DedupOptions(policy="latest"),

@@ -1,4 +1,4 @@
-"""Distill: replace older messages by the lines likely to be needed again, down to the target."""
+"""Distill: replace older messages with the lines likely to be needed again, down to the target."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -164,7 +164,7 @@ def _reword_call(call: ToolCallPart, reword: Callable[[str], str]) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="replace older messages by the lines likely to be needed again, down to the target",
+    title="replace older messages with the lines likely to be needed again, down to the target",
     options=DistillOptions,
     propose=propose,
     example=DistillOptions(keep=0.9),

@@ -1,4 +1,4 @@
-"""Images: replace older images by a note, keep the newest."""
+"""Images: replace older images with a note, keep the newest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ def _is_image(media: MediaPart) -> bool:
 
 STAGE = Stage(
     name=NAME,
-    title="replace older images by a note, keep the newest",
+    title="replace older images with a note, keep the newest",
     options=ImagesOptions,
     propose=propose,
     example=ImagesOptions(max_images=0),

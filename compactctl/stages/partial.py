@@ -1,4 +1,4 @@
-"""Partial: replace the oldest half of the older messages by a summary."""
+"""Partial: replace the oldest half of the older messages with a summary."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ def propose(
 
 STAGE = Stage(
     name=NAME,
-    title="replace the oldest half of the older messages by a summary",
+    title="replace the oldest half of the older messages with a summary",
     options=PartialOptions,
     propose=propose,
     example=PartialOptions(keep_recent=2),

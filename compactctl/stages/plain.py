@@ -1,4 +1,4 @@
-"""Plain: replace older messages by a short note of how many there were and their topics."""
+"""Plain: replace older messages with a short note of how many there were and their topics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def _topic(message: Message) -> Iterator[str]:
 
 STAGE = Stage(
     name=NAME,
-    title="replace older messages by a short note of how many there were and their topics",
+    title="replace older messages with a short note of how many there were and their topics",
     options=PlainOptions,
     propose=propose,
     example=PlainOptions(keep_recent=2),

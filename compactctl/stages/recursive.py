@@ -1,4 +1,4 @@
-"""Recursive: replace all but the newest messages by a question and a summary as its answer."""
+"""Recursive: replace all but the newest messages with a question and a summary as its answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -145,7 +145,7 @@ def _summary_format(view: ConversationView, options: RecursiveOptions) -> Summar
 
 STAGE = Stage(
     name=NAME,
-    title="replace all but the newest messages by a question and a summary as its answer",
+    title="replace all but the newest messages with a question and a summary as its answer",
     options=RecursiveOptions,
     propose=propose,
     example=RecursiveOptions(keep_events=3, snap="none", min_keep_turns=0),

@@ -1,4 +1,4 @@
-"""Summarize: replace older messages by a summary, keep the newest."""
+"""Summarize: replace older messages with a summary, keep the newest."""
 
 import math
 from collections.abc import Sequence
@@ -234,7 +234,7 @@ def _keep_count_by_texts(
 
 STAGE = Stage(
     name=NAME,
-    title="replace older messages by a summary, keep the newest",
+    title="replace older messages with a summary, keep the newest",
     options=SummarizeOptions,
     propose=propose,
     example=SummarizeOptions(keep_min=2, min_messages=2),

@@ -1,4 +1,4 @@
-"""Unsent: remove records from the file that its client never sends."""
+"""Unsent: remove records that the client never sends to the model."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def _describe(kind: UnsentKind, stats: RecordStats) -> str:
 
 STAGE = Stage(
     name=NAME,
-    title="remove records from the file that its client never sends",
+    title="remove records that the client never sends to the model",
     options=UnsentOptions,
     propose=propose,
     only_trims_file=True,
