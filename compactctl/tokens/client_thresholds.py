@@ -130,7 +130,7 @@ CLIENTS: tuple[ClientRule, ...] = (
     ClientRule(
         format="codex",
         name="Codex",
-        formula="90 % of the model's input, of which it records 95 % as its window",
+        formula="90% of the model's input, of which it records 95% as its window",
         threshold=_codex,
         source=(
             "openai/codex, protocol/src/openai_models.rs and issue 40095; seven compactions of"
@@ -142,7 +142,7 @@ CLIENTS: tuple[ClientRule, ...] = (
     ClientRule(
         format="copilot-cli",
         name="Copilot CLI",
-        formula="80 % of the window; from 95 % on it waits for that",
+        formula="80% of the window; from 95% on it waits for that",
         threshold=_copilot_cli,
         source="GitHub's documentation of Copilot CLI (context management) and of its SDK",
         date="2026-04",
@@ -158,17 +158,17 @@ CLIENTS: tuple[ClientRule, ...] = (
     ClientRule(
         format="cline",
         name="Cline",
-        formula="window - 40,000 or 80 % of it, which is more; 98,000 of 128,000, 37,000 of 64,000",
+        formula="window - 40,000 or 80% of it, which is more; 98,000 of 128,000, 37,000 of 64,000",
         threshold=_cline,
         source=(
-            "cline/cline, context-window-utils.ts; its SDK takes 81 % of the window (issue 14329)"
+            "cline/cline, context-window-utils.ts; its SDK takes 81% of the window (issue 14329)"
         ),
         date="2026-09",
     ),
     ClientRule(
         format="roo",
         name="Roo Code",
-        formula="90 % of the window - longest answer (at most 20 % of the window, else 8,192)",
+        formula="90% of the window - longest answer (at most 20% of the window, else 8,192)",
         threshold=_roo,
         source="RooCodeInc/Roo-Code, src/core/context-management and src/shared/api.ts",
         date="2026-04",
@@ -176,7 +176,7 @@ CLIENTS: tuple[ClientRule, ...] = (
     ClientRule(
         format="gemini-cli",
         name="Gemini CLI",
-        formula="50 % of the window",
+        formula="50% of the window",
         threshold=_gemini_cli,
         source="google-gemini/gemini-cli, chatCompressionService.ts of 0.61",
         date="2026-11",

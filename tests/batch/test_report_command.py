@@ -209,7 +209,7 @@ def test_files_without_a_project_are_compared_too(capsys: pytest.CaptureFixture[
     without_projects(5)
     assert batch("--report", "old.parquet") == 0
     assert batch("--baseline", "old.parquet") == 0
-    assert "nothing grew by more than 10.0 % (1 project compared)" in capsys.readouterr().err
+    assert "nothing grew by more than 10.0% (1 project compared)" in capsys.readouterr().err
     without_projects(20)
     assert batch("--baseline", "old.parquet", "--report", "new.parquet") == 1
     assert "files without a project: the median request grew from" in capsys.readouterr().err

@@ -24,9 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
     outcome = ask("batch", folder)
     assert outcome.code == 4
-    assert re.search(
-        r"desk\.jsonl +openai-chat +unknown( +[\d,]+){2} +\d+\.\d % +ok\n", outcome.out
-    )
+    assert re.search(r"desk\.jsonl +openai-chat +unknown( +[\d,]+){2} +\d+\.\d% +ok\n", outcome.out)
     assert re.search(r"broken\.jsonl +failed\n", outcome.out)
     assert "1 file failed\nexit 4: " in outcome.out
     assert outcome.out.count("broken.jsonl: ") == 1
@@ -129,7 +127,7 @@ def test_a_folder_without_a_transcript_has_no_input(ask: Ask, tmp_path: Path) ->
 def test_the_gate_counts_what_is_over(ask: Ask, folder: Path) -> None:
     outcome = ask("batch", folder, "--fail-over", "0.1", "--exclude", "broken*")
     assert outcome.code == 1
-    assert "1 file over the limit of 10.0 % of the available input" in outcome.err
+    assert "1 file over the limit of 10.0% of the available input" in outcome.err
     assert re.search(r"desk\.jsonl .* over\n", outcome.out)
 
 

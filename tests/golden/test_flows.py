@@ -113,7 +113,7 @@ def test_neurolink_summarizes_and_a_summary_is_taken_back_by_its_tag(desk: Desk)
     desk.holds(*(each for n in range(10) for each in exchange(n, 5_000)))
     found = desk.compacted(*GPT_4O, "--target", "20000")
     assert found["stagesUsed"] == ["summarize"]
-    assert found["messagesHidden"] == 14  # 20 messages without max(4, 30 %) of them
+    assert found["messagesHidden"] == 14  # 20 messages without max(4, 30%) of them
     group = found["stages"][2]["group"]
     assert f'"condenseId":"{group}"' in desk.seen("--jsonl").replace(" ", "")
     desk.typed("rewind", desk.output, "--group", group)

@@ -17,7 +17,7 @@ MATRIX = FOLDER.parent / "reference" / "systems.md"
 TABLE = tomllib.loads((Path(__file__).parents[1] / "golden" / "documents.toml").read_text())
 SYSTEMS = ("NL", "CB", "AC", "SP", "VS")
 PROFILES = {"neurolink": "NL", "codebuddy": "CB", "agent-code": "AC", "copilot": "VS"}
-# A number, in thousands where a k follows; 0.4 and 40 % are the same.
+# A number, in thousands where a k follows; 0.4 and 40% are the same.
 _NUMBER = re.compile(r"(\d[\d,_]*(?:\.\d+)?)\s?([kK](?![a-z]))?")
 
 

@@ -227,7 +227,7 @@ PLAN = OptGroup(
         SIZE,
         READS,
         "Recover from this error of a provider that the context was too long: down to "
-        "70 % of the available input, and by a tenth more than was too much.",
+        "70% of the available input, and by a tenth more than was too much.",
         path="settings",
         metavar="TEXT|FILE",
     ),

@@ -92,7 +92,7 @@ MAX_TOKENS = opt(
     "max_tokens",
     MEASURED,
     MAY,
-    "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+    "Tokens kept for the answer. [default: 35% of the window, at most 64,000]",
     type=click.IntRange(min=1),
     metavar="N",
 )

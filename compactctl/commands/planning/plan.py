@@ -27,7 +27,7 @@ from compactctl.tokens.trigger import Trigger
 
 StageSettings = Mapping[str, Mapping[str, OptionValue]]
 
-# NeuroLink compacts to 70 % of the available input after an overflow.
+# NeuroLink compacts to 70% of the available input after an overflow.
 RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much; where that is
 # more than NeuroLink frees of an input that is full, it is as much as NeuroLink frees.

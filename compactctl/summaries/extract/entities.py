@@ -35,8 +35,8 @@ _ERRNO = (
     "E(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|ADDRINUSE|CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|INVAL)"
 )
 COMMIT_ID = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
-# The first match wins. Of each kind less than 3 % occur by chance in an unrelated session; command
-# line flags were dropped at 7 %.
+# The first match wins. Of each kind less than 3% occur by chance in an unrelated session; command
+# line flags were dropped at 7%.
 _KINDS: tuple[tuple[EntityKind, str], ...] = (
     ("url", r"https?://.+"),
     ("id", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),

@@ -155,9 +155,9 @@ def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, ob
             _curve(index, curve, label, widest)
             for index, (curve, label) in enumerate(zip(curves, labels, strict=True))
         ],
-        "across": [ChartLine(label=f"{n * 20} %", at=_y(n / _LINES)) for n in range(1, 6)],
+        "across": [ChartLine(label=f"{n * 20}%", at=_y(n / _LINES)) for n in range(1, 6)],
         "down": [
-            ChartLine(label=f"{100 * value:.3g} %", at=_x(value, widest))
+            ChartLine(label=f"{100 * value:.3g}%", at=_x(value, widest))
             for value in round_values(widest, _LINES)
         ],
     }
@@ -178,9 +178,9 @@ def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, obj
 def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
     """Return a point, the vertical extent of its interval, and its label."""
     mean = point.measures["recall"]
-    says = f"{label}: {100 * mean.value:.1f} % recall at {100 * point.kept.value:.1f} % kept"
+    says = f"{label}: {100 * mean.value:.1f}% recall at {100 * point.kept.value:.1f}% kept"
     if mean.sessions > 1:
-        says += f", 95 % from {100 * mean.low:.1f} to {100 * mean.high:.1f}"
+        says += f", 95% from {100 * mean.low:.1f} to {100 * mean.high:.1f}"
     return {
         "x": _x(point.kept.value, widest),
         "y": _y(mean.value),

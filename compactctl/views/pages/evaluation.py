@@ -47,7 +47,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "table": [
                 _row(figures, policies[figures.policy], measures) for figures in result.figures
             ],
-            "shares": [f"{100 * share:.3g} %" for share in asked_shares(result)],
+            "shares": [f"{100 * share:.3g}%" for share in asked_shares(result)],
             "first": policies[result.options.policies[0].name] if result.options.policies else "",
             "sessions": _sessions(result, choice, names),
             "findings": []
@@ -88,7 +88,7 @@ def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
 def _row(figures: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str, ...]:
     return (
         policy,
-        f"{100 * figures.asked:.3g} %",
+        f"{100 * figures.asked:.3g}%",
         percent_text(figures.kept),
         *(_cell(figures, name) for name in measures),
         "" if figures.beyond is None else f"{100 * figures.beyond:.1f}",

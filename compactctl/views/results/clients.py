@@ -128,7 +128,7 @@ def _context(result: StatusLineResult) -> str:
     if not result.window:
         return f"context {_short(result.context)}"
     share = round(result.context * 100 / result.window)
-    return f"context {_short(result.context)} of {_short(result.window)} ({share} %)"
+    return f"context {_short(result.context)} of {_short(result.window)} ({share}%)"
 
 
 def _short(tokens: int) -> str:

@@ -171,7 +171,7 @@ def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
         (number("Kept"), [percent_text(row.kept) for row in figures]),
         *(_measured(figures, name, title) for name, title in TITLES.items()),
         (
-            number("95 % of recall", spare=6),
+            number("95% of recall", spare=6),
             [_interval(row.measures["recall"]) for row in figures],
         ),
         (number("Beyond chance", spare=5), [_beyond(row) for row in figures]),

@@ -102,7 +102,7 @@ def _target_text(target: TargetSize | str) -> str:
 def _reserve(rule: BudgetRule) -> str:
     longest = "the longest answer of the model" if rule.use_max_output else ""
     reserve = (
-        f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
+        f"{rule.percent}% of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )
     text_ = f"{longest}, {reserve} if it is not known" if longest else reserve
     return text_ if rule.max_reserve is None else f"{text_}, at most {rule.max_reserve:,} tokens"

@@ -110,7 +110,7 @@ def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
         "" if context is None else f"{sign}{context:,}",
-        "" if share is None else f"{sign}{share:.0%}".replace("%", " %"),
+        "" if share is None else f"{sign}{share:.0%}",
         "" if share is None else bar(share, _BAR_WIDTH),
         one_line(details.model),
         "" if size is None else size_text(size),

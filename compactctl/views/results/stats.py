@@ -37,9 +37,9 @@ from compactctl.views.terminal.text import (
 
 _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "none": ("plenty of room", ""),
-    "info": ("over 60 % of {base}, worth a look", ""),
-    "warning": ("over 80 % of {base}, time to compact", "yellow"),
-    "critical": ("over 90 % of {base}, compact now", "bold red"),
+    "info": ("over 60% of {base}, worth a look", ""),
+    "warning": ("over 80% of {base}, time to compact", "yellow"),
+    "critical": ("over 90% of {base}, compact now", "bold red"),
     "over": ("more than {base}, compact now", "bold red"),
 }
 REFUSED = "the provider refused the request as too large"

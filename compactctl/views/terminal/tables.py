@@ -88,7 +88,7 @@ def bar(share: float, width: int = _BAR_WIDTH) -> str:
 
 def bar_cell(share: float) -> str:
     """Return a share as a percentage and a bar."""
-    return f"{share_text(share):>7} {bar(share)}".rstrip()
+    return f"{share_text(share):>6} {bar(share)}".rstrip()
 
 
 def cell_width(shown: str) -> int:

@@ -96,19 +96,19 @@ def age_text(seconds: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a share as a percentage with one decimal: 12.5 %."""
-    return f"{share * 100:.1f} %"
+    """Return a share as a percentage with one decimal: 12.5%."""
+    return f"{share * 100:.1f}%"
 
 
 def limit_text(share: float) -> str:
-    """Return a share that a user named, with all its decimals, at least one: 17.25 %."""
-    short, whole = share_text(share), f"{share * 100:.12g} %"
+    """Return a share that a user named, with all its decimals, at least one: 17.25%."""
+    short, whole = share_text(share), f"{share * 100:.12g}%"
     return max(short, whole, key=len)
 
 
 def share_beyond(share: float, limit: float) -> tuple[str, str]:
     """Return a share and the limit it exceeds, with enough decimals to distinguish them."""
-    texts = ((f"{share * 100:.{n}f} %", f"{limit * 100:.{n}f} %") for n in range(1, 12))
+    texts = ((f"{share * 100:.{n}f}%", f"{limit * 100:.{n}f}%") for n in range(1, 12))
     return next((pair for pair in texts if pair[0] != pair[1]), (f"{share:%}", f"{limit:%}"))
 
 

@@ -26,7 +26,7 @@ def part(ask: Ask, path: Path, share: float) -> int:
     return system + int(share * (stats["totalTokens"] - system))
 
 
-@pytest.mark.parametrize("share", ["50%", "0.3", "20 %"])
+@pytest.mark.parametrize("share", ["50%", "0.3", "20%"])
 def test_it_comes_down_to_the_share(ask: Ask, desk: Path, share: str) -> None:
     document = kept(ask, desk, "--stages", "distill", "--keep", share)
     limit = part(ask, desk, parse_share(share))

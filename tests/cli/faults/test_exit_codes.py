@@ -46,7 +46,7 @@ def test_a_gate_lets_pass_what_is_as_large_as_it_allows(ask: Ask, desk: Path) ->
 
 def test_the_gate_says_what_it_found_on_standard_error(ask: Ask, desk: Path) -> None:
     outcome = ask("stats", desk, "--json", "--fail-over", "0.1")
-    assert "more than 10.0 %" in outcome.err
+    assert "more than 10.0%" in outcome.err
     assert "more than" not in outcome.out
 
 

@@ -48,8 +48,8 @@ def line(ask: Ask, told: Any) -> str:
 
 
 def test_it_tells_how_full_the_session_is_and_where_it_will_be_compacted(ask: Ask) -> None:
-    assert line(ask, CLAUDE_CODE) == "context 132k of 200k (66 %) · compacts at 167k"
-    assert line(ask, COPILOT_CLI) == "context 64k of 128k (50 %) · compacts at 102k"
+    assert line(ask, CLAUDE_CODE) == "context 132k of 200k (66%) · compacts at 167k"
+    assert line(ask, COPILOT_CLI) == "context 64k of 128k (50%) · compacts at 102k"
 
 
 def test_it_tells_how_often_claude_code_has_compacted(ask: Ask, sample: Sample) -> None:

@@ -37,7 +37,7 @@ def test_an_evaluation_has_the_figures_of_its_document(ask: Ask, tmp_path: Path)
     assert rows[: len(document["figures"])] == [
         (
             row["policy"],
-            f"{100 * row['asked']:g} %",
+            f"{100 * row['asked']:g}%",
             percent(row["kept"]["value"]),
             percent(row["measures"]["recall"]["value"]),
         )
@@ -46,8 +46,8 @@ def test_an_evaluation_has_the_figures_of_its_document(ask: Ask, tmp_path: Path)
     drawn = [row for row in document["figures"] if row["asked"] < 1]
     assert page.tags["circle"] == len(drawn)
     for row in drawn:
-        told = f"{row['policy']}: {percent(row['measures']['recall']['value'])} % recall at"
-        assert f"{told} {percent(row['kept']['value'])} % kept" in page.says
+        told = f"{row['policy']}: {percent(row['measures']['recall']['value'])}% recall at"
+        assert f"{told} {percent(row['kept']['value'])}% kept" in page.says
 
 
 def test_intervals_are_drawn_where_there_are_several_sessions(ask: Ask, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_intervals_are_drawn_where_there_are_several_sessions(ask: Ask, tmp_path
     told = f"({percent(recall['low'])} to {percent(recall['high'])})"
     assert recall["low"] < recall["high"]
     assert f"{percent(recall['value'])} {told}" in page.says
-    assert "where 95 % of means over resampled sessions lie" in page.says
+    assert "where 95% of means over resampled sessions lie" in page.says
 
 
 def test_nothing_to_evaluate_is_said(ask: Ask, desk: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
 def test_the_window_the_clients_own_compaction_and_the_answer(ask: Ask, sample: Sample) -> None:
     shown = ask("stats", sample("codex-session")).out
     assert re.search(r"\nnext request +[\d,]+ tokens: plenty of room\n", shown)
-    assert re.search(r"\nwindow +258,400: 1\d\.\d % used, 22\d,\d\d\d left\n", shown)
+    assert re.search(r"\nwindow +258,400: 1\d\.\d% used, 22\d,\d\d\d left\n", shown)
     assert re.search(r"\nCodex +244,800: compacts by itself in 21\d,\d\d\d\n", shown)
     assert re.search(r"\nfor the answer +128,000 beside the window\n", shown)
     assert "available input" not in shown
@@ -40,13 +40,13 @@ def test_each_of_them_is_a_line_of_60_columns(sample: Sample) -> None:
 def test_a_format_of_no_client_is_judged_by_the_reserve(ask: Ask, sample: Sample) -> None:
     shown = ask("stats", sample("openai-chat")).out
     assert "\noutput reserve " in shown
-    assert re.search(r"\navailable input +83,200: 17\.1 % used, \d\d,\d\d\d left\n", shown)
+    assert re.search(r"\navailable input +83,200: 17\.1% used, \d\d,\d\d\d left\n", shown)
     assert "compacts by itself" not in shown
 
 
 def test_a_profile_brings_its_own_reserve(ask: Ask, sample: Sample) -> None:
     shown = ask("stats", sample("codex-session"), "--profile", "neurolink").out
-    assert re.search(r"\navailable input +194,400: 17\.6 % used", shown)
+    assert re.search(r"\navailable input +194,400: 17\.6% used", shown)
     assert "compacts by itself" not in shown
 
 
@@ -89,7 +89,7 @@ def test_the_figures_are_in_the_documents(ask: Ask, sample: Sample) -> None:
     assert found["usageRatio"] == tokens / 194_400
 
 
-# The next request is 13.3 % of the window, 14.0 % of where Codex compacts, 17.6 % of what NeuroLink
+# The next request is 13.3% of the window, 14.0% of where Codex compacts, 17.6% of what NeuroLink
 # leaves for input.
 @pytest.mark.parametrize(
     ("options", "code"),
@@ -120,9 +120,9 @@ def test_with_a_profile_gates_refer_to_its_rule(
 def test_a_gate_says_what_it_refers_to(ask: Ask, sample: Sample) -> None:
     path = sample("codex-session")
     told = ask("stats", path, "--fail-over", "0.1").err
-    assert "over the limit: 14.0 % of where Codex compacts is more than 10.0 %" in told
+    assert "over the limit: 14.0% of where Codex compacts is more than 10.0%" in told
     told = ask("batch", path, sample("openai-chat"), "--fail-over", "0.1").err
-    assert "10.0 % of where its client compacts or the available input\n" in told
+    assert "10.0% of where its client compacts or the available input\n" in told
 
 
 def test_levels_follow_the_client(ask: Ask, sample: Sample) -> None:

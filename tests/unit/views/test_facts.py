@@ -101,7 +101,7 @@ def test_a_window_is_shown_with_what_is_reserved_in_it() -> None:
         (
             100_000,
             [
-                ("window", "200,000: 50.0 % used, 100,000 left"),
+                ("window", "200,000: 50.0% used, 100,000 left"),
                 ("", "as named"),
                 ("Claude Code", "167,000: compacts by itself in 67,000"),
                 ("for the answer", "64,000 left"),
@@ -110,7 +110,7 @@ def test_a_window_is_shown_with_what_is_reserved_in_it() -> None:
         (
             200_000,
             [
-                ("window", "200,000: 100.0 % used, 0 left"),
+                ("window", "200,000: 100.0% used, 0 left"),
                 ("", "as named"),
                 ("Claude Code", "167,000: compacts by itself now"),
                 ("for the answer", "0 left"),
@@ -119,7 +119,7 @@ def test_a_window_is_shown_with_what_is_reserved_in_it() -> None:
         (
             200_001,
             [
-                ("window", "200,000: 100.0 % used, 1 too many"),
+                ("window", "200,000: 100.0% used, 1 too many"),
                 ("", "as named"),
                 ("Claude Code", "167,000: compacts by itself now"),
                 ("for the answer", "0 left"),
@@ -136,15 +136,15 @@ def test_a_request_is_held_against_the_window_and_its_clients_limit(
 def test_without_a_client_it_is_held_against_the_available_input() -> None:
     found = measured(limits=limits_of(BUDGET, None))
     assert rows(fit_facts(found, 34_000)) == [
-        ("window", "200,000: 17.0 % used, 166,000 left"),
+        ("window", "200,000: 17.0% used, 166,000 left"),
         ("", "as named"),
         ("output reserve", "64,000 tokens"),
-        ("available input", "136,000: 25.0 % used, 102,000 left"),
+        ("available input", "136,000: 25.0% used, 102,000 left"),
     ]
     nothing = limits_of(replace(BUDGET, output_reserve=200_000), None)
     assert rows(fit_facts(measured(limits=nothing), 5))[-1] == (
         "available input",
-        "0: 100.0 % used, 5 too many",
+        "0: 100.0% used, 5 too many",
     )
 
 

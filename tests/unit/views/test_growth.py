@@ -18,11 +18,11 @@ SAME = BaselineComparison(findings=(), compared=("shop", ""))
 @pytest.mark.parametrize(
     ("comparison", "lines"),
     [
-        (SAME, ["nothing grew by more than 10.0 % (2 projects compared)"]),
+        (SAME, ["nothing grew by more than 10.0% (2 projects compared)"]),
         (
             replace(SAME, compared=("shop",), added=("new", "")),
             [
-                "nothing grew by more than 10.0 % (1 project compared)",
+                "nothing grew by more than 10.0% (1 project compared)",
                 "new: not in the baseline",
                 "files without a project: not in the baseline",
             ],
@@ -40,8 +40,8 @@ SAME = BaselineComparison(findings=(), compared=("shop", ""))
                 ),
             ),
             [
-                "files without a project: the share of files read again grew from 10.0 % to 25.0 %",
-                "shop: the share of tools grew from 50.0 % to 75.0 %",
+                "files without a project: the share of files read again grew from 10.0% to 25.0%",
+                "shop: the share of tools grew from 50.0% to 75.0%",
             ],
         ),
         (
@@ -60,14 +60,14 @@ SAME = BaselineComparison(findings=(), compared=("shop", ""))
         (
             replace(SAME, gone=("a",)),
             [
-                "nothing grew by more than 10.0 % (2 projects compared)",
+                "nothing grew by more than 10.0% (2 projects compared)",
                 "1 project of the baseline not measured: a",
             ],
         ),
         (
             replace(SAME, gone=("a", "b", "", "d")),
             [
-                "nothing grew by more than 10.0 % (2 projects compared)",
+                "nothing grew by more than 10.0% (2 projects compared)",
                 "4 projects of the baseline not measured: a, b, files without a project",
             ],
         ),

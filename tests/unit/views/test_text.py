@@ -55,19 +55,19 @@ def test_an_age_has_the_largest_unit_that_it_reaches(seconds: float, shown: str)
 
 def test_a_share_has_one_decimal_and_a_limit_all_that_were_named() -> None:
     assert [share_text(share) for share in (0, 0.12549, 1, 1.5)] == [
-        "0.0 %", "12.5 %", "100.0 %", "150.0 %",
+        "0.0%", "12.5%", "100.0%", "150.0%",
     ]  # fmt: skip
     assert [limit_text(share) for share in (0.9, 0.1725, 0.80001)] == [
-        "90.0 %", "17.25 %", "80.001 %",
+        "90.0%", "17.25%", "80.001%",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("share", "limit", "shown"),
     [
-        (0.91, 0.9, ("91.0 %", "90.0 %")),
-        (0.9004, 0.9, ("90.04 %", "90.00 %")),
-        (0.900_000_1, 0.9, ("90.00001 %", "90.00000 %")),
+        (0.91, 0.9, ("91.0%", "90.0%")),
+        (0.9004, 0.9, ("90.04%", "90.00%")),
+        (0.900_000_1, 0.9, ("90.00001%", "90.00000%")),
         (0.5, 0.5, ("50.000000%", "50.000000%")),
     ],
 )

@@ -44,7 +44,7 @@ def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> EvalFigures:
         ("pairs<=0@0.3", 1, ["pairs<=0@0.3: default has 2"]),
         ("pairs<=2@0.3", 1, []),
         ("pairs<=1@0.3", 1, ["pairs<=1@0.3: default has 2"]),
-        ("pairs>=3 @ 30 %", 1, ["pairs>=3 @ 30 %: default has 2"]),
+        ("pairs>=3 @ 30%", 1, ["pairs>=3 @ 30%: default has 2"]),
         ("recall>=0.0%@0.3", 0, []),
         ("recall>=0.95@0.3", sum([0.95] * 3) / 3, []),
         ("recall<=0.3@0.3", 0.1 + 0.2, []),

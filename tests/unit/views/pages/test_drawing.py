@@ -94,30 +94,30 @@ def test_a_curve_leaves_room_above_and_beside_it() -> None:
             "dots": [
                 {
                     "x": 48.0, "y": 52.0, "low": 76.0, "high": 28.0,
-                    "says": "shown: 50.0 % recall at 25.0 % kept, 95 % from 25.0 to 75.0",
+                    "says": "shown: 50.0% recall at 25.0% kept, 95% from 25.0 to 75.0",
                 },
                 {
                     "x": 96.0, "y": 28.0, "low": 52.0, "high": 4.0,
-                    "says": "shown: 75.0 % recall at 50.0 % kept",
+                    "says": "shown: 75.0% recall at 50.0% kept",
                 },
             ],
         }
     ]  # fmt: skip
     assert found["across"] == [
-        ChartLine(label="20 %", at=80.8),
-        ChartLine(label="40 %", at=61.6),
-        ChartLine(label="60 %", at=42.4),
-        ChartLine(label="80 %", at=23.2),
-        ChartLine(label="100 %", at=4.0),
+        ChartLine(label="20%", at=80.8),
+        ChartLine(label="40%", at=61.6),
+        ChartLine(label="60%", at=42.4),
+        ChartLine(label="80%", at=23.2),
+        ChartLine(label="100%", at=4.0),
     ]
     assert found["down"] == [
-        ChartLine(label="10 %", at=19.2),
-        ChartLine(label="20 %", at=38.4),
-        ChartLine(label="30 %", at=57.6),
-        ChartLine(label="40 %", at=76.8),
-        ChartLine(label="50 %", at=96.0),
+        ChartLine(label="10%", at=19.2),
+        ChartLine(label="20%", at=38.4),
+        ChartLine(label="30%", at=57.6),
+        ChartLine(label="40%", at=76.8),
+        ChartLine(label="50%", at=96.0),
     ]
     assert recall_chart([], []) is None
     tiny = recall_chart([Curve(name="x", is_control=False, points=(point(0.01, 0.5),))], ["x"])
     assert tiny is not None
-    assert tiny["down"][-1] == ChartLine(label="5 %", at=96.0)  # type: ignore[index]
+    assert tiny["down"][-1] == ChartLine(label="5%", at=96.0)  # type: ignore[index]

@@ -66,7 +66,7 @@ def text_of(result: EvaluateResult, *, redact: bool = False) -> str:
         ("1,200 cuts in 1 of 2 sessions", True),
         ("1 cut left out: too little is named again behind them", True),
         ("counted with chars/4", True),
-        ("noise 12.5 %", True),
+        ("noise 12.5%", True),
         ("50.0 (25.0 to 75.0)", True),
         ("37.5", True),
         ("Beyond chance", True),

@@ -53,11 +53,11 @@ def test_sizes_weeks_projects_and_failures_are_shown() -> None:
         f"1 ok · 1 over · 1 failed · 1 not a transcript · {BEFORE_AND_AFTER}",
         "How large they are",
         "tokens in all 40,000",
-        "saved 6,000 (15.0 %)",
+        "saved 6,000 (15.0%)",
         "half of next requests are within 5,000",
-        "90 % of next requests are within 20,000",
-        "95 % of next requests are within 20,000",
-        "99 % of next requests are within 20,000",
+        "90% of next requests are within 20,000",
+        "95% of next requests are within 20,000",
+        "99% of next requests are within 20,000",
         "Size of the next request",
         "transcripts by the tokens of their next request",
         "4,000 to 8,000 1",
@@ -96,24 +96,24 @@ def test_sizes_weeks_projects_and_failures_are_shown() -> None:
         "[s-1 25.0%]",
         "What it is made of",
         "tokens of all transcripts",
-        "user 39,000 97.5 %",
+        "user 39,000 97.5%",
         "[c-user 100.0%]",
-        "tool results 1,000 2.5 %",
+        "tool results 1,000 2.5%",
         "[c-tool-results 2.564%]",
         "Tools",
         "tokens of all transcripts",
-        "Read 7,000 17.5 %",
+        "Read 7,000 17.5%",
         "[c-tool-results 100.0%]",
-        "Bash 3,000 7.5 %",
+        "Bash 3,000 7.5%",
         "[c-tool-results 42.857%]",
         "Projects",
         "Project Files Tokens Median request Read again Tools",
-        "shop 1 30,000 20,000 10.0 % 30.0 %",
-        "mill 1 10,000 5,000 30.0 % 10.0 %",
+        "shop 1 30,000 20,000 10.0% 30.0%",
+        "mill 1 10,000 5,000 30.0% 10.0%",
         "Models",
         "Model Files Tokens Median request Read again Tools",
-        "gpt-5 1 30,000 20,000 10.0 % 30.0 %",
-        "gpt-4 1 10,000 5,000 30.0 % 10.0 %",
+        "gpt-5 1 30,000 20,000 10.0% 30.0%",
+        "gpt-4 1 10,000 5,000 30.0% 10.0%",
         "Failed",
         "exit 65 c.jsonl: is broken",
     ]
@@ -122,7 +122,7 @@ def test_sizes_weeks_projects_and_failures_are_shown() -> None:
 def test_tokens_of_two_counters_are_not_added_up() -> None:
     page = lines(SHOP, replace(MILL, counter="chars/4"))
     assert page[2:4] == ["How large they are", "half of next requests are within 5,000"]
-    assert below(page, "What it is made of")[1] == "user 39,000 97.5 %"
+    assert below(page, "What it is made of")[1] == "user 39,000 97.5%"
 
 
 def test_without_savings_nothing_is_said_of_compaction() -> None:
@@ -249,5 +249,5 @@ def test_a_redacted_page_has_numbers_for_names() -> None:
         "tokens of the next request",
         "file 1 20,000",
     ]
-    assert below(page, "Tools", "Projects")[1::2] == ["read 7,000 17.5 %", "shell 3,000 7.5 %"]
+    assert below(page, "Tools", "Projects")[1::2] == ["read 7,000 17.5%", "shell 3,000 7.5%"]
     assert below(page, "Failed") == ["exit 65 file 3"]

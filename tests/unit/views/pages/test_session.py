@@ -39,7 +39,7 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
     page = lines(timed(path))
     assert part(page, "The next request", "Every request of the session") == [
         "The next request",
-        "18,416 tokens 9.2 % of 200,000",
+        "18,416 tokens 9.2% of 200,000",
         "[c-overhead 0.0% 7.179%] overhead: 15,004",
         "[c-file-reads 7.179% 1.435%] file reads: 3,000",
         "[c-frames 8.614% 0.581%] frames: 1,215",
@@ -49,19 +49,19 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
         "[limit-tick dashed 83.5% 0]",
         "Claude Code compacts by itself in 148,584, at 167,000.",
         "By kind",
-        "overhead 15,004 81.5 %",
+        "overhead 15,004 81.5%",
         "[c-overhead 100.0%]",
-        "file reads 3,000 16.3 %",
+        "file reads 3,000 16.3%",
         "[c-file-reads 19.995%]",
-        "frames 1,215 6.6 %",
+        "frames 1,215 6.6%",
         "[c-frames 8.098%]",
-        "tool calls 14 0.1 %",
+        "tool calls 14 0.1%",
         "[c-tool-calls 0.093%]",
-        "user 6 0.0 %",
+        "user 6 0.0%",
         "[c-user 0.04%]",
-        "assistant 5 0.0 %",
+        "assistant 5 0.0%",
         "[c-assistant 0.033%]",
-        "unexplained -828 -4.5 %",
+        "unexplained -828 -4.5%",
         "[c-unexplained 0.0%]",
         (
             "What is striped, and the overhead, is not counted but inferred from the usage "
@@ -76,7 +76,7 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "Every request of the session",
         "requests in 2 turns 4",
         "tokens sent by all of them together 68,340",
-        "of that read from the cache 48.7 %",
+        "of that read from the cache 48.7%",
         "tokens paid again, at most 16,630",
         "compactions by the client 0",
         "for what has a price (estimate) $ 0.2262",
@@ -206,7 +206,7 @@ def test_standard_input_is_no_path(path: Path) -> None:
 
 def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
     page = lines(timed(path, measure=replace(FAST, window=10_000)))
-    assert page[3] == "18,416 tokens 184.2 % of 10,000"
+    assert page[3] == "18,416 tokens 184.2% of 10,000"
     assert page[9:12] == [
         "[c-assistant 99.974% 0.026%] assistant: 5",
         "[limit-tick 54.301% -4]",

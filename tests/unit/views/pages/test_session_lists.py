@@ -60,11 +60,11 @@ def timeline(*messages: TimelineMessage, files: tuple[TimelineFile, ...] = ()) -
 def test_kinds_are_bars_of_the_largest_one() -> None:
     bars = category_bars({"user": 50, "media": 25, "unexplained": -10}, 200).rows
     assert [(bar.label, bar.figure, bar.note, bar.width, bar.name) for bar in bars] == [
-        ("user", "50", "25.0 %", 100.0, "c-user"),
-        ("media", "25", "12.5 %", 50.0, "c-media"),
-        ("unexplained", "-10", "-5.0 %", 0.0, "c-unexplained"),
+        ("user", "50", "25.0%", 100.0, "c-user"),
+        ("media", "25", "12.5%", 50.0, "c-media"),
+        ("unexplained", "-10", "-5.0%", 0.0, "c-unexplained"),
     ]
-    assert category_bars({"user": 1}, 0).rows[0].note == "100.0 %"
+    assert category_bars({"user": 1}, 0).rows[0].note == "100.0%"
 
 
 def test_segments_lie_side_by_side_and_fill_what_is_used() -> None:

@@ -60,7 +60,7 @@ def test_files_are_rows_and_sums() -> None:
     assert lines(ROW, SKIPPED) == [
         "File Format Model Tokens Context Used Status",
         "─",
-        "a codex gpt-5 90 80 80.0 % ok",
+        "a codex gpt-5 90 80 80.0% ok",
         "",
         "files 1,200: 1,199 ok, 1 failed",
         "on disk 2.5 kB in 4 lines",
@@ -74,13 +74,13 @@ def test_compacted_files_are_shown_before_and_after() -> None:
     assert found[:3] == [
         "File Format Model Tokens before Tokens after Saved Context Used Status",
         "─",
-        "a codex gpt-5 90 40 50 40 40.0 % ok",
+        "a codex gpt-5 90 40 50 40 40.0% ok",
     ]
     assert found[6:] == [
         "not understood 2 of these lines",
         "before 9,000 tokens in 1 message",
         "after 6,000 tokens",
-        "saved 3,000 tokens (33.3 %)",
+        "saved 3,000 tokens (33.3%)",
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_data_set_is_one_row() -> None:
     assert (listed.context, listed.used, listed.status) == (110, 1.1, "over")
     assert (last.tokens_before, last.used, last.format) == (None, None, None)
     found = lines(*rows[1:4])
-    assert found[2] == "set.parquet codex 185 110 110.0 % over"
+    assert found[2] == "set.parquet codex 185 110 110.0% over"
     assert found[4:6] == ["conversations 1,200: 1,199 ok, 1 failed", "unpacked 2.5 kB in 4 lines"]
 
 
@@ -150,8 +150,8 @@ def test_tokens_of_two_counters_are_told_one_by_one() -> None:
     ]
     compacting = replace(OPTIONS, compacts=True)
     assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
-        "tokens 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6 %)",
-        "tokens 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0 %)",
+        "tokens 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
+        "tokens 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
     ]
 
 
@@ -210,11 +210,11 @@ def gated(*rows: BatchRow, over: int = 0, **gates: Any) -> list[str]:
 def test_gates_are_told_with_their_limits() -> None:
     own = replace(ROW, measure=replace(MEASURE, base="window"))
     assert gated(ROW, over=1, fail_over=0.85) == [
-        "1 file over the limit of 85.0 % of where its client compacts"
+        "1 file over the limit of 85.0% of where its client compacts"
     ]
     [line] = gated(own, ROW, fail_over=0.8, fail_over_tokens=9_000)
-    assert line.endswith(" of 80.0 % of where its client compacts or the window or 9,000 tokens")
-    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit of 80.0 % of what fits"]
+    assert line.endswith(" of 80.0% of where its client compacts or the window or 9,000 tokens")
+    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit of 80.0% of what fits"]
     assert gated(conversation(1), over=1, fail_over_tokens=5) == [
         "1 conversation over the limit of 5 tokens"
     ]
@@ -255,7 +255,7 @@ def test_files_whose_messages_an_option_would_read_are_told() -> None:
 
 def test_growth_is_told() -> None:
     growth = BaselineComparison(findings=(), compared=("shop",))
-    assert messages(ROW, growth=growth) == ["nothing grew by more than 10.0 % (1 project compared)"]
+    assert messages(ROW, growth=growth) == ["nothing grew by more than 10.0% (1 project compared)"]
 
 
 def test_a_document_has_sums_and_rows() -> None:
@@ -270,11 +270,11 @@ def test_a_document_has_sums_and_rows() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (79, ["File Model Tokens before Tokens after Saved Context Used Status"]),
-        (71, ["File Tokens before Tokens after Saved Context Used Status"]),
-        (64, ["File Tokens before Tokens after Context Used Status"]),
-        (57, ["File Tokens before Tokens after Used Status"]),
-        (48, ["File Tokens before Tokens after Status"]),
+        (78, ["File Model Tokens before Tokens after Saved Context Used Status"]),
+        (70, ["File Tokens before Tokens after Saved Context Used Status"]),
+        (63, ["File Tokens before Tokens after Context Used Status"]),
+        (56, ["File Tokens before Tokens after Used Status"]),
+        (47, ["File Tokens before Tokens after Status"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:

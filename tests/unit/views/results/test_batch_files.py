@@ -80,7 +80,7 @@ def test_a_page_has_totals_and_what_fails() -> None:
         "| files | 1 file: 1,200 ok, 2 not a transcript |",
         "| on disk | 2.5 kB |",
         "| tokens | 9,000 |",
-        "| saved | 3,000 (33.3 %) |",
+        "| saved | 3,000 (33.3%) |",
         "| exit code | 66 |",
         "",
         "| file | status | why |",

@@ -33,11 +33,11 @@ def test_a_session_with_room_is_not_due(path: Path) -> None:
         f"{path}: compaction is not due",
         "profile default: compactctl's own default",
         "trigger ratio >= 0.8",
-        "next request 492 tokens, 3.8 % of the available input",
-        "window 20,000: 2.5 % used, 19,508 left",
+        "next request 492 tokens, 3.8% of the available input",
+        "window 20,000: 2.5% used, 19,508 left",
         "--window",
         "output reserve 7,000 tokens",
-        "available input 13,000: 3.8 % used, 12,508 left",
+        "available input 13,000: 3.8% used, 12,508 left",
         "history 3 turns, 12 messages",
         "counted with chars/4 (estimate)",
         "level none",
@@ -50,7 +50,7 @@ def test_a_full_session_is_due_and_says_how_far_over_it_is(path: Path) -> None:
     result = checked(path, window=600)
     found = words(check_terminal(result))
     assert found[0] == f"{path}: compaction is due: ratio >= 0.8"
-    assert found[3] == "next request 492 tokens, 126.2 % of the available input"
+    assert found[3] == "next request 492 tokens, 126.2% of the available input"
     assert found[-2:] == [
         "level over", "Context: 126% of 390 tokens used; compaction is overdue",
     ]  # fmt: skip

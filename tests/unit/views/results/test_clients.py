@@ -138,14 +138,14 @@ FIGURES = StatusLineResult(context=None, window=None, compacts_at=None, compacti
         ({"context": 999_499}, "context 999k"),
         ({"context": 999_500}, "context 1M"),
         ({"context": 1_234_000}, "context 1.23M"),
-        ({"context": 68_400, "window": 200_000}, "context 68k of 200k (34 %)"),
+        ({"context": 68_400, "window": 200_000}, "context 68k of 200k (34%)"),
         (
             {"context": 1, "window": 200_000, "compacts_at": 167_000, "compactions": 1},
-            "context 1 of 200k (0 %) · compacts at 167k · compacted 1 time",
+            "context 1 of 200k (0%) · compacts at 167k · compacted 1 time",
         ),
         (
             {"context": 0, "window": 10, "compactions": 2},
-            "context 0 of 10 (0 %) · compacted 2 times",
+            "context 0 of 10 (0%) · compacted 2 times",
         ),
         ({"context": 5, "compactions": 0, "compacts_at": 0}, "context 5"),
     ],

@@ -333,9 +333,9 @@ def test_a_rescue_tells_what_was_and_what_is() -> None:
         replace(RESULT, written=written), continue_with="codex resume 1", uncounted=1_000
     )
     assert words(rescue_terminal(result)) == [
-        "was 10,000 tokens, 6.0 % of where Claude Code compacts",
+        "was 10,000 tokens, 6.0% of where Claude Code compacts",
         "by the error; 1,000 of them are not counted in the transcript",
-        "is 6,000 tokens, 3.6 %: 161,000 are free",
+        "is 6,000 tokens, 3.6%: 161,000 are free",
         "by dedup (1 hidden, 1,200 rewritten)",
         "counted with o200k_base (exact)",
         "wrote out",
@@ -370,7 +370,7 @@ def test_where_nothing_was_rescued_it_is_said_why(counted: int, said: str) -> No
     totals = replace(OUTCOME.after, largest_counted=counted)
     [line] = words(rescue_terminal(rescued(outcome(IDLE, before=totals, after=totals))))
     assert line.startswith(f"my run.jsonl: {said}: {counted:,} tokens, ")
-    assert line.endswith(" % of where Claude Code compacts; nothing was written")
+    assert line.endswith("% of where Claude Code compacts; nothing was written")
 
 
 def test_an_earlier_rescue_is_told() -> None:

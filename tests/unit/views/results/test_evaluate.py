@@ -84,7 +84,7 @@ def test_figures_are_a_table_without_empty_columns() -> None:
         "counted with chars/4",
         "noise not known: it takes sessions of two projects",
         "",
-        "Policy Asked Kept Recall 95 % of recall",
+        "Policy Asked Kept Recall 95% of recall",
         "─",
         "mine 50% 50.0 80.0 70.0-90.0",
         "mine 25% 25.0 40.0 30.0-50.0",
@@ -127,7 +127,7 @@ def test_what_was_not_measured_is_told(changes: dict[str, Any], said: str) -> No
 def test_noise_is_told_with_its_pairs() -> None:
     noise = Noise(share=0.125, kinds={}, pairs=1)
     assert lines(noise=noise)[4] == (
-        "noise 12.5 % of what is demanded would be by the futures of other projects (1 pair)"
+        "noise 12.5% of what is demanded would be by the futures of other projects (1 pair)"
     )
 
 

@@ -57,7 +57,7 @@ def test_a_profile_is_explained() -> None:
         "mine: My own",
         f"compacts when {PROFILE.trigger}",
         "down to below the trigger",
-        "output reserve 35 % of the window, at most 64,000 tokens",
+        "output reserve 35% of the window, at most 64,000 tokens",
         "leaves alone the newest turn's prompt and its newest 10 steps",
         "",
         "stages",
@@ -86,7 +86,7 @@ def test_what_is_special_about_a_profile_is_told() -> None:
         "switched off compaction is never due",
         f"compacts when {PROFILE.trigger}",
         "down to below the trigger",
-        "output reserve 35 % of the window, at most 64,000 tokens",
+        "output reserve 35% of the window, at most 64,000 tokens",
         "safety margin 90.0% of the rest is used",
         "window 128k",
         "counter chars/4",
@@ -128,7 +128,7 @@ def test_a_size_to_reach_is_told(target: Any, said: str, documented: object) -> 
     ("rule", "said"),
     [
         (BudgetRule(reserve=8_000, max_reserve=None), "8,000 tokens"),
-        (BudgetRule(percent=20, max_reserve=None), "20 % of the window"),
+        (BudgetRule(percent=20, max_reserve=None), "20% of the window"),
         (
             BudgetRule(use_max_output=True, reserve=8_000, max_reserve=9_000),
             (

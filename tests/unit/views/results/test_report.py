@@ -47,34 +47,34 @@ def test_files_are_summed_up_and_listed() -> None:
         "Tokens by category",
         "Of Tokens Share of all",
         "─",
-        "tool calls 20,000 66.7 % ████████████████",
-        "user 10,000 33.3 % ████████",
+        "tool calls 20,000 66.7% ████████████████",
+        "user 10,000 33.3% ████████",
         "",
         "Tokens by tool",
         "Of Tokens Share of all",
         "─",
-        "Bash 9,000 30.0 % ███████▎",
-        "Read 6,000 20.0 % ████▊",
+        "Bash 9,000 30.0% ███████▎",
+        "Read 6,000 20.0% ████▊",
         "",
         "Size of the next request",
         "From Below Files Share",
         "─",
-        "16,000 32,000 1 100.0 % ████████████████████████",
+        "16,000 32,000 1 100.0% ████████████████████████",
         "",
         "Models",
         "Model Files Tokens Median request Read again Tools",
         "─",
-        "gpt-5 1 30,000 20,000 10.0 % 50.0 %",
+        "gpt-5 1 30,000 20,000 10.0% 50.0%",
         "",
         "Projects",
         "Project Files Tokens Median request Read again Tools",
         "─",
-        "shop 1 30,000 20,000 10.0 % 50.0 %",
+        "shop 1 30,000 20,000 10.0% 50.0%",
         "",
         "Weeks",
         "Week Files Tokens Median request Read again Tools",
         "─",
-        "2023-W46 1 30,000 20,000 10.0 % 50.0 %",
+        "2023-W46 1 30,000 20,000 10.0% 50.0%",
         "",
         "Largest",
         "File Next request Status",
@@ -89,7 +89,7 @@ def test_files_are_summed_up_and_listed() -> None:
 
 def test_what_was_saved_is_told_with_its_share() -> None:
     found = lines(replace(ROW, saved=6_000))
-    assert found[2] == "saved 6,000 tokens (20.0 %)"
+    assert found[2] == "saved 6,000 tokens (20.0%)"
     assert found[4].startswith("compacted next requests as they are after compaction")
 
 
@@ -142,7 +142,7 @@ def test_growth_is_told_since_when(findings: tuple[GrowthFinding, ...], style: s
     found = words(report_terminal(result))
     assert found[-3:-1] == ["", "Since old.parquet"]
     assert styles(report_terminal(result))[-1] == style
-    assert list(report_messages(result)) == ["1 figure grew by more than 10.0 %"] * len(findings)
+    assert list(report_messages(result)) == ["1 figure grew by more than 10.0%"] * len(findings)
     empty = result_of(FAILED, growth=growth)
     assert "Since old.parquet" in words(report_terminal(empty))
     assert report_document(result)["exitCode"] == len(findings)
@@ -166,12 +166,12 @@ def test_a_document_has_lists_for_what_is_counted() -> None:
 @pytest.mark.parametrize(
     ("width", "table", "titles_before", "titles_after"),
     [
-        (56, 3, "Model Files Tokens Median request Read again Tools", "Tools"),
+        (55, 3, "Model Files Tokens Median request Read again Tools", "Tools"),
         (48, 3, "Model Files Tokens Median request Read again", "Read again"),
         (36, 3, "Model Files Tokens Median request", "Files"),
-        (44, 0, "Of Tokens Share of all", "Share of all"),
-        (30, 1, "Of Tokens Share of all", "Share of all"),
-        (55, 2, "From Below Files Share", "Share"),
+        (43, 0, "Of Tokens Share of all", "Share of all"),
+        (29, 1, "Of Tokens Share of all", "Share of all"),
+        (54, 2, "From Below Files Share", "Share"),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(

@@ -65,7 +65,7 @@ def test_requests_are_rows_and_totals() -> None:
         "",
         "rounds 2 in 1 turn",
         "sent 17,000 tokens, the contexts of all rounds added up",
-        "cached 4,000 tokens, 23.5 % of what was sent",
+        "cached 4,000 tokens, 23.5% of what was sent",
         "paid again 0 tokens at most; the cache was missed in 0 rounds, 0 of them after idle gaps",
         "output 1,230 tokens, 1 of the answers by count (~)",
         "compactions 0 by the client, 0 by compactctl",
@@ -118,7 +118,7 @@ def test_what_was_sent_again_by_tools_of_the_provider_is_told() -> None:
         "sent 9,500 tokens, the contexts of all rounds added up; "
         "500 of them sent again by tools of the provider"
     )
-    assert found[6] == "cached 4,100 tokens, 43.2 % of what was sent"
+    assert found[6] == "cached 4,100 tokens, 43.2% of what was sent"
     assert round_row(again, None)["resent"] == 500
 
 
@@ -137,8 +137,8 @@ def test_costs_are_a_column_and_totals() -> None:
         "What the input was spent on (estimate)",
         "Cost $ Share For",
         "─",
-        "0.3750 75.0 % user",
-        "0.1250 25.0 % tool results",
+        "0.3750 75.0% user",
+        "0.1250 25.0% tool results",
     ]
 
 

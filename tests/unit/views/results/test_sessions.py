@@ -50,7 +50,7 @@ def test_a_session_is_a_row_with_what_to_do_about_it() -> None:
     assert words(sessions_terminal(RESULT)) == [
         "Session Client Changed Title Project Context Full Filled Model Size",
         "─",
-        "11112222 claude-code 2 hours ago Mend the gate ~/gate 50,000 50 % ████ opus 2.5 kB",
+        "11112222 claude-code 2 hours ago Mend the gate ~/gate 50,000 50% ████ opus 2.5 kB",
         "",
         "sizes: recorded by the client, of the newest request and its answer",
         "look into one: compactctl stats 11112222",
@@ -69,7 +69,7 @@ def test_a_full_session_can_be_rescued(context: int | None, *, is_full: bool) ->
 
 def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:
     lines = words(sessions_terminal(replace(RESULT, rows=(row_of(at_least=90_000),))))
-    assert "≥90,000 ≥90 %" in lines[2]
+    assert "≥90,000 ≥90%" in lines[2]
     assert "sizes: recorded by the client, of the newest request and its answer" not in lines
     assert "make a full one go on: compactctl rescue 11112222" in lines
 

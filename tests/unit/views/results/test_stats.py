@@ -36,12 +36,12 @@ def test_a_session_is_shown_by_category_request_message_tool_and_file(path: Path
         "",
         "Category Tokens Share of window Share of all",
         "─",
-        "user 6 0.0 % 0.2 %",
-        "assistant 5 0.0 % 0.2 %",
-        "tool calls 14 0.0 % 0.5 % ▏",
-        "file reads 3,000 1.5 % 99.2 % ███████████████████████▊",
+        "user 6 0.0% 0.2%",
+        "assistant 5 0.0% 0.2%",
+        "tool calls 14 0.0% 0.5% ▏",
+        "file reads 3,000 1.5% 99.2% ███████████████████████▊",
         "",
-        "all 3,025 1.5 %",
+        "all 3,025 1.5%",
         "",
         "last reported 18,410 tokens by the provider",
         "counted 3,025 tokens in the transcript, the table above (estimate)",
@@ -52,7 +52,7 @@ def test_a_session_is_shown_by_category_request_message_tool_and_file(path: Path
         ("frames 1,215 tokens that messages, calls and results take beside their text (estimate)"),
         "unexplained -828 tokens of counting error",
         "next request 18,416 tokens: plenty of room",
-        "window 200,000: 9.2 % used, 181,584 left",
+        "window 200,000: 9.2% used, 181,584 left",
         "claude-sonnet-4-6, model in the transcript; assumed, it may have 1,000,000",
         "Claude Code 167,000: compacts by itself in 148,584",
         "for the answer 128,000 left",
@@ -77,7 +77,7 @@ def test_a_session_is_shown_by_category_request_message_tool_and_file(path: Path
         "─",
         "2 1 1,500 a.py",
         "",
-        "12.1 kB (73.8 %) of 16.4 kB on disk are text that the model reads",
+        "12.1 kB (73.8%) of 16.4 kB on disk are text that the model reads",
     ]
     assert styles(stats_terminal(result)) == ["bold"] * 5
     assert list(stats_messages(result)) == []
@@ -164,7 +164,7 @@ def test_requests_are_listed_in_their_place(path: Path) -> None:
 @pytest.mark.parametrize(
     ("width", "table", "before", "after"),
     [
-        (69, 0, "Category Tokens Share of window Share of all", " Share of all"),
+        (68, 0, "Category Tokens Share of window Share of all", " Share of all"),
         (53, 3, "Reads Shown again later Tokens of older reads File", "Shown again later "),
         (47, 2, "Tool Calls Call tokens Result tokens Errors", "Call tokens "),
         (34, 2, "Tool Calls Result tokens Errors", " Errors"),
