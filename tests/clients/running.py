@@ -2,7 +2,7 @@
 
 Another client is a class here and its entry in ``ALL_CLIENTS``, its package in ``run.py``, the
 pieces of its sessions and requests in ``WIRES`` of ``pieces.py``, and a row in the table of
-docs/continue.md.
+docs/sessions.md.
 """
 
 import json
