@@ -31,7 +31,7 @@ def test_a_session_with_room_is_not_due(path: Path) -> None:
     result = checked(path)
     assert words(check_terminal(result)) == [
         f"{path}: compaction is not due",
-        "profile default: compactctl's own default",
+        "profile default: compactctl's default",
         "trigger ratio >= 0.8",
         "next request 492 tokens, 3.8% of the available input",
         "window 20,000: 2.5% used, 19,508 left",
