@@ -14,7 +14,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
-from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments
+from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments, row_data
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
 
@@ -105,6 +105,9 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
     reason = "" if choice.redact else names.line(fate.reason)
     return {
         "anchor": anchor_of(index),
+        "data": row_data(
+            tokens=[f"{fate.tokens}"], fate=[fate.fate], tool=map(names.tool, fate.tools)
+        ),
         "line": fate.line,
         "role": fate.role,
         "says": one_line(text, _PREVIEW_CHARS) or ", ".join(map(names.tool, fate.tools)),

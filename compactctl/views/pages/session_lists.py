@@ -1,5 +1,6 @@
 """Lists on a session's page: the parts of its next request, and the files it read again."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
@@ -204,9 +205,16 @@ def message_rows(
 ) -> list[dict[str, object]]:
     """Return the messages with their texts."""
     largest = max((message.tokens for message in timeline.messages), default=1)
+    files = _files_by_message(timeline, names)
     return [
         {
             "anchor": anchor_of(index),
+            "data": row_data(
+                tokens=[f"{timeline.messages[index].tokens}"],
+                kind=[timeline.messages[index].category],
+                tool=map(names.tool, timeline.messages[index].tools),
+                file=files.get(index, ()),
+            ),
             "place": _position_text(timeline, index),
             "role": timeline.messages[index].message.role,
             "says": one_line(text, _PREVIEW_CHARS)
@@ -219,3 +227,17 @@ def message_rows(
         }
         for index, text in zip(indices, texts, strict=True)
     ]
+
+
+def _files_by_message(timeline: Timeline, names: PageNames) -> Mapping[int, list[str]]:
+    """Return the names of the files that each message shows."""
+    files: dict[int, list[str]] = defaultdict(list)
+    for file in timeline.files:
+        for index in dict.fromkeys(file.reads):
+            files[index].append(names.file(file.path))
+    return files
+
+
+def row_data(**values: Iterable[str]) -> dict[str, str]:
+    """Return the attributes by which the script sorts and filters a row; no value has two lines."""
+    return {f"data-{name}": text for name, lines in values.items() if (text := "\n".join(lines))}

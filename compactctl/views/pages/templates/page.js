@@ -2,14 +2,61 @@
 (() => {
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const made = (name, text) => {
+  const made = (name, text = "") => {
     const element = document.createElement(name);
     element.textContent = text;
     return element;
   };
 
-  // A slider and drawings, whose columns it goes through, with what there is to say of each.
-  const follow = (root, count, tell) => {
+  // Long lists are in <noscript>, so that they are complete without this script. To the script that
+  // is one text, which it reads into a document of its own; rows are on the page while in view.
+  const readRows = (name) => {
+    const source = one(`noscript[data-${name}]`);
+    return source && new DOMParser().parseFromString(source.textContent, "text/html").body;
+  };
+
+  // Draw rows in blocks; a block out of view is a spacer of the same height.
+  const BLOCK = 40;
+  const lazyList = (box, blockTag, rowTag) => {
+    const blocks = new Map();
+    const isFilled = (element) => !blocks.get(element).spacer.isConnected;
+    const fill = (element) => {
+      if (!isFilled(element)) element.replaceChildren(...blocks.get(element).rows);
+    };
+    const clear = (element) => {
+      if (!isFilled(element) || element.contains(document.activeElement)) return;
+      const { spacer } = blocks.get(element);
+      spacer.style.height = `${element.offsetHeight}px`;
+      element.replaceChildren(spacer);
+    };
+    const seen = (entries) => {
+      for (const entry of entries) (entry.isIntersecting ? fill : clear)(entry.target);
+    };
+    const observer = new IntersectionObserver(seen, { root: box.closest(".scroll"), rootMargin: "800px 0px" });
+    addEventListener("beforeprint", () => [...blocks.keys()].forEach(fill));
+    return {
+      show(rows) {
+        observer.disconnect();
+        blocks.clear();
+        for (let at = 0; at < rows.length; at += BLOCK) {
+          const element = made(blockTag), spacer = made(rowTag), part = rows.slice(at, at + BLOCK);
+          spacer.style.height = `calc(${part.length} * var(--row))`;
+          element.append(spacer);
+          blocks.set(element, { rows: part, spacer });
+        }
+        box.replaceChildren(...blocks.keys());
+        for (const element of blocks.keys()) observer.observe(element);
+      },
+      draw(row) {
+        const entry = [...blocks].find(([, block]) => block.rows.includes(row));
+        if (entry) fill(entry[0]);
+        return Boolean(entry);
+      },
+    };
+  };
+
+  // A slider selects a column of the charts; `describe` returns elements and a spoken text.
+  const follow = (root, count, describe) => {
     const slide = one("[data-slide]", root), readout = one("[data-readout]", root);
     const plots = all(".plot", root);
     const show = () => {
@@ -19,8 +66,8 @@
         line.setAttribute("x1", x);
         line.setAttribute("x2", x);
       }
-      const [shown, spoken] = tell(at);
-      readout.replaceChildren(...shown);
+      const [elements, spoken] = describe(at);
+      readout.replaceChildren(...elements);
       slide.setAttribute("aria-valuetext", spoken);
     };
     const point = (event) => {
@@ -38,88 +85,138 @@
       });
     }
     slide.addEventListener("input", show);
+    slide.parentElement.hidden = false;
     show();
   };
 
-  // A session: each request is told from its row of the table.
-  const life = one("[data-life]");
-  if (life) {
-    const titles = all("[data-table] th").map((cell) => cell.textContent);
-    const rows = all("[data-table] tbody tr");
+  // A session: the readout of a request is its row of the table.
+  const life = one("[data-life]"), table = readRows("table");
+  if (life && table) {
+    const titles = all("th", table).map((cell) => cell.textContent);
+    const rows = all("tbody tr", table);
     const swatches = new Map(all(".legend li", life).map((item) => [item.textContent, one("svg", item)]));
     follow(life, rows.length, (at) => {
       const cells = [...rows[at].cells];
-      const told = new Map(titles.map((title, index) => [title, cells[index].textContent]));
-      const head = made("p", ""), link = one("a", cells[0]);
-      const name = made(link ? "a" : "strong", `Request ${told.get("Request")}`);
-      if (link) name.href = link.hash;
-      head.append(name, ` turn ${told.get("Turn")}${told.get("Time") ? `, ${told.get("Time")}` : ""}: `);
-      head.append(made("strong", `${told.get("Context")} tokens`));
+      const texts = new Map(titles.map((title, index) => [title, cells[index].textContent]));
+      const head = made("p"), link = one("a", cells[0]);
+      const name = made(link ? "a" : "strong", `Request ${texts.get("Request")}`);
+      if (link) name.href = link.getAttribute("href");
+      head.append(name, ` turn ${texts.get("Turn")}${texts.get("Time") ? `, ${texts.get("Time")}` : ""}: `);
+      head.append(made("strong", `${texts.get("Context")} tokens`));
       const parts = [];
       for (const [title, unit] of [["New", " new"], ["Cached", " cached"], ["Paid again", " paid again"], ["Output", " answered"], ["Cost $", " dollars"]]) {
-        if (told.get(title)) parts.push(told.get(title) + unit);
+        if (texts.get(title)) parts.push(texts.get(title) + unit);
       }
-      if (told.get("Marks")) parts.push(told.get("Marks"));
-      const list = document.createElement("ul");
+      if (texts.get("Marks")) parts.push(texts.get("Marks"));
+      const list = made("ul");
       const held = titles.slice(titles.indexOf("Marks") + 1);
-      const size = (title) => Number(told.get(title).replaceAll(",", ""));
+      const size = (title) => Number(texts.get(title).replaceAll(",", ""));
       for (const title of held.filter(size).sort((a, b) => size(b) - size(a))) {
-        const item = document.createElement("li"), swatch = swatches.get(title);
+        const item = made("li"), swatch = swatches.get(title);
         if (swatch) item.append(swatch.cloneNode(true));
-        item.append(`${title} ${told.get(title)}`);
+        item.append(`${title} ${texts.get(title)}`);
         list.append(item);
       }
       return [[head, made("p", parts.join(" · ")), list], `${head.textContent}; ${parts.join(", ")}`];
     });
+    const figures = one(".figures");
+    figures.addEventListener("toggle", () => {
+      const shown = one("table", table);
+      one(".scroll", figures).append(shown);
+      const head = one("thead", shown);
+      lazyList(shown, "tbody", "tr").show(rows);
+      shown.prepend(head);
+    }, { once: true });
   }
 
-  // A compaction: each message is told from its row of the list.
+  const listing = one("[data-messages]");
+  if (!listing) return;
+  const messages = all(".m", readRows("rows"));
+  for (const row of messages) {
+    const text = one("pre", row);
+    // A preview fills its row, however wide that is.
+    if (text) one("span", row).lastChild.data = ` ${text.textContent.slice(0, 300)}`;
+  }
+  const messageById = new Map(messages.map((row) => [row.id, row]));
+  const list = lazyList(one("[data-list]", listing), "div", "div");
+
+  // A compaction: the readout of a message is its row of the list.
   const strip = one("[data-strip]");
   if (strip) {
     const targets = strip.dataset.strip.split(" ");
     follow(strip, targets.length, (at) => {
-      const row = document.getElementById(targets[at]);
+      const row = messageById.get(targets[at]);
       const texts = ["i", "b", "em"].map((name) => one(name, row).textContent);
-      const head = made("p", ""), link = made("a", `${texts[0]}, ${texts[1]}`);
+      const head = made("p"), link = made("a", `${texts[0]}, ${texts[1]}`);
       link.href = `#${row.id}`;
       head.append(link, `: ${texts[2]} tokens`);
-      const why = made("p", one(".why", row).textContent), says = made("p", one("span", row).textContent);
-      return [[head, why, says], `${head.textContent}; ${why.textContent}`];
+      const why = made("p", one(".why", row).textContent), preview = made("p", one("span", row).textContent);
+      return [[head, why, preview], `${head.textContent}; ${why.textContent}`];
     });
   }
 
-  // A link to a message opens it.
+  // The form filters by text and by what is known of a message, and sorts.
+  const find = one("[data-find]", listing);
+  const words = one("[data-words]", find), sent = one("[data-sent]", find);
+  const sort = one("[data-sort]", find), count = one("[data-count]", find);
+  const texts = new Map();
+  const textOf = (row) => {
+    if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+    return texts.get(row);
+  };
+  const valuesOf = (row, name) => (row.dataset[name] || "").split("\n").filter(Boolean);
+  const choices = all("[data-by]", find).filter((select) => {
+    const counts = new Map();
+    for (const row of messages) {
+      for (const value of valuesOf(row, select.dataset.by)) counts.set(value, (counts.get(value) || 0) + 1);
+    }
+    for (const value of [...counts.keys()].sort()) {
+      const option = made("option", `${value} (${counts.get(value).toLocaleString("en")})`);
+      option.value = value;
+      select.append(option);
+    }
+    select.parentElement.hidden = counts.size < 2;
+    return counts.size > 1;
+  });
+  const tokensOf = (row) => Number(row.dataset.tokens);
+  const filter = () => {
+    const wanted = words.value.toLowerCase();
+    const shown = messages.filter((row) =>
+      (!sent.checked || !row.classList.contains("gone")) &&
+      choices.every((select) => !select.value || valuesOf(row, select.dataset.by).includes(select.value)) &&
+      (!wanted || textOf(row).includes(wanted)));
+    if (sort.value) shown.sort((a, b) => tokensOf(b) - tokensOf(a));
+    list.show(shown);
+    const tokens = shown.reduce((sum, row) => sum + tokensOf(row), 0);
+    const [n, all_, size] = [shown.length, messages.length, tokens].map((number) => number.toLocaleString("en"));
+    count.textContent = `${n} of ${all_} messages, ${size} tokens`;
+  };
+  find.addEventListener("input", filter);
+  find.addEventListener("submit", (event) => event.preventDefault());
+  find.hidden = false;
+  filter();
+
+  // A link to a message draws and opens it.
+  let marked = null;
   const open = () => {
-    const target = location.hash && document.getElementById(location.hash.slice(1));
-    if (!target || !target.classList.contains("m")) return;
-    target.hidden = false;
-    target.open = true;
-    const place = one("summary", target) || target;
-    place.focus({ preventScroll: true });
-    target.scrollIntoView({ block: "start" });
+    const row = messageById.get(location.hash.slice(1));
+    if (!row) return;
+    if (!list.draw(row)) {
+      find.reset();
+      filter();
+      list.draw(row);
+    }
+    if (row.matches("details")) row.open = true;
+    if (marked) marked.classList.remove("target");
+    row.classList.add("target");
+    marked = row;
+    (one("summary", row) || row).focus({ preventScroll: true });
+    row.scrollIntoView({ block: "start" });
   };
   addEventListener("hashchange", open);
+  addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link && link.hash && link.hash === location.hash) open();
+  });
   open();
-
-  // Messages are found by the words in them.
-  const find = one("[data-find]");
-  if (find) {
-    const words = one("[data-words]", find), sent = one("[data-sent]", find), count = one("[data-count]", find);
-    const messages = all("[data-messages] .m").map((item) => [item, null]);
-    const filter = () => {
-      const wanted = words.value.toLowerCase();
-      let shown = 0;
-      for (const each of messages) {
-        each[1] ??= each[0].textContent.toLowerCase();
-        const fits = (!sent.checked || !each[0].classList.contains("gone")) && each[1].includes(wanted);
-        each[0].hidden = !fits;
-        shown += fits;
-      }
-      count.textContent = `${shown} of ${messages.length}`;
-    };
-    words.addEventListener("input", filter);
-    sent.addEventListener("input", filter);
-    find.addEventListener("submit", (event) => event.preventDefault());
-    find.hidden = false;
-  }
 })();

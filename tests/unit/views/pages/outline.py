@@ -32,10 +32,13 @@ class _Outline(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.text = ""
         self._is_main = False
+        # Its labels are the same on every page of a kind.
+        self._is_form = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         self._is_main |= tag == "main"
+        self._is_form |= tag == "form"
         if not self._is_main:
             return
         if tag in _LINES:
@@ -50,9 +53,10 @@ class _Outline(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._is_main &= tag != "main"
+        self._is_form &= tag != "form"
 
     def handle_data(self, data: str) -> None:
-        if self._is_main:
+        if self._is_main and not self._is_form:
             self.text += re.sub(r"\s+", " ", data)
 
 

@@ -61,7 +61,11 @@ def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
 
 def test_stages_fates_and_losses_are_listed(path: Path) -> None:
     page = lines(squeezed(path))
-    assert part(page, "Stages", "Messages Find only what stays") == [
+    assert part(
+        page,
+        "Stages",
+        "Messages",
+    ) == [
         "Stages",
         "Stage Outcome Tokens before After Saved",
         "summarize 9 hidden, 0 rewritten 492 251 241",
@@ -101,7 +105,7 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
 
 def test_each_message_has_its_fate_its_sizes_and_its_texts(path: Path) -> None:
     page = lines(squeezed(path))
-    at = page.index("Messages Find only what stays")
+    at = page.index("Messages")
     assert page[at + 1 : at + 4] == [
         "[c-before 0.0%]",
         (
@@ -115,7 +119,7 @@ def test_each_message_has_its_fate_its_sizes_and_its_texts(path: Path) -> None:
     )
     assert page[called - 1] == "[c-before 5.755%]"
     assert page[called + 1] == "hidden by summarize: older than the messages kept"
-    rewritten = page.index("now it says")
+    rewritten = page.index("now:")
     assert page[rewritten - 2] == (
         "rewritten by prune: older than the newest 0 tokens of tool results"
     )
@@ -166,7 +170,11 @@ def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
         ),
     ]
     assert "run.jsonl is odd" not in page
-    assert part(page, "What its summary lost", "Messages Find only what stays")[1:] == [
+    assert part(
+        page,
+        "What its summary lost",
+        "Messages",
+    )[1:] == [
         "read lost [L6]",
         "read lost [L2]",
     ]

@@ -167,7 +167,7 @@ def test_messages_are_listed_with_their_texts(path: Path) -> None:
     page = lines(timed(path))
     messages = page[page.index("Messages") + 1 :]
     assert messages[:3] == [
-        "All that was ever a message. Find only what the next request sends",
+        "All that was ever a message.",
         "[c-user 0.267%] line 1 user Look into a.py. 4",
         "Look into a.py.",
     ]

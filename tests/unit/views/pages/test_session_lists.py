@@ -140,6 +140,17 @@ def test_messages_are_rows_with_the_beginning_of_their_text() -> None:
     assert (second["says"], second["width"], second["is_sent"]) == ("Read", 100.0, False)
 
 
+def test_a_row_has_what_it_is_sorted_and_filtered_by() -> None:
+    files = (file("a.py", 0, 1), file("b.py", 1, 1))
+    found = timeline(message(0, 40, tools=()), message(1, 80, tools=("Read", "Cat")), files=files)
+    data = [row["data"] for row in message_rows(found, [0, 1], ["", ""], NAMES)]
+    assert data == [
+        {"data-tokens": "40", "data-kind": "tool results", "data-file": "a.py"},
+        {"data-tokens": "80", "data-kind": "tool results", "data-tool": "Read\nCat",
+         "data-file": "a.py\nb.py"},
+    ]  # fmt: skip
+
+
 def test_all_messages_are_listed_unless_there_are_too_many() -> None:
     few = timeline(*(message(n, 5) for n in range(3)))
     assert listed_messages(few) == [0, 1, 2]
