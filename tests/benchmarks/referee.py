@@ -1,4 +1,4 @@
-"""A second opinion on what a context still holds, which shares no code with the first one.
+"""A second opinion on what a context still holds, which shares only the reader with the first one.
 
 Neither compactions nor their measures look at what is looked at here: runs of five words, whole
 arguments of calls, the old text of edits, and the output that is found by searching for a command.
@@ -51,6 +51,11 @@ class Referee:
         self._arguments = [each for each in _new_arguments(later) if each in before.whole]
         self._edits = [each for each in _old_texts(later) if each <= before.lines]
         self._outputs = [each for each in _outputs(prefix) if before.finds(*each)]
+
+    def opinion(self, context: Sequence[Message]) -> float | None:
+        """Return the mean share over the kinds with any demand, None if there is none."""
+        shares = [hits / asked for hits, asked in self.judged(context).values() if asked]
+        return sum(shares) / len(shares) if shares else None
 
     def judged(self, context: Sequence[Message]) -> dict[str, tuple[int, int]]:
         """Return how many are there of how many that were asked for, by kind."""

@@ -14,7 +14,7 @@ from typing import Any
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
-from compactctl.model.message import Message, Part, ReasoningPart
+from compactctl.model.message import Message
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter
@@ -22,14 +22,9 @@ from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import exact_counter
 from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.overhead import OPENAI_SIGNATURE
 
-OURS, OURS_CTOK = "compactctl", "compactctl with ctok"
-# As ours, with the length of encrypted reasoning given as it was reported.
-GIVEN = "compactctl, reasoning given"
-CTOK, NEUROLINK = "ctok", "NeuroLink"
-CHARS, BYTES, RAW = "chars/4", "bytes/4", "raw o200k"
-OTHERS = (CTOK, RAW, NEUROLINK, CHARS, BYTES)
+OURS, CTOK, NEUROLINK, CHARS, RAW = "compactctl", "ctok", "NeuroLink", "chars/4", "o200k_base"
+OTHERS = (RAW, NEUROLINK, CHARS)
 CODEX, OPENCODE = "Codex", "OpenCode"
 FAMILY_OF_FORMAT = {"codex": CODEX, "opencode": OPENCODE}
 FORMATS = ("claude-code", *FAMILY_OF_FORMAT)
@@ -127,13 +122,13 @@ class Session:
 
     def counter(self, name: str, model: ModelInfo) -> TokenCounter:
         """Return the counter of an estimator; each text is counted once in a session."""
-        if name in (OURS, GIVEN):
+        if name == OURS:
             base = self._remembering(model.counter, exact_counter(model.counter))
             return base if model.is_exact else RatioCounter(base, model.factor, model.family)
-        if name in (OURS_CTOK, CTOK):
+        if name == CTOK:
             return self._remembering(model.reconstruction, ClaudeCounter(model.reconstruction))
         if name == RAW:
-            return self._remembering("o200k_base", exact_counter("o200k_base"))
+            return self._remembering(RAW, exact_counter(RAW))
         provider = "anthropic" if model.family.startswith("Claude") else "openai"
         return parse_counter(f"neurolink/{provider}" if name == NEUROLINK else name)
 
@@ -212,32 +207,6 @@ def known_at(before: Transcript, anchor: Asked | None) -> Transcript:
         effective=tuple(map(hidden, before.effective)),
         session=replace(before.session, client_counts=None),
     )
-
-
-def with_reasoning(seen: Transcript, before: Transcript) -> Transcript:
-    """Return what is seen with encrypted reasoning as long as what was reported stands for."""
-    usages = ((m.response_id, m.usage) for m in before.messages)
-    reported = {name: usage.reasoning for name, usage in usages if usage and usage.reasoning}
-
-    def told(message: Message) -> Message:
-        thought = reported.get(message.response_id)
-        if thought is None or not any(map(_is_opaque, message.parts)):
-            return message
-        del reported[message.response_id]
-        length = round((thought + OPENAI_SIGNATURE.envelope) / OPENAI_SIGNATURE.per_character)
-        return replace(message, parts=tuple(_sealed(part, length) for part in message.parts))
-
-    return replace(seen, effective=tuple(map(told, seen.effective)))
-
-
-def _is_opaque(part: Part) -> bool:
-    return isinstance(part, ReasoningPart) and part.opaque
-
-
-def _sealed(part: Part, length: int) -> Part:
-    if isinstance(part, ReasoningPart) and part.opaque:
-        return replace(part, sealed=length)
-    return part
 
 
 def is_replaced(before: Transcript, newest: Asked) -> bool:

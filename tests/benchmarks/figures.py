@@ -1,0 +1,83 @@
+"""Measures accuracy and quality on recorded sessions, and renews the tables of both pages.
+
+``python tests/benchmarks/figures.py FOLDER --kept FOLDER`` takes the sessions that
+``sessions.toml`` lists from the first folder. What was measured is kept in the second, by commit,
+so that an interrupted run continues. The tables go into ``docs/counting.md`` and
+``docs/evaluation.md`` and name the commit of the checkout, which must have no changes in the
+package or here.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.accuracy import measure_accuracy
+from benchmarks.accuracy_tables import accuracy_tables
+from benchmarks.quality import measure_quality
+from benchmarks.quality_tables import quality_tables
+from benchmarks.sessions import find_sessions
+from benchmarks.tables import paragraph, renew
+
+ROOT = Path(__file__).resolve().parents[2]
+_MEASURED = ("compactctl", "tests/benchmarks")
+
+
+class KeptResults:
+    """Results by name in a file of JSON lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        lines = path.read_text().splitlines() if path.exists() else ()
+        self._results: dict[str, Any] = dict(map(json.loads, lines))
+
+    def get_or_make(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return the kept result of a name; make and keep it if there is none."""
+        if name not in self._results:
+            print(name, flush=True)
+            self._results[name] = make()
+            with self._path.open("a") as out:
+                print(json.dumps([name, self._results[name]]), file=out)
+        return self._results[name]
+
+
+def main() -> None:
+    """Measure what is not measured yet, and renew the pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kept", type=Path, required=True)
+    arguments = parser.parse_args()
+    commit = _git("rev-parse", "--short=8", "HEAD")
+    if _git("status", "--porcelain", *_MEASURED):
+        sys.exit("commit the changes first: tables name the commit that they were made with")
+    kept = arguments.kept / commit
+    kept.mkdir(parents=True, exist_ok=True)
+    sessions = list(find_sessions(arguments.folder))
+    origin = paragraph(
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with commit {commit} by"
+        " `tests/benchmarks/figures.py`."
+    )
+    quality = measure_quality(sessions, KeptResults(kept / "quality.jsonl").get_or_make)
+    _renew("evaluation.md", f"{origin}\n\n{quality_tables(quality)}")
+    accuracy = measure_accuracy(sessions, KeptResults(kept / "accuracy.jsonl").get_or_make)
+    _renew("counting.md", f"{origin}\n\n{accuracy_tables(accuracy)}")
+
+
+def _renew(name: str, tables: str) -> None:
+    page = ROOT / "docs" / name
+    page.write_text(renew(page.read_text(), tables))
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.check_output(command, text=True).strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""A figure of each session, summed up: mean, intervals and tail."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+from statistics import fmean
+
+RESAMPLES = 1_000
+_TAIL = 0.025
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The mean over sessions with 95% bootstrap intervals, and how bad it gets.
+
+    ``by_session`` resamples sessions, ``by_project`` projects with all their sessions, which is
+    None for a single one. ``tail`` is the value that one session in ten is worse than.
+    """
+
+    sessions: int
+    projects: int
+    mean: float
+    by_session: tuple[float, float]
+    by_project: tuple[float, float] | None
+    tail: float
+    worst: float
+
+
+def summarize(
+    values: Iterable[tuple[str, float]], worst: Callable[[Sequence[float]], float]
+) -> Summary | None:
+    """Sum up the values of sessions, each with its project; ``worst`` is ``min`` or ``max``."""
+    projects: dict[str, list[float]] = {}
+    for project, value in values:
+        projects.setdefault(project, []).append(value)
+    groups = list(projects.values())
+    sessions = sorted(chain(*groups), reverse=worst is max)
+    if not sessions:
+        return None
+    return Summary(
+        sessions=len(sessions),
+        projects=len(groups),
+        mean=fmean(sessions),
+        by_session=interval([[value] for value in sessions]),
+        by_project=interval(groups) if len(groups) > 1 else None,
+        tail=sessions[len(sessions) // 10],
+        worst=sessions[0],
+    )
+
+
+def interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the 95% interval of the mean over all values, by resampling groups of them."""
+    random = Random(_SEED)
+    means = sorted(fmean(chain(*random.choices(groups, k=len(groups)))) for _ in range(RESAMPLES))
+    return means[int(RESAMPLES * _TAIL)], means[int(RESAMPLES * (1 - _TAIL)) - 1]

@@ -1,0 +1,44 @@
+"""Markdown tables, and the blocks of documents that hold them."""
+
+import re
+from collections.abc import Iterable
+from textwrap import fill
+
+from benchmarks.samples import Summary
+
+SUMMARY_COLUMNS = ("Sessions", "Mean", "By session", "By project", "Tail", "Worst")
+
+
+def renew(document: str, tables: str) -> str:
+    """Return a document with other tables in its marked block."""
+    block = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.DOTALL)
+    return block.sub(lambda _: f"\n{tables}\n\n", document, count=1)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table; columns but the first are aligned to the right."""
+    names = list(head)
+    lines = [names, ["---"] + ["---:"] * (len(names) - 1), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def paragraph(text: str) -> str:
+    """Return prose in lines of a hundred characters."""
+    return fill(text, 100, break_on_hyphens=False, break_long_words=False)
+
+
+def summary_cells(found: Summary, decimals: int) -> tuple[str, ...]:
+    """Return the cells below ``SUMMARY_COLUMNS``."""
+    return (
+        f"{found.sessions} / {found.projects}",
+        f"{found.mean:.{decimals}f}",
+        interval_cell(found.by_session, decimals),
+        interval_cell(found.by_project, decimals),
+        f"{found.tail:.{decimals}f}",
+        f"{found.worst:.{decimals}f}",
+    )
+
+
+def interval_cell(ends: tuple[float, float] | None, decimals: int) -> str:
+    """Return an interval as text, "" without one."""
+    return "" if ends is None else f"[{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"

@@ -1,0 +1,105 @@
+"""The tables of figures: what counts once, what is compared, and where they stand."""
+
+import json
+import tomllib
+from pathlib import Path
+
+from benchmarks.accuracy import Result as AccuracyResult
+from benchmarks.accuracy_tables import accuracy_tables
+from benchmarks.estimates.strict_protocol import Judged, Trial
+from benchmarks.figures import KeptResults
+from benchmarks.quality import Result
+from benchmarks.quality_tables import quality_tables
+from benchmarks.samples import interval, summarize
+from benchmarks.sessions import LIST, find_sessions
+from benchmarks.tables import renew
+
+
+def test_a_session_counts_once_and_the_tail_is_the_worst_tenth() -> None:
+    values = [("pond", float(value)) for value in range(1, 11)] + [("brook", 100.0)]
+
+    found = summarize(values, min)
+
+    assert found is not None
+    assert (found.sessions, found.projects, found.worst, found.tail) == (11, 2, 1, 2)
+    assert found.mean == 155 / 11
+    assert summarize([], min) is None
+
+
+def test_projects_vary_more_than_their_sessions() -> None:
+    by_session = interval([[1.0], [1.0], [1.0], [9.0], [9.0], [9.0]])
+    by_project = interval([[1.0, 1.0, 1.0], [9.0, 9.0, 9.0]])
+
+    assert by_project == (1, 9)
+    assert by_project[0] < by_session[0] < by_session[1] < by_project[1]
+
+
+def test_one_project_has_no_interval_by_project() -> None:
+    found = summarize([("pond", 1.0), ("pond", 2.0)], max)
+
+    assert found is not None
+    assert found.by_project is None
+
+
+def test_a_rival_is_compared_with_the_default_profile_at_its_size() -> None:
+    def result(policy: str, recall: float, default: float | None = None) -> Result:
+        def shares(value: float) -> dict[str, float]:
+            return {"kept": 0.25, "recall": value, "referee": 0.5}
+
+        return Result(
+            project="pond",
+            policy=policy,
+            asked=0.3,
+            shares=shares(recall),
+            default=None if default is None else shares(default),
+        )
+
+    shown = quality_tables(
+        [result("default", 0.9), result("newest", 0.4, 0.8), result("newest", 0.2)]
+    )
+
+    assert "| 30% | Recall | 1 / 1 | 90.0 | [90.0, 90.0] |  | 90.0 | 90.0 |" in shown
+    assert "| newest | 30% | 1 / 1 | 25.0 | 40.0 | 80.0 | +40.0 | 50.0 | 50.0 | +0.0 |" in shown
+
+
+def test_an_error_is_a_mean_over_the_requests_of_a_session() -> None:
+    def trial(guess: float) -> Trial:
+        return Trial(
+            family="Codex", horizon="last request", truth=1_000, crosses=False, guess=guess
+        )
+
+    judged = Judged(answered=9, before=1, after=0)
+    results = [
+        AccuracyResult(project="pond", judged=judged, trials=(trial(1_100), trial(900))),
+        AccuracyResult(project="brook", judged=judged, trials=(trial(1_000),)),
+    ]
+
+    shown = accuracy_tables(results)
+
+    assert "| Codex | last request | 2 / 2 | 5.00 | [0.00, 10.00] |" in shown
+    assert "Of 18 answered requests, 2 exceeded" in shown
+
+
+def test_tables_take_the_place_of_those_in_the_block() -> None:
+    page = "before\n<!-- measured -->\nold\n<!-- end of measured -->\nafter\n"
+
+    assert renew(page, "new") == page.replace("old\n", "\nnew\n\n")
+
+
+def test_results_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    KeptResults(path).get_or_make("a", lambda: [1])
+
+    assert KeptResults(path).get_or_make("a", lambda: [2]) == [1]
+    assert json.loads(path.read_text()) == ["a", [1]]
+
+
+def test_the_listed_sessions_of_a_folder_are_found(tmp_path: Path) -> None:
+    project, entry = next(iter(tomllib.loads(LIST.read_text()).items()))
+    name = next(iter(entry["sessions"]))
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).touch()
+
+    (found,) = find_sessions(tmp_path)
+
+    assert (found.name, found.project, found.path) == (name, project, tmp_path / name)
