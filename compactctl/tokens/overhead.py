@@ -3,8 +3,8 @@
 Ratios and constants are fitted by least absolute errors to what providers reported between one
 request and the next: 59 sessions of Claude up to 4.6, 75 of Claude 4.7 and later, and 101 of
 OpenAI's models in Codex and OpenCode, with at most 150 steps of each.
-``tests/benchmarks/estimates/fit.py`` fits them, and ``docs/accuracy.md`` shows how they change
-without the sessions of any one project.
+``tests/benchmarks/estimates/fit.py`` fits them; ``docs/counting.md`` shows the errors with
+constants that were fitted on other projects than those measured.
 """
 
 import re
