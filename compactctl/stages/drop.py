@@ -43,7 +43,7 @@ def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Propo
         reason = (
             f"no message that can be hidden contains only calls or results of {_tool_list(options)}"
         )
-        detail = "others stay: they say more, are protected, or belong to a response that does"
+        detail = "other messages have more content or are protected"
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
     marker = _marker(options)
     hidden = set(ids)

@@ -13,15 +13,15 @@ from compactctl.tokens.meter import Meter
 NAME = "unsent"
 # Singular and plural.
 _KIND_LABELS: dict[UnsentKind, tuple[str, str]] = {
-    "progress": ("record of progress", "records of progress"),
-    "copies": ("copy of what a tool gave back", "copies of what tools gave back"),
-    "snapshots": ("state of files to go back to", "states of files to go back to"),
+    "progress": ("progress record", "progress records"),
+    "copies": ("copy of tool output", "copies of tool output"),
+    "snapshots": ("file snapshot", "file snapshots"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsentOptions:
-    """What to remove besides records of progress and copies of tool results."""
+    """What to remove besides progress records and copies of tool results."""
 
     snapshots: bool = option(
         False,

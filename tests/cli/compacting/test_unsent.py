@@ -175,7 +175,7 @@ def test_it_tells_the_size_of_the_file_before_and_after(ask: Ask, session: Path)
     size = session.stat().st_size
     shown = ask("compact", session, *UNSENT, "--dry-run").out
     assert "3 taken out" in shown
-    assert "2 records of progress" in shown
+    assert "2 progress records" in shown
     assert f"{size:,} bytes before" in " ".join(shown.split())
 
 
