@@ -33,7 +33,7 @@ def test_it_says_what_goes_and_how_much_that_is() -> None:
     proposal = propose(STAGE, SEEN)
     assert proposal.figures == {"unsentRecords": 13, "unsentBytes": 3_090}
     (note,) = proposal.notes
-    assert note.startswith("never sent: 1 record of progress (90 bytes), 12 copies of what")
+    assert note.startswith("never sent: 1 progress record (90 bytes), 12 copies of tool output")
 
 
 def test_without_anything_to_take_out_it_says_which_option_finds_more() -> None:
