@@ -65,13 +65,14 @@ class CompactOptions:
 class Requested:
     """The parts of a result that are computed on request only, else None or ().
 
-    ``fates`` is also computed if options name messages (pins, protected tools). ``figures`` and
-    ``details`` describe the input. ``pays_after`` is the number of requests after which the
-    compaction has paid for the lost prompt cache.
+    ``fates`` is also computed if options name messages (pins, protected tools). ``title`` is the
+    session's title or first prompt. ``figures`` and ``details`` describe the input. ``pays_after``
+    is the number of requests after which the compaction has paid for the lost prompt cache.
     """
 
     fates: tuple[MessageFate, ...] = ()
     comparison: Comparison | None = None
+    title: str = ""
     figures: Figures | None = None
     details: FileDetails | None = None
     plan_file: PlanFile | None = None

@@ -14,6 +14,7 @@ from compactctl.commands.measuring.figures import (
 from compactctl.commands.planning.fates import MessageFate, compare, message_fates
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
+from compactctl.commands.reading.session_title import session_title
 from compactctl.errors import DoesNotFitError
 from compactctl.history.damage import describe_unread
 from compactctl.model.message import MessageId
@@ -85,6 +86,7 @@ def _requested(draft: Draft) -> Requested:
             if options.compare
             else None
         ),
+        title=session_title(options.input.path, transcript.format) if options.compare else "",
         figures=figures_of(transcript, measured, size) if options.figures else None,
         details=_details(draft) if options.details != NO_DETAILS else None,
         plan_file=_plan_file(draft, fates) if options.plan_out else None,

@@ -21,6 +21,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.measuring.timeline import Timeline, timeline_of
 from compactctl.commands.output_files import check_report
+from compactctl.commands.reading.session_title import session_title
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
@@ -115,6 +116,7 @@ class StatsResult:
         rounds: all requests ever sent, None unless requested.
         costs: what they cost, None unless requested.
         timeline: the data for a picture, None unless requested.
+        title: the session's title or first prompt; "" unless a timeline is requested.
         warnings: what the user should know.
     """
 
@@ -130,6 +132,7 @@ class StatsResult:
     rounds: Rounds | None = None
     costs: Costs | None = None
     timeline: Timeline | None = None
+    title: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -212,6 +215,7 @@ def stats(options: StatsOptions) -> StatsResult:
         rounds=rounds,
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
+        title=session_title(options.input.path, transcript.format) if options.timeline else "",
         warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
-from pathlib import PurePath
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
@@ -12,11 +11,11 @@ from compactctl.history.usage.costs import UNSEEN
 from compactctl.lab.audit_findings import Audit
 from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
-from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
+from compactctl.views.pages.drawing import Chart, areas, class_of, grid, label_of, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments, row_data
 from compactctl.views.terminal.graph import short_count
-from compactctl.views.terminal.text import one_line, path_name
+from compactctl.views.terminal.text import one_line
 
 # How much of a message is shown while it is folded, in characters.
 _PREVIEW_CHARS = 90
@@ -54,6 +53,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "most": max((_fate_size(compared, at) for at in listed), default=1) or 1,
             "redacted": choice.redact,
             "class_of": class_of,
+            "label_of": label_of,
             "percent": percent,
         },
     )
@@ -122,9 +122,8 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
 
 def _title(result: CompactResult, choice: PageChoice, names: PageNames) -> str:
     if choice.redact:
-        return f"a compaction of {result.format}"
-    path = result.options.input.path
-    return f"{names.line(path_name(path) if path == '-' else PurePath(path).name)}, compacted"
+        return f"{result.format} session (compacted)"
+    return f"{names.title(result.requested.title, result.options.input.path)} (compacted)"
 
 
 def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
@@ -153,6 +152,7 @@ def _bars(
         "window_at": percent(window, whole),
         "target_at": percent(result.limit, whole),
         "base": "the target" if result.outcome.target else base_text(result.measure.limits),
+        "saved": f"{1 - sizes[1] / max(1, sizes[0]):.0%}" if sizes[1] < sizes[0] else "",
         "bars": [
             (name, size, request_segments(kind, size, whole))
             for name, size, kind in zip(("before", "after"), sizes, kinds, strict=True)

@@ -19,6 +19,7 @@ _MAX_LINE_SHARE = 0.87
 # The number of colors in the style sheet for series.
 SERIES = 6
 _LINES = 5
+_LABELS = {"overhead": "system prompt and tools", "frames": "message overhead"}
 # The space above and to the right is for the labels of points.
 _TOP, _RIGHT = 96.0, 96.0
 
@@ -121,6 +122,11 @@ def across(column: float, columns: int) -> float:
     return round(100 * column / columns, 3)
 
 
+def label_of(name: str) -> str:
+    """Return the name under which users see a part of a request."""
+    return _LABELS.get(name, name)
+
+
 def class_of(name: str) -> str:
     """Return the CSS class with the color of a category."""
     return f"c-{name.replace(' ', '-')}"
@@ -128,7 +134,7 @@ def class_of(name: str) -> str:
 
 def dollars(amount: float) -> str:
     """Return an amount in US dollars."""
-    return f"$ {amount:,.2f}" if amount >= 1 else f"$ {amount:,.4f}"
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:,.4f}"
 
 
 def percent(part: float, whole: float) -> float:

@@ -33,7 +33,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     return page_of(
         "evaluation",
         {
-            "title": "What compactions keep",
+            "title": "What survives compaction",
             "caveat": CAVEAT,
             "facts": list(_facts(result, cuts, names)),
             "holds": list(page_contents_of_many(choice)),
@@ -63,7 +63,7 @@ def _facts(result: EvaluateResult, cuts: int, names: PageNames) -> Iterator[str]
     yield f"{plural(cuts, 'cut')} in {used:,} of {plural(len(result.sessions), 'session')}"
     skipped = sum(session.skipped for session in result.sessions)
     if skipped:
-        yield f"{plural(skipped, 'cut')} left out: too little is named again behind them"
+        yield f"{plural(skipped, 'cut')} skipped: too few names recur after them"
     if result.counters:
         yield f"counted with {', '.join(map(names.counter, result.counters))}"
     if result.noise is not None:

@@ -67,8 +67,8 @@ def report_page(result: ReportResult, choice: PageChoice) -> str:
             "lists": [
                 bars
                 for bars in (
-                    _shares("What it is made of", summary.categories.items(), summary.tokens),
-                    _shares("Tools", _tools(summary, names), summary.tokens),
+                    _shares("By category", summary.categories.items(), summary.tokens),
+                    _shares("By tool", _tools(summary, names), summary.tokens),
                 )
                 if bars.rows
             ],
@@ -96,7 +96,7 @@ def _sizes(summary: ReportSummary) -> BarList:
     largest = max((size_bin.files for size_bin in summary.bins), default=1)
     return BarList(
         title="Size of the next request",
-        note="transcripts by the tokens of their next request",
+        note="Transcripts by tokens of their next request.",
         rows=tuple(
             Bar(
                 label=f"{size_bin.least:,} to {size_bin.below:,}",
@@ -195,10 +195,10 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
     ranked = [row for row in ranked if row.context]
     largest = max((row.context for row in ranked), default=1)
     folder = "" if choice.redact else _shared_folder([row.path for row in ranked])
-    below = f", of files below {names.line(folder)}" if folder else ""
+    below = f", below {names.line(folder)}" if folder else ""
     return BarList(
-        title="The largest",
-        note=f"tokens of the next request{below}",
+        title="Largest",
+        note=f"Tokens of the next request{below}",
         rows=tuple(
             Bar(
                 label=names.file(row.path.removeprefix(folder)),
@@ -209,7 +209,7 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
             )
             for row in ranked[:_ROWS]
         ),
-        rest=f"and {plural(len(ranked) - _ROWS, 'smaller one')}" if len(ranked) > _ROWS else "",
+        rest=f"{plural(len(ranked) - _ROWS, 'smaller transcript')}" if len(ranked) > _ROWS else "",
         paths=True,
     )
 
@@ -225,10 +225,10 @@ def _shared_folder(paths: Sequence[str]) -> str:
 def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList:
     ranked = sorted(((size, name) for name, size in sizes if size), reverse=True)
     largest = max((size for size, _ in ranked), default=1)
-    is_kind = title != "Tools"
+    is_kind = title != "By tool"
     return BarList(
         title=title,
-        note="tokens of all transcripts",
+        note="Tokens in all transcripts.",
         rows=tuple(
             Bar(
                 label=name,
@@ -239,7 +239,7 @@ def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList
             )
             for size, name in ranked[:_ROWS]
         ),
-        rest=f"and {plural(len(ranked) - _ROWS, 'other')}" if len(ranked) > _ROWS else "",
+        rest=plural(len(ranked) - _ROWS, "other") if len(ranked) > _ROWS else "",
     )
 
 

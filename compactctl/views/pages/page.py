@@ -25,7 +25,7 @@ from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 from compactctl.views.facts import counter_text, model_text
 from compactctl.views.results.view import part_text
-from compactctl.views.terminal.text import one_line, safe_text
+from compactctl.views.terminal.text import one_line, path_name, safe_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,6 +36,7 @@ _ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
 # Prefix of a user's counter -> its name on a shared page.
 _USER_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 _NAME_WIDTH = 160
+_TITLE_WIDTH = 100
 # Maximum size of all texts on a page in bytes, and the lengths at which each may be cut for that.
 # With its charts, a page stays below 2 MB.
 TEXT_BYTES = 700_000
@@ -51,6 +52,12 @@ class PageNames:
         self._redact = choice.redact
         self._mask = choice.mask
         self._numbers: dict[tuple[str, str], int] = {}
+
+    def title(self, title: str, path: str) -> str:
+        """Return the title of a session, else its file's name."""
+        if title:
+            return one_line(self.line(title), _TITLE_WIDTH)
+        return path_name(path) if path == "-" else self.line(PurePath(path).name)
 
     def file(self, path: str) -> str:
         """Return a file's name; if redacted, its number and language."""
@@ -213,15 +220,15 @@ def page_contents(choice: PageChoice, cut: int | None, unlisted: int) -> Iterato
     """
     if choice.redact:
         yield (
-            "This page holds figures only: no text of the transcript, and no names of files or of "
-            "tools that are not common."
+            "This page contains figures only: no transcript text, no names of files "
+            "or uncommon tools."
         )
         return
-    yield "This page holds texts of the transcript, names of files and tools."
+    yield "This page contains transcript text and the names of files and tools."
     if choice.mask:
-        yield "What looks like a key, token or password is masked; nothing finds every secret."
+        yield "Text that looks like a key, token or password is masked; some secrets may remain."
     if cut is not None:
-        yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
+        yield f"Texts are cut to {cut:,} characters." if cut else "There is no space for texts."
     if unlisted > 0:
         yield f"The {unlisted:,} smallest messages are not listed."
 
@@ -229,6 +236,6 @@ def page_contents(choice: PageChoice, cut: int | None, unlisted: int) -> Iterato
 def page_contents_of_many(choice: PageChoice) -> Iterator[str]:
     """Yield what is on a page of figures about files, for users who share it."""
     if choice.redact:
-        yield "This page holds figures only: no names of files or projects."
+        yield "This page contains figures only: no names of files or projects."
         return
-    yield "This page holds figures, and names of files and projects; no text of the transcripts."
+    yield "This page contains figures and the names of files and projects, no transcript text."

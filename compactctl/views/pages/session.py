@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
@@ -10,9 +9,9 @@ from compactctl.commands.output_files import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
-from compactctl.tokens.fit import fit_of
+from compactctl.tokens.fit import Fit, fit_of
 from compactctl.tokens.models.prices import MILLION
-from compactctl.views.facts import clock_text, utc_text
+from compactctl.views.facts import TOO_LARGE, clock_text, utc_text
 from compactctl.views.pages.drawing import (
     Chart,
     ChartLine,
@@ -22,12 +21,14 @@ from compactctl.views.pages.drawing import (
     dollars,
     down,
     grid,
+    label_of,
     percent,
 )
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import (
     anchor_of,
     category_bars,
+    disagreement_text,
     file_bars,
     listed_messages,
     message_bars,
@@ -37,12 +38,13 @@ from compactctl.views.pages.session_lists import (
     request_segments,
     tool_bars,
 )
+from compactctl.views.results.stats import REFUSED
 from compactctl.views.terminal.graph import short_count
-from compactctl.views.terminal.text import path_name, plural, share_text, size_text
+from compactctl.views.terminal.text import plural, share_text, size_text
 
 # A wide screen has no more pixels to draw them.
 _MAX_COLUMNS = 720
-_CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
+_CACHE_ORDER = ("cache read", "new", "cache miss")
 # From the bottom up: constant parts, words of user and model, tool calls and results.
 ORDER = (
     OVERHEAD, "system prompt", "tool definitions", "summaries", "user", "assistant", "reasoning",
@@ -52,12 +54,13 @@ _MARK_LABELS: Mapping[RoundMark, str] = {
     "compacted": "compacted by the client",
     "compactctl": "compacted by compactctl",
     "fell": "fell",
-    "missed": "cache missed",
+    "missed": "cache miss",
     "idle": "idle before",
 }
 # A limit higher than this many times the largest request would flatten the chart.
 _MAX_LIMIT_RATIO = 3
 _HEADROOM = 1.14
+_FITS = "fits"
 _MAX_LABELS = 6
 _LOW_CHART_LINES = 2
 
@@ -123,6 +126,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
             "gone": sum(not message.is_sent for message in timeline.messages),
             "redacted": choice.redact,
             "class_of": class_of,
+            "label_of": label_of,
         },
     )
 
@@ -157,8 +161,8 @@ def _request_table(
     has_cache = any(column.cache for column in columns)
     has_cost = any(column.cost for column in columns)
     titles = ["Request", "Turn", "Time", "Context", "New"]
-    titles += ["Cached", "Paid again"] if has_cache else []
-    titles += ["Output", *(["Cost $"] if has_cost else []), "Marks", *categories]
+    titles += ["Cache read", "Cache miss"] if has_cache else []
+    titles += ["Output", *(["Cost $"] if has_cost else []), "Marks", *map(label_of, categories)]
     rows = []
     for column in columns:
         round_ = column.round
@@ -194,9 +198,9 @@ def _mark_texts(column: RequestColumn, names: PageNames) -> Iterator[str]:
 
 def _title(result: StatsResult, choice: PageChoice, names: PageNames) -> str:
     if choice.redact:
-        return f"a session of {result.transcript.format}"
+        return f"{result.transcript.format} session"
     path = result.options.input.path
-    return path_name(path) if path == "-" else names.line(PurePath(path).name)
+    return names.title(result.title, path)
 
 
 def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
@@ -204,7 +208,7 @@ def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterato
     if not choice.redact and path != "-":
         yield names.line(path)
     lines = plural(transcript.n_lines, "line")
-    yield f"{transcript.format}: {lines}, {size_text(transcript.n_bytes)}"
+    yield f"{transcript.format}, {lines}, {size_text(transcript.n_bytes)}"
     scope = "in the full history" if result.options.scope == "full" else "in the context"
     counts = plural(result.counts.messages, "message"), plural(result.counts.turns, "turn")
     yield f"{' and '.join(counts)} {scope}"
@@ -221,6 +225,7 @@ def _next_request(result: StatsResult) -> dict[str, object]:
     tokens, budget, limits = result.usage.tokens, result.measure.budget, result.measure.limits
     rows = request_rows(result)
     fit = fit_of(tokens, limits)
+    verdict = _verdict(result, fit)
     total = max(budget.window, tokens)
     client_limit = None
     if limits.client is not None and limits.compacts_at is not None:
@@ -230,16 +235,25 @@ def _next_request(result: StatsResult) -> dict[str, object]:
         "or_more": bool(result.size.unreported),
         "is_largest": result.counts.conversations > 1,
         "window": budget.window,
-        "share": share_text(tokens / budget.window) if budget.window else "",
-        "left": fit.window_left,
+        "share": f"{tokens / max(1, budget.window):.0%}",
+        "verdict": verdict,
+        "is_wrong": verdict != _FITS,
         "until": fit.until_compaction,
         "limit": client_limit,
         "window_at": percent(budget.window, total),
-        "level": result.usage.level if fit.fits else "over",
         "pieces": request_segments(rows, tokens, total),
-        "kinds": category_bars(rows, sum(rows.values())),
+        "kinds": category_bars(rows),
+        "disagreement": disagreement_text(rows),
         "source": result.size.source,
     }
+
+
+def _verdict(result: StatsResult, fit: Fit) -> str:
+    if not fit.fits:
+        return f"{TOO_LARGE}, {-fit.window_left:,} over"
+    if result.is_refused:
+        return REFUSED
+    return "remaining space unknown" if result.unread else _FITS
 
 
 def _charts(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str, object]:
@@ -308,7 +322,7 @@ def _cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
         return None
     top = _HEADROOM * max(column.round.usage.context for column in columns)
     return Chart(
-        label="what of each request was read from the cache, new, and paid again",
+        label="cache reads, new tokens and cache misses of each request",
         columns=len(columns),
         areas=tuple(areas([column.cache for column in columns], _CACHE_ORDER, top)),
         grid=grid(top, short_count, _LOW_CHART_LINES),
@@ -323,10 +337,10 @@ def _cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
         return None
     top = _HEADROOM * peak
     return Chart(
-        label=f"cost of each request (estimate), at most $ {peak / MILLION:,.4f}",
+        label=f"cost of each request (estimate), at most ${peak / MILLION:,.4f}",
         columns=len(columns),
         areas=tuple(areas([{"cost": cost} for cost in costs], ("cost",), top)),
-        grid=grid(top, lambda value: f"$ {value / MILLION:g}", _LOW_CHART_LINES),
+        grid=grid(top, lambda value: f"${value / MILLION:g}", _LOW_CHART_LINES),
     )
 
 
@@ -334,11 +348,11 @@ def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]
     """Yield figures of all requests together, each with its description."""
     rounds = timeline.rounds
     yield f"{len(rounds.rounds):,}", f"requests in {plural(rounds.turns, 'turn')}"
-    yield f"{rounds.sent:,}", "tokens sent by all of them together"
+    yield f"{rounds.sent:,}", "input tokens of all requests"
     if rounds.cache_reports:
-        yield share_text(rounds.cache_read / max(1, rounds.sent)), "of that read from the cache"
-        yield f"{rounds.cache_miss_tokens:,}", "tokens paid again, at most"
+        yield share_text(rounds.cache_read / max(1, rounds.sent)), "of them read from the cache"
+        yield f"{rounds.cache_miss_tokens:,}", "tokens of cache misses, at most"
     if timeline.is_reported:
         yield f"{rounds.count_marked('compacted'):,}", "compactions by the client"
     if result.costs is not None and result.costs.priced_rounds and timeline.is_reported:
-        yield dollars(result.costs.input + result.costs.output), "for what has a price (estimate)"
+        yield dollars(result.costs.input + result.costs.output), "cost (estimate)"

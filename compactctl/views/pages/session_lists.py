@@ -7,11 +7,13 @@ from heapq import nlargest
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
-from compactctl.views.pages.drawing import Bar, BarList, across, class_of, percent
+from compactctl.views.pages.drawing import Bar, BarList, across, class_of, label_of, percent
 from compactctl.views.pages.page import PageNames
 from compactctl.views.terminal.text import one_line, plural, share_text
 
 _MAX_ROWS = 10
+# A larger share of a request without an explanation gets one.
+_MAX_UNEXPLAINED = 0.1
 # Characters of a message that are shown while it is folded.
 _PREVIEW_CHARS = 90
 # A browser has to lay out every message on a page, so a page has at most this many.
@@ -52,22 +54,43 @@ def request_segments(
     return segments
 
 
-def category_bars(rows: Mapping[str, int], total_tokens: int) -> BarList:
-    """Return the categories of the next request as bars."""
+def category_bars(rows: Mapping[str, int]) -> BarList:
+    """Return the categories of the next request as bars.
+
+    Shares are of the positive rows, which add up to more than the request if one is negative.
+    """
     largest = max((*rows.values(), 1))
+    parts = sum(tokens for tokens in rows.values() if tokens > 0)
     return BarList(
-        title="By kind",
+        title="By category",
         note="",
         rows=tuple(
             Bar(
-                label=name,
+                label=label_of(name),
                 figure=f"{tokens:,}",
-                note=share_text(tokens / max(1, total_tokens)),
+                note=share_text(tokens / parts) if tokens > 0 else "",
                 width=percent(max(0, tokens), largest),
                 name=class_of(name),
             )
             for name, tokens in rows.items()
         ),
+    )
+
+
+def disagreement_text(rows: Mapping[str, int]) -> str:
+    """Return why the parts of a request do not add up to it; "" if they nearly do."""
+    unexplained, total = rows.get("unexplained", 0), sum(rows.values())
+    if abs(unexplained) <= _MAX_UNEXPLAINED * total:
+        return ""
+    if unexplained > 0:
+        return (
+            f"No part explains {unexplained:,} tokens: the file does not contain everything that "
+            "was sent, or the counter does not match the model."
+        )
+    return (
+        f"The parts count {total - unexplained:,} tokens, more than the {total:,} of the request: "
+        "not all of them were sent, or the counter does not match the model. Shares are of the "
+        "counted tokens."
     )
 
 
@@ -89,7 +112,7 @@ def tool_bars(result: StatsResult, names: PageNames) -> BarList:
     others = [tokens for tokens, _ in uses[_MAX_ROWS:]]
     return BarList(
         title="By tool",
-        note="Calls and results together.",
+        note="Calls and results.",
         rows=rows,
         rest=_rest_text(others, "tool"),
     )
@@ -113,7 +136,7 @@ def file_bars(timeline: Timeline, names: PageNames) -> BarList:
     others = [file.tokens for file in files[_MAX_ROWS:]]
     return BarList(
         title="By file",
-        note="Reads of files that the next request still holds.",
+        note="File reads in the next request.",
         rows=rows,
         rest=_rest_text(others, "file"),
         paths=True,
@@ -146,7 +169,9 @@ def message_bars(timeline: Timeline, names: PageNames) -> BarList:
 
 
 def _rest_text(sizes: Sequence[int], noun: str) -> str:
-    return f"and {plural(len(sizes), f'other {noun}')} with {sum(sizes):,}" if sizes else ""
+    if not sizes:
+        return ""
+    return f"{plural(len(sizes), f'other {noun}')}: {sum(sizes):,} tokens"
 
 
 def _kind_text(message: TimelineMessage, names: PageNames) -> str:
@@ -164,7 +189,7 @@ def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, obje
 def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[str, object]:
     """Return the reads of a file: the position in percent, and whether a later read repeats it."""
     covered = len(file.covered)
-    note = f"{len(file.reads):,} reads" + (f", {covered:,} shown again later" if covered else "")
+    note = f"{len(file.reads):,} reads" + (f", {covered:,} repeated later" if covered else "")
     count = max(1, len(timeline.rounds.rounds))
     reads = tuple(
         (

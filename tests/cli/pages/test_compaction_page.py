@@ -24,7 +24,7 @@ def test_its_figures_are_those_of_the_document(
     path = sample(name)
     page = made(ask, tmp_path / "page.html", path, *STAGES, "-n")
     document = json.loads(ask("compact", path, *STAGES, "-n", "--explain", "--json").out)
-    assert f"→ {document['largestRequestTokens']:,} tokens of {document['windowTokens']:,}" in (
+    assert f"→ {document['largestRequestTokens']:,} of {document['windowTokens']:,} tokens" in (
         page.says
     )
     stages = [
@@ -58,7 +58,7 @@ def test_what_was_hidden_and_what_stands_for_it_can_be_read(
     for line in path.read_text().splitlines():
         content = json.loads(line).get("content") or ""
         assert content.splitlines()[:1] == [] or content.splitlines()[0][:200] in shown
-    assert "What its summary lost" in page.says
+    assert "What the summary lost" in page.says
 
 
 def test_a_run_writes_both_and_the_page_is_no_part_of_the_transcript(

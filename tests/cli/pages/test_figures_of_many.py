@@ -59,12 +59,12 @@ def test_intervals_are_drawn_where_there_are_several_sessions(ask: Ask, tmp_path
     told = f"({percent(recall['low'])} to {percent(recall['high'])})"
     assert recall["low"] < recall["high"]
     assert f"{percent(recall['value'])} {told}" in page.says
-    assert "where 95% of means over resampled sessions lie" in page.says
+    assert "95% intervals of the mean over resampled sessions" in page.says
 
 
 def test_nothing_to_evaluate_is_said(ask: Ask, desk: Path, tmp_path: Path) -> None:
     page, _ = paged(ask, tmp_path / "page.html", "eval", desk, "--stages", "distill")
-    assert "There is nothing to tell: a cut takes 8,000 tokens" in page.says
+    assert "No cuts: a cut needs 8,000 tokens" in page.says
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_page_for_others_names_no_file_and_no_project(
     said = made.read_text()
     for name in ("/home/dev", "a01", "binary", "onerror", str(tmp_path)):
         assert name not in said
-    assert "This page holds figures only" in said
+    assert "This page contains figures only" in said
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -248,13 +248,13 @@ def test_messages_are_filtered_and_sorted(browser: "Browser", ask: Ask, tmp_path
     page.close()
 
 
-def test_a_warning_colors_only_the_share(browser: "Browser", made: Path) -> None:
+def test_only_what_is_wrong_is_red(browser: "Browser", made: Path) -> None:
     page = opened(browser, made, 1_440)
-    page.evaluate("document.querySelector('.hero').classList.add('over')")
-    colors = page.evaluate("""() => Object.fromEntries([".share", ".hero .label", ".hero .figure"]
-        .map((name) => [name, getComputedStyle(document.querySelector(name)).color]))""")
-    assert colors[".share"] == "rgb(192, 38, 45)"
-    assert colors[".hero .label"] == colors[".hero .figure"] != colors[".share"]
+    page.evaluate("document.querySelector('.hero').classList.add('wrong')")
+    red = page.evaluate("""() => [...document.querySelectorAll("main *")]
+        .filter((it) => getComputedStyle(it).color === "rgb(192, 38, 45)")
+        .map((it) => it.className)""")
+    assert [name for name in red if name not in {"warning", "due"}] == ["verdict"]
     page.close()
 
 

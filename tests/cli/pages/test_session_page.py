@@ -10,6 +10,7 @@ from cli.pages.reading import Page, document_of, page_of
 from compactctl.commands.measuring.timeline import OVERHEAD
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.costs import UNSEEN
+from compactctl.views.pages.drawing import label_of
 from compactctl.views.pages.session import ORDER
 
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat"]
@@ -50,12 +51,12 @@ def test_the_table_is_what_the_document_says_of_every_round(
         assert row["Turn"] == f"{told['turn']}.{told['step']}"
         assert figure(row["Context"]) == told["contextTokens"]
         assert figure(row["New"]) == told["newTokens"]
-        assert figure(row["Cached"]) == told["cacheReadTokens"]
-        assert figure(row["Paid again"]) == told["paidAgainTokens"]
+        assert figure(row["Cache read"]) == told["cacheReadTokens"]
+        assert figure(row["Cache miss"]) == told["paidAgainTokens"]
         assert figure(row["Output"]) == told["outputTokens"]
         cost = told["cost"]
         assert row["Cost $"] == ("" if cost is None else f"{cost['input'] + cost['output']:.4f}")
-        held = [figure(row[name]) for name in ORDER if name in row]
+        held = [figure(row[label]) for label in map(label_of, ORDER) if label in row]
         assert sum(held) == told["contextTokens"]
 
 
@@ -65,14 +66,16 @@ def test_figures_messages_and_links_are_those_of_the_document(
 ) -> None:
     path = sample(name)
     page, document = page_of(ask, tmp_path, path), document_of(ask, path)
-    assert f"{document['estimatedInputTokens']:,} tokens" in page.says
+    assert (
+        f"{document['estimatedInputTokens']:,} of {document['windowTokens']:,} tokens" in page.says
+    )
     rows = {bar[0]: bar[1] for bar in page.bars if len(bar) > 1}
     for category, tokens in document["breakdown"].items():
         assert not tokens or rows[category] == f"{tokens:,}"
     for row, field in (
-        ("overhead", "overheadTokens"),
+        ("system prompt and tools", "overheadTokens"),
         ("hidden reasoning", "hiddenReasoningTokens"),
-        ("frames", "frameTokens"),
+        ("message overhead", "frameTokens"),
         ("unexplained", "unexplainedTokens"),
     ):
         assert not document[field] or rows[row] == f"{document[field]:,}"
@@ -93,11 +96,11 @@ def test_where_nothing_was_reported_the_sizes_are_counted(
 ) -> None:
     path = sample("openai-chat")
     page = page_of(ask, tmp_path, path)
-    assert "Nothing in the file tells what the provider counted" in page.says
+    assert "No usage is recorded: sizes are counted" in page.says
     contexts = [figure(row["Context"]) for row in page.table]
     assert contexts == sorted(contexts)
     assert 0 < contexts[0] < contexts[-1] <= document_of(ask, path)["countedTokens"]
-    assert "Cached" not in page.table[0]
+    assert "Cache read" not in page.table[0]
 
 
 def test_the_terminal_shows_the_same_as_without_a_page(
@@ -131,7 +134,7 @@ def test_long_texts_are_cut_and_that_is_said(ask: Ask, tmp_path: Path) -> None:
     path = chat(tmp_path, *(f"{number} " + "a word or two " * 3_000 for number in range(60)))
     page = page_of(ask, tmp_path, path)
     assert len(page.source.encode()) < MOST_BYTES
-    assert "Texts with more than 8,000 characters are cut there." in page.says
+    assert "Texts are cut to 8,000 characters." in page.says
     assert all(text.endswith("more characters]") for text in page.texts.values())
 
 
@@ -139,7 +142,7 @@ def test_of_very_many_messages_the_smallest_are_left_out(ask: Ask, tmp_path: Pat
     path = chat(tmp_path, *(f"word {'and more ' * (number % 7)}" for number in range(4_100)))
     page = page_of(ask, tmp_path, path, "--counter", "chars/4")
     assert "The 100 smallest messages are not listed." in page.says
-    assert "Each column is the largest of 3 requests" in page.says
+    assert "Each column shows the largest of 3 consecutive requests" in page.says
     assert len(page.table) == 684
     assert len(page.source.encode()) < MOST_BYTES
 
@@ -164,3 +167,24 @@ def chat(folder: Path, *texts: str) -> Path:
     lines = (json.dumps({"role": roles[at % 2], "content": text}) for at, text in enumerate(texts))
     path.write_text("".join(f"{line}\n" for line in lines))
     return path
+
+
+def test_a_page_is_named_after_its_session(ask: Ask, tmp_path: Path) -> None:
+    import json
+
+    records = [
+        {"type": "user", "uuid": "a", "parentUuid": None, "message": {"role": "user",
+         "content": "Fix the parser, please."}},
+        {"type": "summary", "leafUuid": "a", "summary": "Parser fixed"},
+    ]  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    for title, lines in (("Parser fixed", records), ("Fix the parser, please.", records[:1])):
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in lines))
+        page = page_of(ask, tmp_path, path, "--format", "claude-code")
+        assert f"<title>{title} · compactctl</title>" in page.source
+        assert f"<h1>{title}</h1>" in page.source
+        redacted = page_of(ask, tmp_path, path, "--format", "claude-code", "--redact")
+        assert "arser" not in redacted.says
+    compacted = tmp_path / "compact.html"
+    assert ask("compact", "-n", path, "--format", "claude-code", "--html", compacted).code == 0
+    assert "<h1>Fix the parser, please. (compacted)</h1>" in compacted.read_text()

@@ -104,7 +104,7 @@
       head.append(name, ` turn ${texts.get("Turn")}${texts.get("Time") ? `, ${texts.get("Time")}` : ""}: `);
       head.append(made("strong", `${texts.get("Context")} tokens`));
       const parts = [];
-      for (const [title, unit] of [["New", " new"], ["Cached", " cached"], ["Paid again", " paid again"], ["Output", " answered"], ["Cost $", " dollars"]]) {
+      for (const [title, unit] of [["New", " new"], ["Cache read", " read from the cache"], ["Cache miss", " cache miss"], ["Output", " output"], ["Cost $", " dollars"]]) {
         if (texts.get(title)) parts.push(texts.get(title) + unit);
       }
       if (texts.get("Marks")) parts.push(texts.get("Marks"));

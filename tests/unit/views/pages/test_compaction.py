@@ -33,9 +33,9 @@ def lines(result: CompactResult, *, redact: bool = False) -> list[str]:
 
 def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
     page = lines(squeezed(path, measure=replace(FAST, window=1_000)))
-    assert part(page, "Before and after", "Stages") == [
-        "Before and after",
-        "492 → 205 tokens of 1,000",
+    assert part(page, "Next request", "Stages") == [
+        "Next request",
+        "492 → 205 of 1,000 tokens (58% saved)",
         "before: 492",
         "[c-user 0.0% 15.6%] user: 156",
         "[c-assistant 15.6% 15.6%] assistant: 156",
@@ -55,7 +55,7 @@ def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
         "[c-not-in-the-transcript 100%] not in the transcript",
         "[c-tool-results 100%] tool results",
         "[c-summaries 100%] summaries",
-        "Dashed: the available input, 650. It fits.",
+        "Dashed: the available input, 650.",
     ]
 
 
@@ -72,7 +72,7 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
         "prune 0 hidden, 1 rewritten 251 205 46",
         "summarize: messages summarized: 9, in 139 tokens",
         "prune: tool results cleared: 1",
-        "What becomes of each message",
+        "What happened to each message",
         "kept: 60 tokens → 60 2",
         "rewritten: 52 tokens → 6 1",
         "written: 0 tokens → 139 1",
@@ -97,7 +97,7 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
         "[c-rewritten 100%] rewritten",
         "[c-written 100%] written",
         "[c-hidden 100%] hidden Message",
-        "What its summary lost",
+        "What the summary lost",
         "read lost [L6] f1.py",
         "read lost [L2] f0.py",
     ]
@@ -131,7 +131,7 @@ def test_each_message_has_its_fate_its_sizes_and_its_texts(path: Path) -> None:
 def test_a_page_says_what_was_compacted_and_how(path: Path) -> None:
     result = squeezed(path, "dedup")
     assert lines(result)[:2] == [
-        "run.jsonl, compacted",
+        "run.jsonl (compacted)",
         (
             f"{path} · openai-chat · 12 messages before, 12 after · profile default · "
             "counted with chars/4 (estimate) · no model is recorded; name it with --model"
@@ -140,22 +140,24 @@ def test_a_page_says_what_was_compacted_and_how(path: Path) -> None:
     done = squeezed(path)
     assert lines(done)[1].endswith(f" · operation {done.change.operation}")
     piped = replace(done, options=replace(done.options, input=InputOptions(path="-")))
-    assert lines(piped)[0] == "standard input, compacted"
+    assert lines(piped)[0] == "standard input (compacted)"
     assert lines(piped)[1].startswith("openai-chat · 12 messages before, 4 after")
 
 
 def test_a_dry_run_says_what_would_be_done(path: Path) -> None:
     page = lines(squeezed(path, dry_run=True))
-    assert page[2] == "What a compaction would do"
+    assert page[2] == "Next request, if compacted (dry run)"
     assert "operation" not in page[1]
 
 
 def test_a_target_is_a_line_of_its_own(path: Path) -> None:
     target = TargetSize(value=300, unit="tokens")
     plan = PlanOptions(stages=("dedup",), target=target)
-    assert "Dashed: the target, 300. It does not fit." in lines(squeezed(path, plan=plan))
+    assert "492 → 492 of 128,000 tokens: 192 over the target of 300" in lines(
+        squeezed(path, plan=plan)
+    )
     plan = PlanOptions(stages=("truncate",), target=target)
-    assert "Dashed: the target, 300. It fits." in lines(squeezed(path, plan=plan))
+    assert "Dashed: the target, 300." in lines(squeezed(path, plan=plan))
 
 
 def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
@@ -163,7 +165,7 @@ def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
     assert "run.jsonl is odd" in lines(result)
     page = lines(result, redact=True)
     assert page[:2] == [
-        "a compaction of openai-chat",
+        "openai-chat session (compacted)",
         (
             "openai-chat · 12 messages before, 4 after · counted with chars/4 (estimate) · "
             f"another model · operation {result.change.operation}"
@@ -172,13 +174,13 @@ def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
     assert "run.jsonl is odd" not in page
     assert part(
         page,
-        "What its summary lost",
+        "What the summary lost",
         "Messages",
     )[1:] == [
         "read lost [L6]",
         "read lost [L2]",
     ]
-    assert page[page.index("Stages") + 4] == "What becomes of each message"
+    assert page[page.index("Stages") + 4] == "What happened to each message"
     assert page[-2:] == ["[c-kept 37.41%] line 12 kept assistant: 52", "kept"]
 
 
@@ -193,7 +195,7 @@ def test_many_messages_share_columns_and_the_smallest_are_not_listed(
     result = squeezed(path)
     monkeypatch.setattr(compaction, "_MAX_COLUMNS", 5)
     page = compact_page(result, PageChoice(path="p.html"))
-    assert "Each column is 3 messages that follow one another." in outline(page)
+    assert "Each column shows 3 consecutive messages." in outline(page)
     # The largest of each: the summary, messages 4, 8, 10 and 13.
     assert 'data-strip="m1 m4 m8 m10 m13"' in page
     monkeypatch.setattr(compaction, "MAX_MESSAGES", 13)

@@ -56,7 +56,7 @@ def test_places_are_in_percent(found: float, place: float) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "text"),
-    [(0, "$ 0.0000"), (0.99999, "$ 1.0000"), (1, "$ 1.00"), (1_234.5, "$ 1,234.50")],
+    [(0, "$0.0000"), (0.99999, "$1.0000"), (1, "$1.00"), (1_234.5, "$1,234.50")],
 )
 def test_small_amounts_have_more_decimals(amount: float, text: str) -> None:
     assert dollars(amount) == text

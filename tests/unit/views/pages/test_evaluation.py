@@ -64,7 +64,7 @@ def text_of(result: EvaluateResult, *, redact: bool = False) -> str:
     ("shown", "redacted"),
     [
         ("1,200 cuts in 1 of 2 sessions", True),
-        ("1 cut left out: too little is named again behind them", True),
+        ("1 cut skipped: too few names recur after them", True),
         ("counted with chars/4", True),
         ("noise 12.5%", True),
         ("50.0 (25.0 to 75.0)", True),

@@ -19,21 +19,30 @@ REDACTED = PageChoice(path="p.html", redact=True)
 @pytest.mark.parametrize(
     ("choice", "cut", "unlisted", "lines"),
     [
-        (CHOICE, None, 0, ["This page holds texts", "What looks like a key"]),
-        (PageChoice(path="p", mask=False), None, 0, ["This page holds texts"]),
+        (CHOICE, None, 0, ["This page contains transcript text", "Text that looks like a key"]),
+        (PageChoice(path="p", mask=False), None, 0, ["This page contains transcript text"]),
         (
             CHOICE,
             1_200,
             1_300,
             [
-                "This page holds texts",
-                "What looks like a key",
-                "Texts with more than 1,200 characters are cut there.",
+                "This page contains transcript text",
+                "Text that looks like a key",
+                "Texts are cut to 1,200 characters.",
                 "The 1,300 smallest messages are not listed.",
             ],
         ),
-        (CHOICE, 0, 0, ["This page holds texts", "What looks like a key", "No texts fit."]),
-        (REDACTED, 5, 5, ["This page holds figures only"]),
+        (
+            CHOICE,
+            0,
+            0,
+            [
+                "This page contains transcript text",
+                "Text that looks like a key",
+                "There is no space for texts.",
+            ],
+        ),
+        (REDACTED, 5, 5, ["This page contains figures only"]),
     ],
 )
 def test_a_page_says_what_it_holds(
@@ -47,7 +56,7 @@ def test_a_page_says_what_it_holds(
 def test_a_page_of_many_says_whether_it_has_names() -> None:
     assert [len(list(page_contents_of_many(choice))) for choice in (CHOICE, REDACTED)] == [1, 1]
     assert "no names of files" in next(page_contents_of_many(REDACTED))
-    assert "names of files and projects; no text" in next(page_contents_of_many(CHOICE))
+    assert "names of files and projects, no transcript text" in next(page_contents_of_many(CHOICE))
 
 
 def test_names_are_shown_or_numbered() -> None:

@@ -17,7 +17,7 @@ from compactctl.views.pages import session
 from compactctl.views.pages.session import stats_page
 
 FACTS = (
-    "claude-code: 8 lines, 16.4 kB · 8 messages and 2 turns in the context · "
+    "claude-code, 8 lines, 16.4 kB · 8 messages and 2 turns in the context · "
     "counted with chars/4 (estimate) · model claude-sonnet-4-6"
 )
 
@@ -37,23 +37,23 @@ def lines(result: StatsResult, *, redact: bool = False) -> list[str]:
 
 def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
     page = lines(timed(path))
-    assert part(page, "The next request", "Every request of the session") == [
-        "The next request",
-        "18,416 tokens 9.2% of 200,000",
-        "[c-overhead 0.0% 7.179%] overhead: 15,004",
+    assert part(page, "Next request", "Requests") == [
+        "Next request",
+        "18,416 of 200,000 tokens (9%): fits",
+        "Claude Code compacts at 167,000: 148,584 tokens left",
+        "[c-overhead 0.0% 7.179%] system prompt and tools: 15,004",
         "[c-file-reads 7.179% 1.435%] file reads: 3,000",
-        "[c-frames 8.614% 0.581%] frames: 1,215",
+        "[c-frames 8.614% 0.581%] message overhead: 1,215",
         "[c-tool-calls 9.195% 0.007%] tool calls: 14",
         "[c-user 9.202% 0.003%] user: 6",
         "[c-assistant 9.205% 0.002%] assistant: 5",
         "[limit-tick dashed 83.5% 0]",
-        "Claude Code compacts by itself in 148,584, at 167,000.",
-        "By kind",
-        "overhead 15,004 81.5%",
+        "By category",
+        "system prompt and tools 15,004 78.0%",
         "[c-overhead 100.0%]",
-        "file reads 3,000 16.3%",
+        "file reads 3,000 15.6%",
         "[c-file-reads 19.995%]",
-        "frames 1,215 6.6%",
+        "message overhead 1,215 6.3%",
         "[c-frames 8.098%]",
         "tool calls 14 0.1%",
         "[c-tool-calls 0.093%]",
@@ -61,26 +61,26 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
         "[c-user 0.04%]",
         "assistant 5 0.0%",
         "[c-assistant 0.033%]",
-        "unexplained -828 -4.5%",
+        "unexplained -828",
         "[c-unexplained 0.0%]",
         (
-            "What is striped, and the overhead, is not counted but inferred from the usage "
-            "reported on lines 2 and 8."
+            "Not in the transcript (system prompt and tools, and what is striped): inferred from "
+            "the usage reported on lines 2 and 8."
         ),
     ]
 
 
 def test_every_request_is_drawn_and_a_row(path: Path) -> None:
     page = lines(timed(path, prices=PRICES))
-    assert part(page, "Every request of the session", "Messages") == [
-        "Every request of the session",
+    assert part(page, "Requests", "Messages") == [
+        "Requests",
         "requests in 2 turns 4",
-        "tokens sent by all of them together 68,340",
-        "of that read from the cache 48.7%",
-        "tokens paid again, at most 16,630",
+        "input tokens of all requests 68,340",
+        "of them read from the cache 48.7%",
+        "tokens of cache misses, at most 16,630",
         "compactions by the client 0",
-        "for what has a price (estimate) $ 0.2262",
-        "Far above the drawing: window 200,000, Claude Code compacts at 167,000.",
+        "cost (estimate) $0.2262",
+        "Above the chart: window 200,000, Claude Code compacts at 167,000.",
         "[c-file-reads M0 1000H0V285H1V213H2V141H4V1000Z]",
         "[c-tool-calls M0 1000H0V285H2V284H4V1000Z]",
         "[c-assistant M0 1000H0V285H4V1000Z]",
@@ -97,44 +97,44 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "[c-tool-calls 100%] tool calls",
         "[c-assistant 100%] assistant",
         "[c-user 100%] user",
-        "[c-overhead 100%] overhead",
-        "Read from the cache, new, paid again",
-        "[c-paid-again M0 1000H0V285H1V209H2V128H3V123H4V1000Z]",
-        "[c-sent-the-first-time M0 1000H0V285H1V209H2V919H3V123H4V1000Z]",
-        "[c-read-from-the-cache M0 1000H1V285H2V1000H3V128H4V1000Z]",
+        "[c-overhead 100%] system prompt and tools",
+        "Prompt cache",
+        "[c-cache-miss M0 1000H0V285H1V209H2V128H3V123H4V1000Z]",
+        "[c-new M0 1000H0V285H1V209H2V919H3V123H4V1000Z]",
+        "[c-cache-read M0 1000H1V285H2V1000H3V128H4V1000Z]",
         "[grid 0 52.35%]",
         "10k",
-        "[c-read-from-the-cache 100%] read from the cache",
-        "[c-sent-the-first-time 100%] sent the first time",
-        "[c-paid-again 100%] paid again",
-        "Cost of each request (estimate), at most $ 0.1145",
+        "[c-cache-read 100%] cache read",
+        "[c-new 100%] new",
+        "[c-cache-miss 100%] cache miss",
+        "Cost of each request (estimate), at most $0.1145",
         "[c-cost M0 1000H0V280H1V864H2V123H3V1000H4V1000Z]",
         "[grid 0 61.69%]",
-        "$ 0.05",
+        "$0.05",
         "[grid 0 23.39%]",
-        "$ 0.1 Request",
-        "The same as a table",
+        "$0.1 Request",
+        "Show as a table",
         (
-            "Request Turn Time Context New Cached Paid again Output Cost $ Marks overhead user "
-            "assistant tool calls file reads not in the transcript"
+            "Request Turn Time Context New Cache read Cache miss Output Cost $ Marks "
+            "system prompt and tools user assistant tool calls file reads not in the transcript"
         ),
         "(#m2) 1 1.1 2026-01-02 03:04:05 15,010 15,010 0 0 7 0.0940 15,004 4 0 0 0 2",
         "(#m4) 2 1.2 2026-01-02 03:05:05 16,610 1,600 15,000 10 7 0.0177 15,004 4 0 7 1,500 95",
         (
-            "(#m6) 3 1.3 2026-01-02 03:30:05 18,310 1,700 0 16,610 3 0.1145 cache missed, idle "
+            "(#m6) 3 1.3 2026-01-02 03:30:05 18,310 1,700 0 16,610 3 0.1145 cache miss, idle "
             "before 15,004 4 0 14 3,000 288"
         ),
         (
             "(#m8) 4 2.1 2026-01-02 03:31:05 18,410 100 18,300 10 2 now claude-sonnet-4-6 15,004 "
             "6 3 14 3,000 383"
         ),
-        "What the next request holds",
+        "What fills the next request",
         "By tool",
-        "Calls and results together.",
+        "Calls and results.",
         "Read 3,014 2 calls",
         "[c-tool-results 100.0%]",
         "By file",
-        "Reads of files that the next request still holds.",
+        "File reads in the next request.",
         "(#m5) a.py 3,000 2 reads",
         "[c-file-reads 100.0%]",
         "By message",
@@ -154,9 +154,12 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "[c-user 0.133%]",
         "(#m8) line 8 · assistant 2",
         "[c-assistant 0.133%]",
-        "Read again",
-        "From the first request to the next one; hollow where a later read shows the same again.",
-        "a.py 2 reads, 1 shown again later",
+        "Files read more than once",
+        (
+            "Each dot is a read, from the first request to the next one; a later read repeats "
+            "hollow ones."
+        ),
+        "a.py 2 reads, 1 repeated later",
         "[line 0 50%]",
         "[covered 25.0%]",
         "[circle 50.0%]",
@@ -167,13 +170,13 @@ def test_messages_are_listed_with_their_texts(path: Path) -> None:
     page = lines(timed(path))
     messages = page[page.index("Messages") + 1 :]
     assert messages[:3] == [
-        "All that was ever a message.",
+        "All messages.",
         "[c-user 0.267%] line 1 user Look into a.py. 4",
         "Look into a.py.",
     ]
     assert messages[-2:] == ["[c-assistant 0.133%] line 8 assistant Done. 2", "Done."]
     assert page[:2] == [
-        "run.jsonl",
+        "Look into a.py.",
         f"{path} · {FACTS}",
     ]
 
@@ -181,9 +184,9 @@ def test_messages_are_listed_with_their_texts(path: Path) -> None:
 def test_a_redacted_page_names_nothing(path: Path) -> None:
     page = lines(replace(timed(path), warnings=("run.jsonl is odd",)), redact=True)
     assert page[:3] == [
-        "a session of claude-code",
+        "claude-code session",
         FACTS.replace("4-6", "4.6"),
-        "The next request",
+        "Next request",
     ]
     assert "(#m5) file 1 (.py) 3,000 2 reads" in page
     assert page[page.index("Messages") + 2] == "[c-user 0.267%] line 1 user 4"
@@ -197,7 +200,7 @@ def test_warnings_and_the_full_history_are_told(path: Path) -> None:
 
 def test_standard_input_is_no_path(path: Path) -> None:
     result = timed(path)
-    piped = replace(result, options=replace(result.options, input=InputOptions(path="-")))
+    piped = replace(result, title="", options=replace(result.options, input=InputOptions(path="-")))
     assert lines(piped)[:2] == [
         "standard input",
         FACTS,
@@ -206,16 +209,15 @@ def test_standard_input_is_no_path(path: Path) -> None:
 
 def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
     page = lines(timed(path, measure=replace(FAST, window=10_000)))
-    assert page[3] == "18,416 tokens 184.2% of 10,000"
-    assert page[9:12] == [
+    assert page[3] == "18,416 of 10,000 tokens (184%): does not fit, 8,416 over"
+    assert page[9:11] == [
         "[c-assistant 99.974% 0.026%] assistant: 5",
         "[limit-tick 54.301% -4]",
-        "8,416 too many: it does not fit.",
     ]
     # A limit that is near enough is a line in the chart.
     drawn = page.index("window 10,000")
     assert page[drawn - 1] == "[line 0 52.35%]"
-    assert not any(line.startswith("Far above") for line in page)
+    assert not any(line.startswith("Above the chart") for line in page)
 
 
 def test_compactions_are_marks_in_the_chart(tmp_path: Path) -> None:
@@ -226,20 +228,20 @@ def test_compactions_are_marks_in_the_chart(tmp_path: Path) -> None:
     assert page[page.index("[line 80.0% 0]") - 1] == "compacted by the client"
     assert page[page.index("[line 80.0% 0]") + 1] == "compacted by the client"
     assert "compactions by the client 1" in page
-    counts = [line for line in page if line.startswith("All that was ever a message")]
-    assert counts[0].startswith("All that was ever a message; 8 of them, in grey, are sent no more")
+    counts = [line for line in page if line.startswith("All messages")]
+    assert counts[0].startswith("All messages; the 8 in gray are no longer sent")
 
 
 def test_what_was_not_reported_is_counted(tmp_path: Path) -> None:
     page = lines(timed(saved(tmp_path / "run.jsonl", turns(0, 1)), prices=PRICES))
-    assert part(page, "Every request of the session", "What the next request holds")[1:5] == [
+    assert part(page, "Requests", "What fills the next request")[1:5] == [
         "requests in 2 turns 4",
-        "tokens sent by all of them together 656",
+        "input tokens of all requests 656",
         (
-            "Nothing in the file tells what the provider counted: these are the sizes of what is "
-            "in the context now, as counted before each answer."
+            "No usage is recorded: sizes are counted from the messages before each answer that are "
+            "still in the context."
         ),
-        "Far above the drawing: window 128,000.",
+        "Above the chart: window 128,000.",
     ]
     assert not any("Cost" in line or "cache" in line for line in page)
 
@@ -255,10 +257,10 @@ def test_many_requests_share_columns_that_show_the_largest(
     result = timed(path, prices=PRICES)
     monkeypatch.setattr(session, "_MAX_COLUMNS", 3)
     page = lines(result)
-    assert "Each column is the largest of 2 requests that follow one another." in page
-    first, second = page[page.index("What the next request holds") - 2 :][:2]
+    assert "Each column shows the largest of 2 consecutive requests." in page
+    first, second = page[page.index("What fills the next request") - 2 :][:2]
     assert first.startswith("(#m4) 2 1.2 2026-01-02 03:05:05 16,610 1,600 15,000 10 7 0.0177")
-    marks = "cache missed, idle before, now claude-sonnet-4-6"
+    marks = "cache miss, idle before, now claude-sonnet-4-6"
     assert second.startswith(f"(#m8) 4 2.1 2026-01-02 03:31:05 18,410 100 18,300 10 2 {marks}")
     monkeypatch.setattr(session, "_MAX_COLUMNS", 4)
     assert not any(line.startswith("Each column") for line in lines(result))
@@ -269,15 +271,15 @@ def test_a_request_without_a_report_of_the_cache_leaves_its_cells_empty(tmp_path
         "h", "g", said("Done."), "", inner={"usage": {"input_tokens": 18_410, "output_tokens": 5}}
     )
     page = lines(timed(saved(tmp_path / "run.jsonl", [*TALK[:-1], bare]), prices=PRICES))
-    assert "Read from the cache, new, paid again" in page
-    last = page[page.index("What the next request holds") - 1]
+    assert "Prompt cache" in page
+    last = page[page.index("What fills the next request") - 1]
     assert last.startswith("(#m8) 4 2.1 18,410 100 2 ")
 
 
-def test_the_level_of_the_next_request_colors_its_card(path: Path) -> None:
+def test_a_request_that_does_not_fit_colors_its_verdict(path: Path) -> None:
     def card(window: int) -> bool:
         result = timed(path, measure=replace(FAST, window=window))
-        return 'class="card hero over"' in stats_page(result, PageChoice(path="p.html"))
+        return 'class="card hero wrong' in stats_page(result, PageChoice(path="p.html"))
 
     assert card(18_415)
     assert not card(60_000)
@@ -293,4 +295,4 @@ def test_tools_and_limits_near_the_chart_are_drawn(tmp_path: Path) -> None:
     tools = page[page.index("By tool") + 2 : page.index("By file")]
     assert tools[:3] == ["Read 3,014 2 calls", "[c-tool-results 100.0%]", "Bash 6 1 call, 1 error"]
     assert "window 40,000" in page
-    assert not any(line.startswith("Far above") for line in page)
+    assert not any(line.startswith("Above the chart") for line in page)

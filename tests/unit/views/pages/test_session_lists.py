@@ -16,6 +16,7 @@ from compactctl.views.pages.page import PageNames
 from compactctl.views.pages.session_lists import (
     anchor_of,
     category_bars,
+    disagreement_text,
     file_bars,
     listed_messages,
     message_bars,
@@ -58,13 +59,24 @@ def timeline(*messages: TimelineMessage, files: tuple[TimelineFile, ...] = ()) -
 
 
 def test_kinds_are_bars_of_the_largest_one() -> None:
-    bars = category_bars({"user": 50, "media": 25, "unexplained": -10}, 200).rows
+    bars = category_bars({"user": 50, "frames": 50, "media": 25, "unexplained": -10}).rows
     assert [(bar.label, bar.figure, bar.note, bar.width, bar.name) for bar in bars] == [
-        ("user", "50", "25.0%", 100.0, "c-user"),
-        ("media", "25", "12.5%", 50.0, "c-media"),
-        ("unexplained", "-10", "-5.0%", 0.0, "c-unexplained"),
+        ("user", "50", "40.0%", 100.0, "c-user"),
+        ("message overhead", "50", "40.0%", 100.0, "c-frames"),
+        ("media", "25", "20.0%", 50.0, "c-media"),
+        ("unexplained", "-10", "", 0.0, "c-unexplained"),
     ]
-    assert category_bars({"user": 1}, 0).rows[0].note == "100.0%"
+    assert category_bars({}).rows == ()
+
+
+def test_parts_that_do_not_add_up_are_explained() -> None:
+    assert disagreement_text({}) == ""
+    assert disagreement_text({"user": 1_100, "unexplained": -100}) == ""
+    assert disagreement_text({"user": 900, "unexplained": 100}) == ""
+    more = disagreement_text({"user": 1_625, "unexplained": -1_525})
+    assert more.startswith("The parts count 1,625 tokens, more than the 100 of the request: ")
+    less = disagreement_text({"user": 100, "unexplained": 1_525})
+    assert less.startswith("No part explains 1,525 tokens: ")
 
 
 def test_segments_lie_side_by_side_and_fill_what_is_used() -> None:
@@ -91,7 +103,7 @@ def test_the_largest_messages_that_are_sent_are_bars() -> None:
 
 @pytest.mark.parametrize(
     ("count", "rest"),
-    [(10, ""), (11, "and 1 other message with 5"), (12, "and 2 other messages with 10")],
+    [(10, ""), (11, "1 other message: 5 tokens"), (12, "2 other messages: 10 tokens")],
 )
 def test_of_many_messages_the_rest_is_summed_up(count: int, rest: str) -> None:
     found = message_bars(timeline(*(message(n, 5) for n in range(count))), NAMES)
@@ -115,7 +127,7 @@ def test_files_are_bars_that_lead_to_their_last_read() -> None:
         ("20", "2 reads", 100.0, "m3"), ("10", "1 read", 50.0, "m2"),
     ]  # fmt: skip
     many = file_bars(timeline(files=tuple(file(f"{n}", n) for n in range(12))), NAMES)
-    assert many.rest == "and 2 other files with 20"
+    assert many.rest == "2 other files: 20 tokens"
 
 
 def test_files_that_were_read_again_have_their_reads_in_place() -> None:
@@ -123,7 +135,7 @@ def test_files_that_were_read_again_have_their_reads_in_place() -> None:
     messages[3] = message(3, 5, first_round=None)
     files = (file("once", 0), file("a", 0, 1, covered=(0,)), file("b", 0, 2, 3))
     rows, more = read_rows(timeline(*messages, files=files), NAMES)
-    assert [row["note"] for row in rows] == ["3 reads", "2 reads, 1 shown again later"]
+    assert [row["note"] for row in rows] == ["3 reads", "2 reads, 1 repeated later"]
     assert rows[0]["reads"] == ((0.0, False, "m1"), (50.0, False, "m3"), (75.0, False, "m4"))
     assert rows[1]["reads"] == ((0.0, True, "m1"), (25.0, False, "m2"))
     assert more == 0
