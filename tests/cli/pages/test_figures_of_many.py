@@ -127,7 +127,7 @@ def test_a_page_for_others_names_no_file_and_no_project(
     done = ask(command, files, "--counter", "chars/4", *given, "--redact", "--html", made)
     assert done.code == 4
     said = made.read_text()
-    for name in ("/home/dev", "a01", "binary", "onerror", str(tmp_path)):
+    for name in ("/home/dev", "a01.jsonl", "binary", "onerror", str(tmp_path)):
         assert name not in said
     assert "This page contains figures only" in said
 
