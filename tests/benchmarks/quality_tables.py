@@ -33,8 +33,7 @@ def quality_tables(results: Sequence[Result]) -> str:
     return "\n\n".join(
         (
             paragraph(
-                "The default profile, in percent. Sessions: how many had any demand, of how many"
-                " projects."
+                "The default profile, in percent, of sessions and projects with any demand."
             ),
             table(("Size", "Measure", *SUMMARY_COLUMNS), _default_rows(defaults)),
             paragraph(
@@ -43,7 +42,7 @@ def quality_tables(results: Sequence[Result]) -> str:
             ),
             table(
                 (
-                    "Rival", "Asked", "Sessions", "Kept", "Recall", "Default", "Difference",
+                    "Rival, asked", "Sessions", "Kept", "Recall", "Default", "Difference",
                     "Referee", "Default", "Difference",
                 ),
                 _rival_rows(results),
@@ -78,8 +77,7 @@ def _rival_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
         size = summarize(((project, 100 * rival[KEPT]) for project, rival, _ in pairs), max)
         if size is not None:
             yield (
-                policy,
-                f"{asked:.0%}",
+                f"{policy}, {asked:.0%}",
                 f"{size.sessions} / {size.projects}",
                 f"{size.mean:.1f}",
                 *_comparison(pairs, "recall"),

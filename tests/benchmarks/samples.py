@@ -7,6 +7,8 @@ from random import Random
 from statistics import fmean
 
 RESAMPLES = 1_000
+# An interval over fewer projects would say nothing.
+MIN_PROJECTS = 5
 _TAIL = 0.025
 _SEED = 0
 
@@ -16,7 +18,7 @@ class Summary:
     """The mean over sessions with 95% bootstrap intervals, and how bad it gets.
 
     ``by_session`` resamples sessions, ``by_project`` projects with all their sessions, which is
-    None for a single one. ``tail`` is the value that one session in ten is worse than.
+    None for few of them. ``tail`` is the value that one session in ten is worse than.
     """
 
     sessions: int
@@ -44,7 +46,7 @@ def summarize(
         projects=len(groups),
         mean=fmean(sessions),
         by_session=interval([[value] for value in sessions]),
-        by_project=interval(groups) if len(groups) > 1 else None,
+        by_project=interval(groups) if len(groups) >= MIN_PROJECTS else None,
         tail=sessions[len(sessions) // 10],
         worst=sessions[0],
     )

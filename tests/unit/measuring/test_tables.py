@@ -1,13 +1,15 @@
 """The tables of figures: what counts once, what is compared, and where they stand."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from benchmarks.accuracy import Result as AccuracyResult
 from benchmarks.accuracy_tables import accuracy_tables
 from benchmarks.estimates.strict_protocol import Judged, Trial
-from benchmarks.figures import KeptResults
+from benchmarks.figures import ROOT, KeptResults
 from benchmarks.quality import Result
 from benchmarks.quality_tables import quality_tables
 from benchmarks.samples import interval, summarize
@@ -34,8 +36,8 @@ def test_projects_vary_more_than_their_sessions() -> None:
     assert by_project[0] < by_session[0] < by_session[1] < by_project[1]
 
 
-def test_one_project_has_no_interval_by_project() -> None:
-    found = summarize([("pond", 1.0), ("pond", 2.0)], max)
+def test_few_projects_have_no_interval() -> None:
+    found = summarize([("pond", 1.0), ("brook", 2.0)], max)
 
     assert found is not None
     assert found.by_project is None
@@ -59,7 +61,7 @@ def test_a_rival_is_compared_with_the_default_profile_at_its_size() -> None:
     )
 
     assert "| 30% | Recall | 1 / 1 | 90.0 | [90.0, 90.0] |  | 90.0 | 90.0 |" in shown
-    assert "| newest | 30% | 1 / 1 | 25.0 | 40.0 | 80.0 | +40.0 | 50.0 | 50.0 | +0.0 |" in shown
+    assert "| newest, 30% | 1 / 1 | 25.0 | 40.0 | 80.0 | +40.0 | 50.0 | 50.0 | +0.0 |" in shown
 
 
 def test_an_error_is_a_mean_over_the_requests_of_a_session() -> None:
@@ -103,3 +105,12 @@ def test_the_listed_sessions_of_a_folder_are_found(tmp_path: Path) -> None:
     (found,) = find_sessions(tmp_path)
 
     assert (found.name, found.project, found.path) == (name, project, tmp_path / name)
+
+
+@pytest.mark.parametrize("page", ["counting", "evaluation"])
+def test_the_tables_of_a_page_name_their_commit(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+
+    assert re.search(
+        r"<!-- measured -->\n\nMeasured on \d{4}-\d\d-\d\d with commit [0-9a-f]{8} ", text
+    )
