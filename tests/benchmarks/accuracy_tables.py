@@ -23,8 +23,8 @@ def accuracy_tables(results: Sequence[Result]) -> str:
             ),
             table(("Tokens of", "Usage known up to", *SUMMARY_COLUMNS), _error_rows(results)),
             paragraph(
-                "The same requests by other estimators, without those behind a compaction: the"
-                " newest known report plus what they count of the text since."
+                "The mean error of other estimators on the same requests, without those after a"
+                " compaction: each adds its count of the text to the newest known report."
             ),
             table(
                 ("Tokens of", "Usage known up to", "Sessions", OURS, *OTHERS), _other_rows(results)
@@ -38,9 +38,9 @@ def accuracy_tables(results: Sequence[Result]) -> str:
 def _error_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     for family in FAMILIES:
         for horizon in HORIZONS:
-            found = _summarize(results, family, horizon, _error, OURS)
-            if found is not None:
-                yield family, horizon, *summary_cells(found, 2)
+            summary = _summarize(results, family, horizon, _error, OURS)
+            if summary is not None:
+                yield family, horizon, *summary_cells(summary, 2)
 
 
 def _other_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
@@ -50,13 +50,13 @@ def _other_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
                 _summarize(results, family, horizon, _error_without_compaction, estimator)
                 for estimator in (OURS, *OTHERS)
             ]
-            found = [summary for summary in summaries if summary is not None]
-            if len(found) == len(summaries):
+            complete = [summary for summary in summaries if summary is not None]
+            if len(complete) == len(summaries):
                 yield (
                     family,
                     horizon,
-                    f"{found[0].sessions} / {found[0].projects}",
-                    *(f"{each.mean:.2f}" for each in found),
+                    f"{complete[0].sessions} / {complete[0].projects}",
+                    *(f"{summary.mean:.2f}" for summary in complete),
                 )
 
 
@@ -64,19 +64,18 @@ def _ranges(results: Sequence[Result]) -> str:
     """Return how often the range stated after a compaction held the reported size."""
     parts = []
     for family in FAMILIES:
-        found = _summarize(results, family, BOUNDARY, _is_in_range, OURS)
-        if found is not None:
-            held = f"{found.mean:.0f}% {interval_cell(found.by_session, 0)}"
-            parts.append(f"{family} {held} in {found.sessions} sessions")
+        summary = _summarize(results, family, BOUNDARY, _is_in_range, OURS)
+        if summary is not None:
+            held = f"{summary.mean:.0f}% {interval_cell(summary.by_session, 0)}"
+            parts.append(f"{family} {held} in {summary.sessions} sessions")
     return f"The range stated after a compaction held the reported size: {'; '.join(parts)}."
 
 
 def _windows(results: Sequence[Result]) -> str:
-    answered = sum(result.judged.answered for result in results)
-    before = sum(result.judged.before for result in results)
+    above = sum(result.above_window for result in results)
     return (
-        f"Of {answered:,} answered requests, {before} exceeded the window that was assumed until a"
-        " larger one had been answered."
+        f"Of {sum(result.requests for result in results):,} answered requests, {above} exceeded the"
+        " window that was assumed until a larger one had been answered."
     )
 
 
@@ -88,10 +87,10 @@ def _summarize(
     estimator: str,
 ) -> Summary | None:
     """Sum up the means of sessions over their trials of one kind."""
-    wanted = (family, horizon, estimator)
+    kind = (family, horizon, estimator)
     values = []
     for result in results:
-        trials = (t for t in result.trials if (t.family, t.horizon, t.estimator) == wanted)
+        trials = (t for t in result.trials if (t.family, t.horizon, t.estimator) == kind)
         figures = [figure for trial in trials if (figure := measure(trial)) is not None]
         if figures:
             values.append((result.project, fmean(figures)))

@@ -1,8 +1,8 @@
 """Measures accuracy and quality on recorded sessions, and renews the tables of both pages.
 
-``python tests/benchmarks/figures.py FOLDER --kept FOLDER`` takes the sessions that
-``sessions.toml`` lists from the first folder. What was measured is kept in the second, by commit,
-so that an interrupted run continues. The tables go into ``docs/counting.md`` and
+``python tests/benchmarks/figures.py FOLDER --cache FOLDER`` takes the sessions that
+``sessions.toml`` lists from the first folder. The second keeps results by commit, so
+that an interrupted run continues. The tables go into ``docs/counting.md`` and
 ``docs/evaluation.md`` and name the commit of the checkout, which must have no changes in the
 package or here.
 """
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _MEASURED = ("compactctl", "tests/benchmarks")
 
 
-class KeptResults:
+class ResultCache:
     """Results by name in a file of JSON lines."""
 
     def __init__(self, path: Path) -> None:
@@ -37,11 +37,11 @@ class KeptResults:
         lines = path.read_text().splitlines() if path.exists() else ()
         self._results: dict[str, Any] = dict(map(json.loads, lines))
 
-    def get_or_make(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return the kept result of a name; make and keep it if there is none."""
+    def get_or_measure(self, name: str, measure: Callable[[], Any]) -> Any:
+        """Return the cached result of a name; measure and cache it if there is none."""
         if name not in self._results:
             print(name, flush=True)
-            self._results[name] = make()
+            self._results[name] = measure()
             with self._path.open("a") as out:
                 print(json.dumps([name, self._results[name]]), file=out)
         return self._results[name]
@@ -51,21 +51,21 @@ def main() -> None:
     """Measure what is not measured yet, and renew the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--kept", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True)
     arguments = parser.parse_args()
     commit = _git("rev-parse", "--short=8", "HEAD")
     if _git("status", "--porcelain", *_MEASURED):
         sys.exit("commit the changes first: tables name the commit that they were made with")
-    kept = arguments.kept / commit
-    kept.mkdir(parents=True, exist_ok=True)
+    cache = arguments.cache / commit
+    cache.mkdir(parents=True, exist_ok=True)
     sessions = list(find_sessions(arguments.folder))
     origin = paragraph(
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with commit {commit} by"
         " `tests/benchmarks/figures.py`."
     )
-    quality = measure_quality(sessions, KeptResults(kept / "quality.jsonl").get_or_make)
+    quality = measure_quality(sessions, ResultCache(cache / "quality.jsonl").get_or_measure)
     _renew("evaluation.md", f"{origin}\n\n{quality_tables(quality)}")
-    accuracy = measure_accuracy(sessions, KeptResults(kept / "accuracy.jsonl").get_or_make)
+    accuracy = measure_accuracy(sessions, ResultCache(cache / "accuracy.jsonl").get_or_measure)
     _renew("counting.md", f"{origin}\n\n{accuracy_tables(accuracy)}")
 
 

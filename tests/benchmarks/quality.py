@@ -53,14 +53,14 @@ class Result:
 
 
 def measure_quality(
-    sessions: Sequence[RecordedSession], get_or_make: Callable[[str, Callable[[], Any]], Any]
+    sessions: Sequence[RecordedSession], get_or_measure: Callable[[str, Callable[[], Any]], Any]
 ) -> list[Result]:
     """Measure the sessions that nothing was tuned on."""
     return [
         Result(project=session.project, **result)
         for session in sessions
         if session.is_untouched
-        for result in get_or_make(session.name, partial(_measure, session.path))
+        for result in get_or_measure(session.name, partial(_measure, session.path))
     ]
 
 

@@ -55,7 +55,7 @@ def _default_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     for share in SHARES:
         measures = _MEASURES if share in _ALL_MEASURES_AT else _MAIN
         for measure in measures:
-            found = summarize(
+            summary = summarize(
                 (
                     (result.project, 100 * result.shares[measure])
                     for result in results
@@ -63,8 +63,8 @@ def _default_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
                 ),
                 max if measure == KEPT else min,
             )
-            if found is not None:
-                yield f"{share:.0%}", _MEASURES[measure], *summary_cells(found, 1)
+            if summary is not None:
+                yield f"{share:.0%}", _MEASURES[measure], *summary_cells(summary, 1)
 
 
 def _rival_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
@@ -98,11 +98,11 @@ def _comparison(pairs: Sequence[tuple[str, Shares, Shares]], measure: str) -> tu
     return _mean(rivals), _mean(defaults), _difference(differences)
 
 
-def _mean(found: Summary | None) -> str:
-    return "" if found is None else f"{found.mean:.1f}"
+def _mean(summary: Summary | None) -> str:
+    return "" if summary is None else f"{summary.mean:.1f}"
 
 
-def _difference(found: Summary | None) -> str:
-    if found is None:
+def _difference(summary: Summary | None) -> str:
+    if summary is None:
         return ""
-    return f"{found.mean:+.1f} {interval_cell(found.by_project, 1)}".rstrip()
+    return f"{summary.mean:+.1f} {interval_cell(summary.by_project, 1)}".rstrip()

@@ -1,7 +1,7 @@
-"""A second opinion on what a context still holds, which shares only the reader with the first one.
+"""A second opinion on what a context still holds, which shares only the reader with the measures.
 
-Neither compactions nor their measures look at what is looked at here: runs of five words, whole
-arguments of calls, the old text of edits, and the output that is found by searching for a command.
+It looks at what neither stages nor measures look at: runs of five words, whole arguments of calls,
+the old text of edits, and the output that a search for a command finds.
 """
 
 import json
@@ -34,7 +34,7 @@ _MARKS = re.compile(r"^[>\s]*(?:\d+[→:|\t]\s?)?\s*")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text, and whether the agent wrote it; ``leaves`` are those of a call with their names."""
+    """A text, and whether the agent wrote it; ``leaves`` are a call's strings by argument name."""
 
     text: str
     is_agents: bool
@@ -42,7 +42,7 @@ class Text:
 
 
 class Referee:
-    """Judges contexts in the place of a prefix by the future that followed it."""
+    """Judges contexts that replace a prefix by the future that followed it."""
 
     def __init__(self, prefix: Sequence[Message], future: Iterable[Sequence[Message]]) -> None:
         before = _Searchable(_texts(prefix))
@@ -54,11 +54,11 @@ class Referee:
 
     def opinion(self, context: Sequence[Message]) -> float | None:
         """Return the mean share over the kinds with any demand, None if there is none."""
-        shares = [hits / asked for hits, asked in self.judged(context).values() if asked]
+        shares = [hits / asked for hits, asked in self.judge(context).values() if asked]
         return sum(shares) / len(shares) if shares else None
 
-    def judged(self, context: Sequence[Message]) -> dict[str, tuple[int, int]]:
-        """Return how many are there of how many that were asked for, by kind."""
+    def judge(self, context: Sequence[Message]) -> dict[str, tuple[int, int]]:
+        """Return how much of the demand is met, and the demand, by kind."""
         now = _Searchable(_texts(context))
         return {
             "words": (len(self._words & now.runs), len(self._words)),
@@ -69,7 +69,7 @@ class Referee:
 
 
 class _Searchable:
-    """Texts made ready to be searched."""
+    """Texts, indexed for searching."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self._rows: list[str] = []
@@ -81,7 +81,7 @@ class _Searchable:
         self.whole = "\n".join(self._rows)
 
     def finds(self, command: str, output: str) -> bool:
-        """Tell whether the last line of an output stands soon behind its command."""
+        """Whether the last line of an output stands within a few lines after its command."""
         found = [row for row, line in enumerate(self._rows) if command in line]
         return any(output in " ".join(self._rows[at : at + _READ_ON]) for at in found[-3:])
 
@@ -146,7 +146,7 @@ def _outputs(prefix: Sequence[Message]) -> list[tuple[str, str]]:
 
 
 def _in_order(messages: Sequence[Message]) -> list[Text]:
-    """Return the texts of one request, what the agent wrote first."""
+    """Return the texts of one request, those of the agent first."""
     return sorted(_texts(messages), key=lambda text: not text.is_agents)
 
 
@@ -170,7 +170,7 @@ def _text(part: Part, *, is_agents: bool) -> Iterator[Text]:
 
 
 def _leaves(call: ToolCallPart) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a call's arguments with their names, in order."""
+    """Yield the strings in a call's arguments with their names, in order."""
     try:
         waiting: list[tuple[str, object]] = [("", json.loads(call.arguments))]
     except (ValueError, RecursionError):

@@ -27,15 +27,15 @@ def paragraph(text: str) -> str:
     return fill(text, 100, break_on_hyphens=False, break_long_words=False)
 
 
-def summary_cells(found: Summary, decimals: int) -> tuple[str, ...]:
+def summary_cells(summary: Summary, decimals: int) -> tuple[str, ...]:
     """Return the cells below ``SUMMARY_COLUMNS``."""
     return (
-        f"{found.sessions} / {found.projects}",
-        f"{found.mean:.{decimals}f}",
-        interval_cell(found.by_session, decimals),
-        interval_cell(found.by_project, decimals),
-        f"{found.tail:.{decimals}f}",
-        f"{found.worst:.{decimals}f}",
+        f"{summary.sessions} / {summary.projects}",
+        f"{summary.mean:.{decimals}f}",
+        interval_cell(summary.by_session, decimals),
+        interval_cell(summary.by_project, decimals),
+        f"{summary.tail:.{decimals}f}",
+        f"{summary.worst:.{decimals}f}",
     )
 
 

@@ -1,4 +1,4 @@
-"""The constants behind an estimate, fitted on what sessions tell.
+"""Fits the constants behind an estimate on the evidence of sessions.
 
 Slopes and frames are those of least absolute deviations, which clients that add or take away unseen
 do not bend; all else are medians. The same rules make the constants of the package, from all
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.estimates.recorded_session import CODEX, OPENCODE, spread
+from benchmarks.estimates.recorded_session import CODEX, OPENCODE, pick_evenly
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
 from compactctl.history.usage import calibration
 from compactctl.tokens import client_overhead as usual
@@ -49,7 +49,7 @@ class Constants:
     overhead: Mapping[str, UsualTokens]
 
     def __contains__(self, family: str) -> bool:
-        """Tell whether a family can be estimated with them."""
+        """Whether a family can be estimated with them."""
         return (CODEX if family == OPENCODE else family, O200K) in self.framings
 
 
@@ -70,7 +70,7 @@ def shipped() -> Constants:
 
 
 @contextmanager
-def using(constants: Constants) -> Iterator[None]:
+def use_constants(constants: Constants) -> Iterator[None]:
     """Estimate with these constants in place of those of the package."""
     base, found = shipped(), constants.framings
     framings = {name: found.get(name, each) for name, each in base.framings.items()}
@@ -87,21 +87,23 @@ def using(constants: Constants) -> Iterator[None]:
         yield
 
 
-def fitted(found: Sequence[Evidence]) -> Constants:
-    """Fit constants on what sessions tell."""
-    steps = [step for each in found for step in _some(each.steps)]
-    framings: dict[tuple[str, str], RequestOverhead | None] = {
+def fit(evidence: Sequence[Evidence]) -> Constants:
+    """Fit constants on the evidence of sessions."""
+    steps = [step for session in evidence for step in _some(session.steps)]
+    framings = {
         (family, counter): _claude(family, counter, steps)
         for family in (OLD, NEW)
         for counter in (O200K, MADE_BY_CTOK)
     }
     framings[CODEX, O200K] = _openai([s for s in steps if s.family in (CODEX, OPENCODE)])
     return Constants(
-        framings={name: each for name, each in framings.items() if each is not None},
-        usual_reasoning=_usual_reasoning(found),
-        restored=_by_client(found, lambda each: each.restored, 1_000),
+        framings={name: framing for name, framing in framings.items() if framing is not None},
+        usual_reasoning=_usual_reasoning(evidence),
+        restored=_by_client(evidence, lambda session: session.restored, 1_000),
         overhead=_by_client(
-            found, lambda each: () if each.overhead is None else (each.overhead,), 100
+            evidence,
+            lambda session: () if session.overhead is None else (session.overhead,),
+            100,
         ),
     )
 
@@ -150,7 +152,7 @@ def _rest(equation: Equation, factors: Sequence[float]) -> float:
 
 
 def _some(steps: Sequence[Step]) -> list[Step]:
-    return [steps[place] for place in sorted(spread(range(len(steps)), MOST_STEPS))]
+    return [steps[place] for place in sorted(pick_evenly(range(len(steps)), MOST_STEPS))]
 
 
 def _claude(family: str, counter: str, steps: Sequence[Step]) -> RequestOverhead | None:
@@ -173,7 +175,7 @@ def _claude(family: str, counter: str, steps: Sequence[Step]) -> RequestOverhead
 
 
 def _equations(step: Step, counter: str) -> Iterator[Equation]:
-    """Yield what a step tells of what entered, and of an answer without hidden thinking."""
+    """Yield the equations of what was sent, and of an answer without hidden thinking."""
     entered, answer = step.entered[counter], step.answer[counter]
     if step.output is None:
         if "sealed" not in answer:
@@ -191,7 +193,7 @@ def _terms(kinds: Kinds, names: Sequence[str], among: Sequence[str] = _ALL) -> l
 def _sealed(
     steps: Sequence[Step], counter: str, factors: Mapping[str, float], kind: str
 ) -> Iterator[Equation]:
-    """Yield how long signatures of a kind are, and what was thought behind them."""
+    """Yield the lengths of signatures of a kind, and the tokens of thinking behind them."""
     told = [name for name in _ALL if name != "thought"]
     for step in steps:
         entered, answer = step.entered[counter], step.answer[counter]
@@ -229,19 +231,19 @@ def _openai(steps: Sequence[Step]) -> RequestOverhead | None:
     return replace(framing.OPENAI, **frames)
 
 
-def _usual_reasoning(found: Sequence[Evidence]) -> int | None:
+def _usual_reasoning(evidence: Sequence[Evidence]) -> int | None:
     """Return the median of the averages of sessions that report it."""
-    averages = [sum(each.thought) / len(each.thought) for each in found if each.thought]
+    averages = [fmean(session.thought) for session in evidence if session.thought]
     return round(median(averages)) if len(averages) >= LEAST_SESSIONS else None
 
 
 def _by_client(
-    found: Sequence[Evidence], told: Callable[[Evidence], Sequence[int]], unit: int
+    evidence: Sequence[Evidence], values_of: Callable[[Evidence], Sequence[int]], unit: int
 ) -> dict[str, UsualTokens]:
-    """Return the median of what each client's sessions tell, and between what nine of ten lie."""
+    """Return the median of each client's values, and the range of nine in ten."""
     figures = {}
-    for client in sorted({each.client for each in found}):
-        values = sorted(chain.from_iterable(told(e) for e in found if e.client == client))
+    for client in sorted({session.client for session in evidence}):
+        values = sorted(chain.from_iterable(values_of(e) for e in evidence if e.client == client))
         if len(values) >= LEAST_SESSIONS:
             least, most = _narrowest(values, round(0.9 * len(values)))
             figures[client] = UsualTokens(

@@ -1,7 +1,7 @@
-"""A recorded session as it lay there when each of its requests was sent, and its counters.
+"""A recorded session, as it was when each of its requests was sent, and its counters.
 
-Reports that are none (an empty context, the numbers of the request before once more) are left out
-and counted. Requests of subagents have a context of their own and are left out.
+Empty reports, and those that repeat the one before, are left out, and so are requests of subagents,
+whose context is another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,8 @@ FORMATS = ("claude-code", *FAMILY_OF_FORMAT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A request by its answer: the first message of it and its line, and the context in tokens."""
+class RecordedRequest:
+    """A request: the place and line of its answer's first message, and its context in tokens."""
 
     place: int
     line: int
@@ -40,24 +40,24 @@ class Asked:
     context: int
 
 
-class Remembering:
-    """A counter that counts each distinct text once."""
+class CachingCounter:
+    """Counts each distinct text once."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self.id = counter.id
         self.exactness: Exactness = counter.exactness
         self._counter = counter
-        self._known: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Count each text."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(missing, self._counter.count_many(missing), strict=True))
-        return [self._known[text] for text in texts]
+        missing = [text for text in dict.fromkeys(texts) if text not in self._counts]
+        self._counts.update(zip(missing, self._counter.count_many(missing), strict=True))
+        return [self._counts[text] for text in texts]
 
 
 class Session:
-    """A recorded session, its requests, and what is counted of its texts."""
+    """A recorded session, its requests, and the counts of its texts."""
 
     def __init__(self, path: Path) -> None:
         loaded = load(InputOptions(path=str(path)))
@@ -65,20 +65,18 @@ class Session:
         self.format: Format = loaded.format
         self.decoded: Sequence[Decoded] = tuple(decode_lines(raw))
         self.transcript = loaded.transcript
-        self.requests, self.left_out = asked(self.transcript)
-        if self.format.name == "codex":
-            self.left_out += _token_counts(self.decoded) - len(self.requests)
+        self.requests = find_recorded_requests(self.transcript)
         self._counters: dict[str, TokenCounter] = {}
 
     @property
     def family(self) -> str:
-        """Whose tokens it counts: the client's where that says it, else the newest model's."""
-        known = FAMILY_OF_FORMAT.get(self.format.name)
-        return known or resolve_model(self.transcript.session.model).family
+        """The client if it uses one family of models, else the family of the newest model."""
+        client = FAMILY_OF_FORMAT.get(self.format.name)
+        return client or resolve_model(self.transcript.session.model).family
 
     @cached_property
     def turns(self) -> frozenset[int]:
-        """The places of requests before which a person wrote something."""
+        """The indices of requests that follow a prompt."""
         messages = self.transcript.messages
         starts = [-1, *(request.place for request in self.requests)]
         return frozenset(
@@ -90,7 +88,7 @@ class Session:
 
     @cached_property
     def boundaries(self) -> frozenset[int]:
-        """The places of requests before which the client says that it compacted."""
+        """The indices of requests that follow a compaction recorded by the client."""
         lines = [request.line for request in self.requests]
         marks = self.transcript.compactions.lines
         return frozenset(
@@ -99,22 +97,22 @@ class Session:
             if any(lines[place - 1] < mark < lines[place] for mark in marks)
         )
 
-    def crosses(self, anchor: Asked, request: Asked) -> bool:
-        """Tell whether a client's boundary lies between two requests."""
+    def crosses(self, anchor: RecordedRequest, request: RecordedRequest) -> bool:
+        """Whether the client compacted between two requests."""
         lines = self.transcript.compactions.lines
         return any(anchor.line < line < request.line for line in lines)
 
-    def before(self, request: Asked) -> Transcript:
-        """Return the session as it lay there when a request was sent."""
+    def before(self, request: RecordedRequest) -> Transcript:
+        """Return the session as it was when a request was sent."""
         if self.format.name != OPENCODE.lower():
             return self.format.read(self.decoded[: request.line])
         index = self.transcript.messages[request.place].record_path[1]
         whole = self.decoded[0]
         assert isinstance(index, int)
-        return self.format.read([replace(whole, values=(head_of(whole.values[0], index),))])
+        return self.format.read([replace(whole, values=(opencode_before(whole.values[0], index),))])
 
-    def follows(self, request: Asked) -> bool:
-        """Tell whether an answer belongs to the conversation, not to a branch of its own."""
+    def follows(self, request: RecordedRequest) -> bool:
+        """Whether an answer belongs to the conversation, not to an abandoned branch."""
         if self.format.name in FAMILY_OF_FORMAT:
             return True
         after = self.format.read(self.decoded[: request.line + 1])
@@ -123,23 +121,22 @@ class Session:
     def counter(self, name: str, model: ModelInfo) -> TokenCounter:
         """Return the counter of an estimator; each text is counted once in a session."""
         if name == OURS:
-            base = self._remembering(model.counter, exact_counter(model.counter))
+            base = self._caching(model.counter, exact_counter(model.counter))
             return base if model.is_exact else RatioCounter(base, model.factor, model.family)
         if name == CTOK:
-            return self._remembering(model.reconstruction, ClaudeCounter(model.reconstruction))
+            return self._caching(model.reconstruction, ClaudeCounter(model.reconstruction))
         if name == RAW:
-            return self._remembering(RAW, exact_counter(RAW))
+            return self._caching(RAW, exact_counter(RAW))
         provider = "anthropic" if model.family.startswith("Claude") else "openai"
         return parse_counter(f"neurolink/{provider}" if name == NEUROLINK else name)
 
-    def _remembering(self, name: str, counter: TokenCounter) -> TokenCounter:
-        return self._counters.setdefault(name, Remembering(counter))
+    def _caching(self, name: str, counter: TokenCounter) -> TokenCounter:
+        return self._counters.setdefault(name, CachingCounter(counter))
 
 
-def asked(transcript: Transcript) -> tuple[tuple[Asked, ...], int]:
-    """Return the requests of a session in file order, and how many reports are none."""
-    found: dict[str, Asked] = {}
-    empty: set[str] = set()
+def find_recorded_requests(transcript: Transcript) -> tuple[RecordedRequest, ...]:
+    """Return the requests of a session whose usage was reported, in file order."""
+    requests: dict[str, RecordedRequest] = {}
     first: dict[str, int] = {}
     newest = None
     for place, message in enumerate(transcript.messages):
@@ -147,76 +144,70 @@ def asked(transcript: Transcript) -> tuple[tuple[Asked, ...], int]:
         if name is None or message.origin.is_subagent:
             continue
         first.setdefault(name, place)
-        if message.usage is None or name in found:
+        if message.usage is None or name in requests:
             continue
         if message.usage.context <= 0 or message.usage == newest:
-            empty.add(name)
             continue
         newest = message.usage
         start = first[name]
         line = transcript.messages[start].line
-        found[name] = Asked(place=start, line=line, response=name, context=newest.context)
-    return tuple(sorted(found.values(), key=lambda each: each.place)), len(empty - set(found))
+        requests[name] = RecordedRequest(
+            place=start, line=line, response=name, context=newest.context
+        )
+    return tuple(sorted(requests.values(), key=lambda request: request.place))
 
 
-def _token_counts(decoded: Sequence[Decoded]) -> int:
-    """Return how many token counts Codex wrote, repeated ones included."""
-    payloads = (value.get("payload") for line in decoded for value in line.values)
-    found = (p for p in payloads if isinstance(p, Mapping) and p.get("type") == "token_count")
-    return sum(bool(payload.get("info")) for payload in found)
+def opencode_before(document: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Return an OpenCode session as it was before its record ``count`` was created.
 
-
-def head_of(document: Mapping[str, Any], count: int) -> dict[str, Any]:
-    """Return an OpenCode session as it was before its record ``count`` was made.
-
-    What the client cleared later is there again; it keeps the content and a time.
+    What the client cleared later is restored; it keeps the content, and when it cleared it.
     """
     records = document["messages"]
-    made = records[count]["info"]["time"]["created"]
+    time = records[count]["info"]["time"]["created"]
     info = {key: value for key, value in document["info"].items() if key != "revert"}
-    head = [_as_of(made, record) for record in records[:count]]
+    head = [_record_at(time, record) for record in records[:count]]
     return {**document, "info": info, "messages": head}
 
 
-def _as_of(made: float, record: Mapping[str, Any]) -> dict[str, Any]:
-    return {**record, "parts": [_part_as_of(made, part) for part in record["parts"]]}
+def _record_at(time: float, record: Mapping[str, Any]) -> dict[str, Any]:
+    return {**record, "parts": [_part_at(time, part) for part in record["parts"]]}
 
 
-def _part_as_of(made: float, part: Mapping[str, Any]) -> Mapping[str, Any]:
+def _part_at(time: float, part: Mapping[str, Any]) -> Mapping[str, Any]:
     state = part.get("state") or {}
-    time = state.get("time") or {}
-    if time.get("compacted", 0) <= made:
+    times = state.get("time") or {}
+    if times.get("compacted", 0) <= time:
         return part
-    kept = {key: value for key, value in time.items() if key != "compacted"}
-    return {**part, "state": {**state, "time": kept}}
+    others = {key: value for key, value in times.items() if key != "compacted"}
+    return {**part, "state": {**state, "time": others}}
 
 
-def known_at(before: Transcript, anchor: Asked | None) -> Transcript:
-    """Return a transcript without anything that was reported after the anchor's answer."""
+def hide_reports_after(before: Transcript, anchor: RecordedRequest | None) -> Transcript:
+    """Return a transcript without any report after the anchor's answer."""
     names = [message.response_id for message in before.messages]
     end = -1 if anchor is None else names.index(anchor.response)
-    seen = set(filter(None, names[: end + 1]))
+    visible = set(filter(None, names[: end + 1]))
 
-    def hidden(message: Message) -> Message:
-        is_seen = message.usage is None or message.response_id in seen
-        return message if is_seen else replace(message, usage=None)
+    def hide(message: Message) -> Message:
+        is_visible = message.usage is None or message.response_id in visible
+        return message if is_visible else replace(message, usage=None)
 
     return replace(
         before,
-        messages=tuple(map(hidden, before.messages)),
-        effective=tuple(map(hidden, before.effective)),
+        messages=tuple(map(hide, before.messages)),
+        effective=tuple(map(hide, before.effective)),
         session=replace(before.session, client_counts=None),
     )
 
 
-def is_replaced(before: Transcript, newest: Asked) -> bool:
-    """Tell whether a compaction made void what was reported for the newest request."""
-    reported = (m for m in before.effective if m.response_id == newest.response and m.usage)
-    return before.compactions.by_client and next(reported, None) is None
+def is_report_void(before: Transcript, newest: RecordedRequest) -> bool:
+    """Whether a compaction made the report of the newest request void."""
+    reports = (m for m in before.effective if m.response_id == newest.response and m.usage)
+    return before.compactions.by_client and next(reports, None) is None
 
 
-def spread(places: Sequence[int], most: int) -> frozenset[int]:
-    """Return at most ``most`` places, evenly spread."""
+def pick_evenly(places: Sequence[int], most: int) -> frozenset[int]:
+    """Return at most ``most`` places, evenly pick_evenly."""
     if len(places) <= most:
         return frozenset(places)
     return frozenset(places[(2 * k + 1) * len(places) // (2 * most)] for k in range(most))

@@ -1,4 +1,4 @@
-"""What sessions tell of the constants behind an estimate: by how much the context grew with what.
+"""Collects the evidence for constants: what was sent, and by how much the context grew.
 
 A step leads from one recorded request to the next, where neither a boundary nor a result that was
 cleared lies between. What is in its answer, and in what was sent after that, is counted by kind:
@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from benchmarks.estimates.recorded_session import CTOK, OURS, RAW, Session, is_replaced, known_at
+from benchmarks.estimates.recorded_session import (
+    CTOK,
+    OURS,
+    RAW,
+    Session,
+    hide_reports_after,
+    is_report_void,
+)
 from compactctl.commands.measuring.context_size import (
     context_size,
     continues_another,
@@ -59,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a session tells: its steps, and in tokens what is sent beside and what is restored.
+    """The evidence of a session: its steps, its overhead, and what its client restored, in tokens.
 
     ``overhead`` is that of its first request, None where none was reported; ``restored`` what its
     client added after each compaction. ``thought`` is the reported reasoning of answers that
@@ -73,8 +80,8 @@ class Evidence:
     thought: tuple[int, ...]
 
 
-def evidence(session: Session) -> Evidence:
-    """Return what a session tells."""
+def collect_evidence(session: Session) -> Evidence:
+    """Collect the evidence of a session."""
     found = tuple(steps(session))
     return Evidence(
         client=session.format.name,
@@ -110,7 +117,7 @@ def steps(session: Session) -> Iterator[Step]:
 
 
 def _growths(session: Session, found: Sequence[Request]) -> list[int]:
-    """Return by how much contexts grew, with the reasoning that ended with a turn put back."""
+    """Return by how much contexts grew, as if no reasoning had ended with its turn."""
     keeps = resolve_model(session.transcript.session.model).keeps_reasoning
     if keeps or not session.transcript.session.drops_past_reasoning:
         found = [replace(request, reasoning=0) for request in found]
@@ -125,7 +132,7 @@ def _meters(session: Session) -> Iterator[tuple[str, Meter]]:
 
 
 def _sent(messages: Sequence[Message], earlier: Request, later: Request) -> list[Message]:
-    """Return what was sent between two requests beside the answer, but with the results in it."""
+    """Return what was sent between two requests: all but the answer, whose results count."""
     return [
         replace(messages[at], parts=messages[at].results, role="tool")
         if at in earlier.message_indices
@@ -140,7 +147,7 @@ def _without_results(message: Message) -> Message:
 
 
 def _is_usable(session: Session, ends: tuple[int, int], sent: Sequence[Message]) -> bool:
-    """Tell whether what was sent is all there and the client took nothing away."""
+    """Whether all that was sent is in the file, and the client removed nothing."""
     is_whole = not any(ends[0] < line < ends[1] for line in session.transcript.compactions.lines)
     results = [result for message in sent for result in message.results]
     pictures = any(isinstance(part, MediaPart) for message in sent for part in message.parts)
@@ -149,7 +156,7 @@ def _is_usable(session: Session, ends: tuple[int, int], sent: Sequence[Message])
 
 
 def _kinds(messages: Sequence[Message], meter: Meter) -> Kinds:
-    """Count what is in messages as the framing tells it apart; without what there is nothing of."""
+    """Count what is in messages by the kinds of the framing; kinds without tokens are missing."""
     found: Counter[str] = Counter()
     for message in messages:
         found["per_call"] += len(message.calls)
@@ -184,7 +191,7 @@ def _kind(part: Part, message: Message) -> str:
 
 
 def _overhead(session: Session) -> int | None:
-    """Return what the first request held beside the messages, None where the file begins later."""
+    """Return what the first request held besides messages; None if the file begins later."""
     transcript = session.transcript
     if continues_another(transcript) or not session.requests:
         return None
@@ -194,14 +201,14 @@ def _overhead(session: Session) -> int | None:
 
 
 def _restored(session: Session) -> Iterator[int]:
-    """Yield what the client restored after each of its compactions, where that can be told."""
+    """Yield what the client restored after each of its compactions, if that is known."""
     if continues_another(session.transcript):
         return
     for place in sorted(session.boundaries):
         request = session.requests[place]
         before = session.before(request)
-        if session.follows(request) and is_replaced(before, session.requests[place - 1]):
-            seen = known_at(before, session.requests[place - 1])
+        if session.follows(request) and is_report_void(before, session.requests[place - 1]):
+            seen = hide_reports_after(before, session.requests[place - 1])
             size = context_size(seen, _measured(session))
             if size.range is not None and restored_after(seen) is not WRITTEN:
                 yield request.context - (size.total - size.restored)

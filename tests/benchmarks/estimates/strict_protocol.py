@@ -1,24 +1,23 @@
-"""Estimates of recorded requests, each made with what was known when it was sent.
+"""Estimates recorded requests from what was known when they were sent.
 
-A session is cut right before a recorded request, as it lay there then, and everything that the
-provider reported after an anchor is taken out: contexts, and the sizes of answers. The anchor is
-the request 1 or 10 before it, or the first of the session. Requests whose context fell are
-kept.
+A session is cut right before a recorded request, as it was then, and every report after an anchor
+is hidden: contexts, and the sizes of answers. The anchor is the request 1 or 10 before it, or the
+first of the session. Requests whose context fell count as well.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.estimates.fit import Constants, using
+from benchmarks.estimates.fit import Constants, use_constants
 from benchmarks.estimates.recorded_session import (
     FAMILY_OF_FORMAT,
     OTHERS,
     OURS,
-    Asked,
+    RecordedRequest,
     Session,
-    is_replaced,
-    known_at,
-    spread,
+    hide_reports_after,
+    is_report_void,
+    pick_evenly,
 )
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure, window_of
@@ -27,7 +26,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 # The newest request whose report is known.
@@ -41,8 +40,8 @@ HORIZONS = (*AHEAD, FIRST, TURN, BOUNDARY)
 class Trial:
     """One estimate of one request, in tokens.
 
-    ``crosses`` says that a boundary lies between anchor and request. ``low`` and ``high`` are the
-    stated range, None without one.
+    ``crosses`` says that the client compacted between anchor and request. ``low`` and ``high`` are
+    the stated range, None without one.
     """
 
     family: str
@@ -55,40 +54,28 @@ class Trial:
     high: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """How many answered requests lie above the window that is assumed when they are sent.
-
-    ``before`` and ``after`` a request has shown that the window is larger than the model's.
-    """
-
-    answered: int
-    before: int
-    after: int
-
-
-def trials(session: Session, each: int, constants: Constants) -> Iterator[Trial]:
+def run_trials(session: Session, most: int, constants: Constants) -> Iterator[Trial]:
     """Yield the estimates of a session, ours with these constants.
 
-    At most ``each`` requests by their place are tried, at most as many that start a turn, and all
-    that follow a boundary.
+    Up to ``most`` requests are tried, up to as many that follow a prompt, and all that follow a
+    compaction.
     """
-    due = spread(range(1, len(session.requests)), each)
-    turns = spread(sorted(session.turns - session.boundaries), each)
+    due = pick_evenly(range(1, len(session.requests)), most)
+    turns = pick_evenly(sorted(session.turns - session.boundaries), most)
     for place in sorted({*due, *turns, *session.boundaries}):
         if session.follows(session.requests[place]):
             before = session.before(session.requests[place])
             anchors = dict(_anchors(session, before, place, is_due=place in due))
             if place in turns:
                 anchors[TURN] = session.requests[place - 1]
-            yield from _of_request(session, before, session.requests[place], anchors, constants)
+            yield from _trials_of(session, before, session.requests[place], anchors, constants)
 
 
 def _anchors(
     session: Session, before: Transcript, place: int, *, is_due: bool
-) -> Iterator[tuple[str, Asked]]:
+) -> Iterator[tuple[str, RecordedRequest]]:
     earlier = session.requests[:place]
-    if place in session.boundaries and is_replaced(before, earlier[-1]):
+    if place in session.boundaries and is_report_void(before, earlier[-1]):
         yield BOUNDARY, earlier[-1]
     if not is_due:
         return
@@ -98,18 +85,18 @@ def _anchors(
     yield FIRST, earlier[0]
 
 
-def _of_request(
+def _trials_of(
     session: Session,
     before: Transcript,
-    request: Asked,
-    anchors: Mapping[str, Asked],
+    request: RecordedRequest,
+    anchors: Mapping[str, RecordedRequest],
     constants: Constants,
 ) -> Iterator[Trial]:
     measured = measure(before, MeasureOptions())
     meters = {name: Meter(session.counter(name, measured.model)) for name in OTHERS}
     for horizon, anchor in anchors.items():
-        seen = known_at(before, anchor)
-        if len(split_conversations(seen.effective)) != 1:
+        visible = hide_reports_after(before, anchor)
+        if len(split_conversations(visible.effective)) != 1:
             continue
         trial = Trial(
             family=FAMILY_OF_FORMAT.get(before.format, measured.model.family),
@@ -118,34 +105,31 @@ def _of_request(
             crosses=session.crosses(anchor, request),
         )
         for name, meter in meters.items():
-            yield replace(trial, estimator=name, guess=plain(seen.effective, anchor, meter))
+            yield replace(
+                trial, estimator=name, guess=estimate_plainly(visible.effective, anchor, meter)
+            )
         if trial.family in constants:
-            with using(constants):
-                estimated = _estimated(trial, seen, session, measured)
-            yield estimated
+            with use_constants(constants):
+                estimate = _estimate(trial, visible, session, measured)
+            yield estimate
 
 
-def _estimated(trial: Trial, seen: Transcript, session: Session, measured: Measurement) -> Trial:
+def _estimate(trial: Trial, visible: Transcript, session: Session, measured: Measurement) -> Trial:
     """Estimate as ``stats`` does."""
     meter = Meter(session.counter(OURS, measured.model))
     now = replace(
         measured,
         meter=meter,
         framed=RequestMeter(meter, overhead_for(measured.model, meter.counter)),
-        limits=measure(seen, MeasureOptions()).limits,
+        limits=measure(visible, MeasureOptions()).limits,
     )
-    size = context_size(seen, now)
+    size = context_size(visible, now)
     low, high = size.range or (None, None)
     return replace(trial, guess=size.total, low=low, high=high)
 
 
-def _unshown(transcript: Transcript, model: ModelInfo) -> int:
-    """Return the window that is assumed where no request was answered."""
-    return window_of(replace(transcript, messages=()), model).tokens
-
-
-def plain(messages: Sequence[Message], anchor: Asked, meter: Meter) -> float:
-    """Return what others estimate: the report of the anchor and the text from its answer on."""
+def estimate_plainly(messages: Sequence[Message], anchor: RecordedRequest, meter: Meter) -> float:
+    """Estimate as others do: the report of the anchor, and the text from its answer on."""
     start = next((i for i, m in enumerate(messages) if m.response_id == anchor.response), None)
     added = messages if start is None else messages[start:]
     is_framed = meter.counter.id.startswith("neurolink")
@@ -153,19 +137,22 @@ def plain(messages: Sequence[Message], anchor: Asked, meter: Meter) -> float:
     return (0 if start is None else anchor.context) + meter.total(added) + frames
 
 
-def judged(session: Session) -> Judged:
-    """Judge every answered request of a session by what was reported for it."""
+def count_above_window(session: Session) -> int:
+    """Count the answered requests above the window that was assumed for them.
+
+    Requests after a larger one do not count, because that one has shown the real window.
+    """
     messages = session.transcript.messages
-    above = {False: 0, True: 0}
+    info = session.transcript.session
+    above = 0
     for request in session.requests:
-        info = session.transcript.session
-        known = replace(
+        before = replace(
             session.transcript,
             messages=messages[: request.place],
             session=replace(info, model=messages[request.place].model or info.model),
         )
-        model = resolve_model(known.session.model)
-        window = window_of(known, model).tokens
-        if request.context > window:
-            above[window > _unshown(known, model)] += 1
-    return Judged(answered=len(session.requests), before=above[False], after=above[True])
+        model = resolve_model(before.session.model)
+        window = window_of(before, model).tokens
+        is_assumed = window <= window_of(replace(before, messages=()), model).tokens
+        above += is_assumed and request.context > window
+    return above

@@ -3,7 +3,15 @@
 import random
 
 import pytest
-from benchmarks.estimates.fit import NEW, OLD, Constants, fitted, least_absolute, shipped, using
+from benchmarks.estimates.fit import (
+    NEW,
+    OLD,
+    Constants,
+    fit,
+    least_absolute,
+    shipped,
+    use_constants,
+)
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
 from compactctl.tokens import overhead
@@ -48,7 +56,7 @@ def test_what_entered_what_was_answered_and_what_was_sealed_are_told_apart() -> 
     reported = [made(rng, output=True) for _ in range(60)]
     sealed = [made(rng, output=True, seal=(0.3, 80)) for _ in range(60)]
 
-    found = fitted([session(*reported), session(*sealed)]).framings[OLD, O200K]
+    found = fit([session(*reported), session(*sealed)]).framings[OLD, O200K]
 
     assert (found.result, found.per_result) == (1.25, 30)
     assert (found.call, found.per_call) == (1.1, 60)
@@ -58,7 +66,7 @@ def test_what_entered_what_was_answered_and_what_was_sealed_are_told_apart() -> 
 
 def test_what_there_is_too_little_for_is_not_fitted() -> None:
     rng = random.Random(7)
-    found = fitted([session(*(made(rng, output=True) for _ in range(20)))])
+    found = fit([session(*(made(rng, output=True) for _ in range(20)))])
     assert not found.framings
     assert OLD not in found
     assert OLD in shipped()
@@ -66,7 +74,7 @@ def test_what_there_is_too_little_for_is_not_fitted() -> None:
 
 def test_figures_of_a_client_are_medians_and_the_narrowest_range_of_nine_in_ten() -> None:
     values = (-90_000, 400, 1_100, 2_000, 2_100, 2_900, 3_000, 4_000, 5_200, 7_000, 7_400)
-    found = fitted([session(restored=values), session(thought=(10, 30)), session(thought=(100,))])
+    found = fit([session(restored=values), session(thought=(10, 30)), session(thought=(100,))])
     assert found.restored == {"claude-code": UsualTokens(usual=3_000, least=0, most=8_000)}
     assert found.usual_reasoning == 60
 
@@ -80,7 +88,7 @@ def test_other_constants_hold_for_a_while() -> None:
         overhead={},
     )
     before = overhead.CLAUDE_UP_TO_4_6
-    with using(other):
+    with use_constants(other):
         assert restored_by("claude-code").usual == 1
         assert overhead.CLAUDE_UP_TO_4_6 == overhead.OPENAI
         assert shipped().framings[NEW, O200K] is overhead.CLAUDE_FROM_4_7

@@ -24,15 +24,15 @@ LATER = (
 )
 
 
-def judged(*texts: str) -> dict[str, tuple[int, int]]:
-    return Referee(BEFORE, LATER).judged(conversation(*map(assistant, texts)))
+def judge(*texts: str) -> dict[str, tuple[int, int]]:
+    return Referee(BEFORE, LATER).judge(conversation(*map(assistant, texts)))
 
 
 def test_the_prefix_has_all_that_is_asked_for_and_nothing_has_none() -> None:
     referee = Referee(BEFORE, LATER)
-    assert set(referee.judged(BEFORE)) == set(KINDS)
-    assert all(hits == asked > 0 for hits, asked in referee.judged(BEFORE).values())
-    assert all(hits == 0 for hits, _ in referee.judged(()).values())
+    assert set(referee.judge(BEFORE)) == set(KINDS)
+    assert all(hits == asked > 0 for hits, asked in referee.judge(BEFORE).values())
+    assert all(hits == 0 for hits, _ in referee.judge(()).values())
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ def test_the_prefix_has_all_that_is_asked_for_and_nothing_has_none() -> None:
     ],
 )
 def test_each_kind_is_found_by_itself(kind: str, text: str) -> None:
-    found = judged(text)
+    found = judge(text)
     assert found[kind][0] == found[kind][1]
     assert all(hits == 0 for name, (hits, _) in found.items() if name not in {kind, "arguments"})
 
 
 def test_words_in_another_order_and_half_of_an_edit_do_not_count() -> None:
-    found = judged("Along the wall, southern beds: water the first.", "water = tank.level")
+    found = judge("Along the wall, southern beds: water the first.", "water = tank.level")
     assert (found["words"][0], found["edits"][0]) == (0, 0)
 
 
 def test_an_output_far_behind_its_command_is_not_found() -> None:
-    found = judged("make check-the-beds\n" + "leaf\n" * 30 + "all 9 beds are fine")
+    found = judge("make check-the-beds\n" + "leaf\n" * 30 + "all 9 beds are fine")
     assert found["outputs"][0] == 0
 
 
 def test_what_a_tool_shows_first_is_not_asked_for() -> None:
     said = "Water the beds along the southern wall first."
     shown = conversation(call("z", "Bash", command="cat notes"), result("z", said))
-    assert Referee(BEFORE, (shown, *LATER)).judged(())["words"] == (0, 0)
+    assert Referee(BEFORE, (shown, *LATER)).judge(())["words"] == (0, 0)

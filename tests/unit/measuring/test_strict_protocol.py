@@ -10,12 +10,12 @@ from benchmarks.estimates.recorded_session import (
     OTHERS,
     OURS,
     Session,
-    asked,
-    head_of,
-    known_at,
-    spread,
+    find_recorded_requests,
+    hide_reports_after,
+    opencode_before,
+    pick_evenly,
 )
-from benchmarks.estimates.strict_protocol import trials
+from benchmarks.estimates.strict_protocol import run_trials
 from formats.claude_code.sessions import boundary, said, summarized, user
 from formats.jsonl import raw_lines, read
 from formats.opencode.sessions import assistant, text, tool
@@ -40,29 +40,28 @@ TALK = [
 ]
 
 
-def test_nothing_that_was_reported_after_the_anchor_is_seen() -> None:
+def test_reports_after_the_anchor_are_hidden() -> None:
     whole = read("claude-code", *TALK)
-    requests, _ = asked(whole)
+    requests = find_recorded_requests(whole)
 
-    seen = known_at(whole, requests[1])
+    seen = hide_reports_after(whole, requests[1])
 
     assert [m.usage.context for m in seen.messages if m.usage] == [100, 120]
     assert [m.usage.context for m in seen.effective if m.usage] == [100, 120]
 
 
-def test_reports_that_are_none_are_left_out_and_counted() -> None:
+def test_empty_and_repeated_reports_are_left_out() -> None:
     talk = [*TALK, answer("a4", "a3", 140), answer("a5", "a4", 0), answer("a6", "a5", 90)]
 
-    requests, left_out = asked(read("claude-code", *talk))
+    requests = find_recorded_requests(read("claude-code", *talk))
 
     assert [request.context for request in requests] == [100, 120, 140, 90]
-    assert left_out == 2
 
 
 def test_subagents_have_a_context_of_their_own() -> None:
     aside = answer("a4", "a3", 30, isSidechain=True)
 
-    assert len(asked(read("claude-code", *TALK, aside))[0]) == 3
+    assert len(find_recorded_requests(read("claude-code", *TALK, aside))) == 3
 
 
 def test_a_session_is_cut_before_the_answer(tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def test_what_opencode_cleared_later_is_there_again() -> None:
     document = {"info": {"revert": {}}, "messages": records}
 
     def results(count: int) -> list[str]:
-        found = read("opencode", head_of(document, count))
+        found = read("opencode", opencode_before(document, count))
         return [result.text for message in found.effective for result in message.results]
 
     assert results(2) == ["all of it"]
@@ -96,8 +95,8 @@ def test_what_opencode_cleared_later_is_there_again() -> None:
 
 
 def test_places_are_spread_evenly() -> None:
-    assert spread(range(100), 4) == {12, 37, 62, 87}
-    assert spread(range(3), 4) == {0, 1, 2}
+    assert pick_evenly(range(100), 4) == {12, 37, 62, 87}
+    assert pick_evenly(range(3), 4) == {0, 1, 2}
 
 
 def test_a_family_without_constants_is_estimated_by_others_alone(tmp_path: Path) -> None:
@@ -115,8 +114,8 @@ def test_a_family_without_constants_is_estimated_by_others_alone(tmp_path: Path)
     )
     session = Session(path)
 
-    ours = {t.horizon: t for t in trials(session, 5, shipped()) if t.estimator == OURS}
-    others = {t.estimator for t in trials(session, 5, replace(shipped(), framings={}))}
+    ours = {t.horizon: t for t in run_trials(session, 5, shipped()) if t.estimator == OURS}
+    others = {t.estimator for t in run_trials(session, 5, replace(shipped(), framings={}))}
 
     # A word is two tokens by the factor of the family, and a prompt takes one for itself.
     one = ours["last request"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks.accuracy import Result as AccuracyResult
 from benchmarks.accuracy_tables import accuracy_tables
-from benchmarks.estimates.strict_protocol import Judged, Trial
-from benchmarks.figures import ROOT, KeptResults
+from benchmarks.estimates.strict_protocol import Trial
+from benchmarks.figures import ROOT, ResultCache
 from benchmarks.quality import Result
 from benchmarks.quality_tables import quality_tables
 from benchmarks.samples import interval, summarize
@@ -70,10 +70,12 @@ def test_an_error_is_a_mean_over_the_requests_of_a_session() -> None:
             family="Codex", horizon="last request", truth=1_000, crosses=False, guess=guess
         )
 
-    judged = Judged(answered=9, before=1, after=0)
+    def result(project: str, *trials: Trial) -> AccuracyResult:
+        return AccuracyResult(project=project, requests=9, above_window=1, trials=trials)
+
     results = [
-        AccuracyResult(project="pond", judged=judged, trials=(trial(1_100), trial(900))),
-        AccuracyResult(project="brook", judged=judged, trials=(trial(1_000),)),
+        result("pond", trial(1_100), trial(900)),
+        result("brook", trial(1_000)),
     ]
 
     shown = accuracy_tables(results)
@@ -90,9 +92,9 @@ def test_tables_take_the_place_of_those_in_the_block() -> None:
 
 def test_results_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
-    KeptResults(path).get_or_make("a", lambda: [1])
+    ResultCache(path).get_or_measure("a", lambda: [1])
 
-    assert KeptResults(path).get_or_make("a", lambda: [2]) == [1]
+    assert ResultCache(path).get_or_measure("a", lambda: [2]) == [1]
     assert json.loads(path.read_text()) == ["a", [1]]
 
 
