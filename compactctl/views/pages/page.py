@@ -38,8 +38,8 @@ _USER_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 _NAME_WIDTH = 160
 _TITLE_WIDTH = 100
 # Maximum size of all texts on a page in bytes, and the lengths at which each may be cut for that.
-# With its charts, a page stays below 2 MB.
-TEXT_BYTES = 700_000
+# With its charts, a page stays below 4 MB.
+TEXT_BYTES = 2_000_000
 _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
 # Most secret tokens are shorter; the beginning of a longer one is enough to recognize it.
 _MAX_SECRET = 2_000

@@ -14,7 +14,7 @@ from compactctl.views.pages.drawing import label_of
 from compactctl.views.pages.session import ORDER
 
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat"]
-MOST_BYTES = 2_000_000
+MOST_BYTES = 4_000_000
 
 
 def figure(cell: str) -> int:
@@ -131,7 +131,7 @@ def test_a_redacted_page_holds_no_text_and_no_name(
 
 
 def test_long_texts_are_cut_and_that_is_said(ask: Ask, tmp_path: Path) -> None:
-    path = chat(tmp_path, *(f"{number} " + "a word or two " * 3_000 for number in range(60)))
+    path = chat(tmp_path, *(f"{number} " + "a word or two " * 3_000 for number in range(120)))
     page = page_of(ask, tmp_path, path)
     assert len(page.source.encode()) < MOST_BYTES
     assert "Texts are cut to 8,000 characters." in page.says

@@ -118,11 +118,11 @@ def test_secrets_in_texts_are_masked(*, mask: bool, is_shown: bool) -> None:
 @pytest.mark.parametrize(
     ("count", "size", "cut"),
     [
-        (35, 20_000, None),
-        (30, 20_001, 20_000),
+        (100, 20_000, None),
+        (90, 20_001, 20_000),
         # What says how much is missing takes room as well.
-        (35, 20_001, 8_000),
-        (36, 20_000, 8_000),
+        (100, 20_001, 8_000),
+        (101, 20_000, 8_000),
     ],
 )
 def test_texts_that_are_too_much_together_are_cut(count: int, size: int, cut: int | None) -> None:
