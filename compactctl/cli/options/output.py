@@ -139,13 +139,11 @@ _HTML = opt(
     "html",
     OUTPUT,
     WRITES,
-    "Write a page to look at to this file: it opens from disk and loads nothing.",
+    "Write a self-contained HTML page to this file.",
     path="here",
     metavar="FILE",
 )
-_REDACT = flag(
-    "redact", PRIVACY, ONE_RUN, "Leave texts of the transcript, and names in it, out of the page."
-)
+_REDACT = flag("redact", PRIVACY, ONE_RUN, "Omit transcript text and names from the page.")
 _MASK = opt(
     "mask_secrets",
     PRIVACY,
@@ -178,7 +176,7 @@ def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "Page
     from compactctl.store.files.source import STANDARD_STREAM
 
     if html == STANDARD_STREAM:
-        raise UsageError("--html writes a file, which a browser opens; name one")
+        raise UsageError("--html: cannot write to standard output; name a file")
     return PageChoice(path=html, redact=redact, mask=mask_secrets)
 
 

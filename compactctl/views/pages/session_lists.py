@@ -236,7 +236,7 @@ def message_rows(
             "anchor": anchor_of(index),
             "data": row_data(
                 tokens=[f"{timeline.messages[index].tokens}"],
-                kind=[timeline.messages[index].category],
+                category=[timeline.messages[index].category],
                 tool=map(names.tool, timeline.messages[index].tools),
                 file=files.get(index, ()),
             ),

@@ -241,7 +241,7 @@ def test_messages_are_filtered_and_sorted(browser: "Browser", ask: Ask, tmp_path
         found = int(page.locator("[data-count]").inner_text().split()[0])
         assert least <= found < document["file"]["historyMessages"]
         page.locator(f"[data-by={by}]").select_option("")
-    page.locator("[data-by=kind]").select_option("file reads")
+    page.locator("[data-by=category]").select_option("file reads")
     page.locator(".m").first.wait_for()
     colors = page.locator(".m rect").evaluate_all("all => all.map((it) => it.className.baseVal)")
     assert set(colors) == {"c-file-reads"}

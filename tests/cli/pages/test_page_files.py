@@ -42,7 +42,7 @@ def test_a_page_takes_no_place_that_is_taken(
     [
         (("--redact",), "--redact has no effect without --html"),
         (("--no-mask-secrets",), "--no-mask-secrets has no effect without --html"),
-        (("--html", "-"), "--html writes a file"),
+        (("--html", "-"), "--html: cannot write to standard output"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

@@ -157,8 +157,8 @@ def test_a_row_has_what_it_is_sorted_and_filtered_by() -> None:
     found = timeline(message(0, 40, tools=()), message(1, 80, tools=("Read", "Cat")), files=files)
     data = [row["data"] for row in message_rows(found, [0, 1], ["", ""], NAMES)]
     assert data == [
-        {"data-tokens": "40", "data-kind": "tool results", "data-file": "a.py"},
-        {"data-tokens": "80", "data-kind": "tool results", "data-tool": "Read\nCat",
+        {"data-tokens": "40", "data-category": "tool results", "data-file": "a.py"},
+        {"data-tokens": "80", "data-category": "tool results", "data-tool": "Read\nCat",
          "data-file": "a.py\nb.py"},
     ]  # fmt: skip
 
