@@ -3,7 +3,9 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from compactctl.cli.command import command, emit, shown_command, working
+import click
+
+from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.opt import (
     GATES,
     MAY,
@@ -15,6 +17,7 @@ from compactctl.cli.opt import (
     SIZE,
     SPAN,
     SUMMARIES,
+    TYPED,
     WRITES,
     OptGroup,
     ParsedText,
@@ -47,11 +50,10 @@ from compactctl.commands.client_sessions.write import OutputLayout, OutputOption
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import (
     HandOptions,
-    RescueResult,
     rescue,
     tag,
 )
-from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
@@ -160,6 +162,20 @@ def compact_command(
     if output.messages_only and piped is not None:
         piped = sent_records(piped, path, result.format)
     emit(result, shown_as, piped=piped, page=page)
+    _suggest_for_real(result)
+
+
+def _suggest_for_real(result: CompactResult) -> None:
+    """After a dry run that would change something, print the command without --dry-run."""
+    if not (result.options.output.dry_run and result.compacted):
+        return
+    from compactctl.views.facts import labeled
+    from compactctl.views.terminal.screen import print_messages
+    from compactctl.views.terminal.text import shell_words
+
+    context = click.get_current_context()
+    typed = [word for word in context.meta.get(TYPED, ()) if word not in ("-n", "--dry-run")]
+    print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}"))
 
 
 def _output_options(
@@ -256,6 +272,7 @@ def tag_command(
     with working("compacting", options.input.path, shown_as):
         result = tag(options, span)
     emit(result, shown_as, piped=result.data)
+    _suggest_for_real(result)
 
 
 def _hand_options(
@@ -301,7 +318,7 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
     return "native" if native else "split"
 
 
-@command(
+@shown_command(
     CompactOptions,
     SESSION,
     OptGroup(
@@ -354,8 +371,11 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
     LIMITS,
     SHOWN_AS,
     help=_RESCUE_HELP,
-    doing="compacting",
 )
-def rescue_command(options: CompactOptions) -> RescueResult:
+def rescue_command(options: CompactOptions, *, shown_as: str) -> None:
     """Run ``compactctl rescue``."""
-    return rescue(options)
+    with working("compacting", options.input.path, shown_as):
+        result = rescue(options)
+    emit(result, shown_as)
+    if result.earlier is None:
+        _suggest_for_real(result.compacted)

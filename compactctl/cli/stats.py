@@ -63,11 +63,17 @@ model's context window.
         "top",
         SHOWN,
         MAY,
-        "How many of the largest messages to list.",
+        "Number of largest messages to list (--details, --json).",
         type=click.IntRange(min=0),
         metavar="N",
         default=5,
         show_default=True,
+    ),
+    flag(
+        "details",
+        SHOWN,
+        ONE_RUN,
+        "Also show where each number comes from, tools, repeated reads and unsent records.",
     ),
     flag(
         "rounds",

@@ -1,7 +1,8 @@
 """Run stages in order on one conversation; keep the edits that make it smaller."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic
 
@@ -29,6 +30,9 @@ from compactctl.tokens.meter import Meter
 # Without a stub, others may have to be dropped, and the result of one stage can give an earlier one
 # new work. Real files took up to seven passes until nothing changed.
 _MAX_PASSES = 10
+# "messages hidden: 2, messages shortened: 1; still over the target" has three clauses.
+_CLAUSES = re.compile(r"; |(?<=\d), (?=[a-z])")
+_COUNT = re.compile(r"(.+): ([\d,]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +155,26 @@ def _merge_records(first: StageRecord, second: StageRecord) -> StageRecord:
         tokens_after=first.tokens_after - second.tokens_saved,
         hidden=first.hidden + second.hidden,
         replaced=first.replaced + second.replaced,
-        detail="; ".join(filter(None, (first.detail, second.detail))),
+        detail=add_up_notes((first.detail, second.detail)),
         figures=sum_counts(first.figures, second.figures),
     )
+
+
+def add_up_notes(notes: Iterable[str]) -> str:
+    """Join the notes of several passes or conversations; equal counts are added up.
+
+    messages hidden: 2, messages shortened: 1   and   messages hidden: 3
+    messages hidden: 5, messages shortened: 1
+    """
+    counts: Counter[str] = Counter()
+    others: dict[str, None] = {}
+    for clause in (clause for note in notes if note for clause in _CLAUSES.split(note)):
+        if match := _COUNT.fullmatch(clause):
+            counts[match[1]] += int(match[2].replace(",", ""))
+        else:
+            others[clause] = None
+    counted = ", ".join(f"{what}: {count:,}" for what, count in counts.items())
+    return "; ".join(filter(None, (counted, *others)))
 
 
 def sum_counts(*figures: Mapping[str, int]) -> Mapping[str, int]:

@@ -141,7 +141,8 @@ def _propose_in_place(
     summary = Summary(text=result.text)
     proposal = hide_behind_summary(view, meter, hidden, summary, _condense_spec(options))
     count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
-    notes = (f"messages shortened: {count:,}, left out: {len(hidden):,}",)
+    shortened_count = f", messages shortened: {count:,}" if count else ""
+    notes = (f"messages hidden: {len(hidden):,}{shortened_count}",)
     return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
 
 

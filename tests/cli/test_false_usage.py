@@ -57,7 +57,7 @@ def test_documents_name_what_is_doubted(ask: Ask, proxied: Path) -> None:
 
 @pytest.mark.parametrize("command", ["stats", "check", "explain"])
 def test_screens_name_the_counter(ask: Ask, proxied: Path, command: str) -> None:
-    options = ("20",) if command == "explain" else ()
+    options = {"explain": ("20",), "stats": ("--details",)}.get(command, ())
     counter = json.loads(ask("stats", proxied, "--json").out)["counter"]
     lines = ask(command, proxied, *options).out.splitlines()
     assert [counter in line for line in lines if line.startswith("counted with")] == [True]

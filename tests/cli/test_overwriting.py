@@ -68,7 +68,7 @@ def test_an_output_that_is_the_input_is_work_in_place(
     assert outcome.code == 0
     assert desk.read_bytes() == before
     assert link.is_symlink()
-    back = outcome.err.rpartition("go back with: compactctl ")[2].split()
+    back = outcome.err.rpartition("redo      compactctl ")[2].split()
     assert ask(*back).code == 0
     assert desk.read_bytes() == small
 

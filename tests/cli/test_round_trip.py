@@ -46,9 +46,9 @@ def test_every_bundled_transcript_comes_back_byte_for_byte(
 def test_what_is_written_is_told_with_the_way_back(ask: Ask, desk: Path) -> None:
     outcome = ask("compact", desk, "--target", "5k")
     small = desk.with_name("openai-chat.compacted.jsonl")
-    assert f"wrote {small} (" in outcome.err
-    assert f"originals are in {small}.archive" in outcome.err
-    undo = re.search(r"undo with: compactctl rewind (.+)\n", outcome.err)
+    assert f"wrote     {small} (" in outcome.err
+    assert f"archive   {small}.archive\n" in outcome.err
+    undo = re.search(r"undo      compactctl rewind (.+)\n", outcome.err)
     assert undo is not None
     assert undo[1] == str(small)
 
@@ -131,7 +131,7 @@ def test_a_group_brought_back_claims_no_savings_it_does_not_know(ask: Ask, compa
 def test_a_rewind_can_be_undone(ask: Ask, compacted: Path) -> None:
     small = compacted.read_bytes()
     back = ask("rewind", compacted)
-    again = re.search(r"go back with: compactctl (rewind .+ --to [0-9a-f]{12})\n", back.err)
+    again = re.search(r"redo      compactctl (rewind .+ --to [0-9a-f]{12})\n", back.err)
     assert again is not None
     assert ask(*again[1].split()).code == 0
     assert compacted.read_bytes() == small

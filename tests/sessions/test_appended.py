@@ -253,12 +253,12 @@ def test_the_way_back_that_is_printed_can_be_gone(
     path = write(home)
     whole = sent(path)
     outcome = ask("compact", path, "--native", "--while-open", *PRUNE)
-    [told] = re.findall("undo with: compactctl (.+)", outcome.err)
+    [told] = re.findall("undo      compactctl (.+)", outcome.err)
     assert told.endswith(" --while-open") == insists
     outcome = ask(*shlex.split(told))
     assert outcome.code == 0, outcome.err
     assert sent(path) == whole
-    for back in re.findall("go back with: compactctl (.+)", outcome.err):
+    for back in re.findall("redo      compactctl (.+)", outcome.err):
         assert ask(*shlex.split(back)).code == 0
         assert sent(path) != whole
 

@@ -84,7 +84,7 @@ def test_it_is_a_new_session_that_sends_everything_again(home: Home, ask: Ask, c
     assert SUMMARY not in shown
     titles = [each["title"] for each in json.loads(ask("sessions", "--json").out)["sessions"]]
     assert client == "pi" or "Tide windows (whole)" in titles
-    assert f"undo with: compactctl rewind {fork.stem[-36:]}" in outcome.err
+    assert f"undo      compactctl rewind {fork.stem[-36:]}" in outcome.err
     assert ask("rewind", fork).code == 0
     assert SUMMARY in ask("view", fork).out
     assert OLD not in ask("view", fork).out
@@ -96,7 +96,7 @@ def test_in_place_it_is_the_same_session(home: Home, ask: Ask, client: str) -> N
     before = path.read_bytes()
     outcome = ask("rewind", SAID.id, "--client", "--in-place")
     assert outcome.code == 0
-    assert SAID.id in next(x for x in outcome.err.splitlines() if x.startswith("continue with: "))
+    assert SAID.id in next(x for x in outcome.err.splitlines() if x.startswith("continue  "))
     assert OLD in ask("view", path).out
     assert ask("rewind", path).code == 0
     assert path.read_bytes() == before
@@ -173,7 +173,7 @@ def test_a_session_in_a_database_is_made_whole_as_a_document(home: Home, ask: As
     assert outcome.code == 0, outcome.err
     result = json.loads(outcome.out)
     assert f"opencode import {result['output']}" in result["continueWith"]
-    assert f"undo with: compactctl rewind {result['output']}" in outcome.err
+    assert f"undo      compactctl rewind {result['output']}" in outcome.err
     shown = ask("view", result["output"]).out
     assert "the tide turns" in shown
     assert SUMMARY not in shown

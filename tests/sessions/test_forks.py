@@ -156,8 +156,8 @@ def test_it_ends_with_the_command_that_goes_on(
     expected = command.format(id_of(Path(result["output"])))
     assert result["continueWith"] == expected
     shown = ask("compact", path, *SMALL).err.splitlines()
-    assert shown[-1].startswith(f"continue with: {command.partition('{')[0]}")
-    assert any(line.endswith(f"{SAID.id} is as it was") for line in shown)
+    assert shown[-1].startswith(f"continue  {command.partition('{')[0]}")
+    assert any(line == f"session   {SAID.id} (not changed)" for line in shown)
     in_place = forked(ask, path, "--in-place")
     assert in_place["continueWith"] == command.format(SAID.id)
     assert in_place["forkedFrom"] is None

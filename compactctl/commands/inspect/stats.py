@@ -56,6 +56,7 @@ class StatsOptions:
         force: overwrite any file there.
         timeline: return the data for a picture of the session.
         graph: the same for a picture on a terminal.
+        details: show where the figures come from, and everything that uses tokens.
     """
 
     input: InputOptions
@@ -69,6 +70,7 @@ class StatsOptions:
     force: bool = False
     timeline: bool = False
     graph: bool = False
+    details: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
-from compactctl.pipeline.run import PipelineRun, not_needed_run, run, sum_counts
+from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words
@@ -373,8 +373,11 @@ def _sum(records: Sequence[StageRecord]) -> StageRecord:
     details = Counter(record.detail for record in records)
     rarest = min(records, key=lambda record: details[record.detail])
     chosen = next((record for record in records if record.outcome == "applied"), rarest)
-    applied = sum(record.outcome == "applied" for record in records)
-    detail = f"in {applied} of {len(records)} conversations" if applied else chosen.detail
+    applied = [record for record in records if record.outcome == "applied"]
+    detail = chosen.detail
+    if applied:
+        where = f"in {len(applied):,} of {len(records):,} conversations"
+        detail = "; ".join(filter(None, (add_up_notes(r.detail for r in applied), where)))
     return replace(
         chosen,
         tokens_before=sum(record.tokens_before for record in records),

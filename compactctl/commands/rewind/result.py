@@ -61,6 +61,7 @@ class RewindResult:
         redo_options: the options that lead back to the state before, if it was replaced.
         written: what was written, None if nothing was; its carried lines are not in ``after``.
         data: the restored state in chunks, if it goes to standard output.
+        was_compacted: whether there was ever a compaction to undo.
         warnings: what the user should know.
     """
 
@@ -74,6 +75,7 @@ class RewindResult:
     redo_options: str | None = None
     written: Written | None = None
     data: Iterable[bytes] | None = None
+    was_compacted: bool = True
     warnings: tuple[str, ...] = ()
 
     @property

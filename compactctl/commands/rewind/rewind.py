@@ -123,6 +123,7 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
         undone=(),
         in_effect=(),
         data=content.chunks if _place(options) == STANDARD_STREAM else None,
+        was_compacted=False,
     )
 
 

@@ -280,8 +280,11 @@ def hide_behind_summary(
     through = newest_id(view.messages)
     inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in messages)
     hide = Hide(ids=ids, group=group, kind="condense", reason=spec.reason)
-    writer = "" if summary.writer == BUILTIN_SUMMARIZER else f", written by {summary.writer}"
-    notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens{writer}", summary.note)
+    writer = "" if summary.writer == BUILTIN_SUMMARIZER else f"; written by {summary.writer}"
+    notes = (
+        f"messages summarized: {len(ids):,}, tokens in the summary: {tokens:,}{writer}",
+        summary.note,
+    )
     return Proposal(stage=spec.stage, edits=(*inserts, hide), notes=tuple(filter(None, notes)))
 
 

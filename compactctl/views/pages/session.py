@@ -11,7 +11,7 @@ from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
 from compactctl.tokens.fit import Fit, fit_of
 from compactctl.tokens.models.prices import MILLION
-from compactctl.views.facts import TOO_LARGE, clock_text, utc_text
+from compactctl.views.facts import clock_text, utc_text
 from compactctl.views.pages.drawing import (
     Chart,
     ChartLine,
@@ -38,7 +38,7 @@ from compactctl.views.pages.session_lists import (
     request_segments,
     tool_bars,
 )
-from compactctl.views.results.stats import REFUSED
+from compactctl.views.results.request import REFUSED
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import plural, share_text, size_text
 
@@ -250,7 +250,7 @@ def _next_request(result: StatsResult) -> dict[str, object]:
 
 def _verdict(result: StatsResult, fit: Fit) -> str:
     if not fit.fits:
-        return f"{TOO_LARGE}, {-fit.window_left:,} over"
+        return f"does not fit, {-fit.window_left:,} over"
     if result.is_refused:
         return REFUSED
     return "remaining space unknown" if result.unread else _FITS

@@ -6,20 +6,10 @@ from typing import Any
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
 from compactctl.tokens.budget import utilization
-from compactctl.tokens.fit import fit_of
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields
-from compactctl.views.facts import (
-    TOO_LARGE,
-    base_text,
-    counter_text,
-    doubt_facts,
-    fit_facts,
-    health_facts,
-    request_text,
-    unread_facts,
-)
+from compactctl.views.facts import base_text, counter_text, warning_lines
 from compactctl.views.other_systems import CHECK, foreign_records
-from compactctl.views.results.stats import REFUSED, conversation_facts, request_name, stats_messages
+from compactctl.views.results.request import REFUSED, answer_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.text import one_line, path_name, plural, share_text
 
@@ -35,11 +25,13 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer first, then the reasons."""
     answer = "compaction is not due"
     if result.is_unsure:
-        answer = "whether compaction is due is unknown"
+        answer = "unknown whether compaction is due"
     elif result.due:
         answer = f"compaction is due: {_fired_text(result)}"
     style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
     yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
+    yield from answer_lines(result.stats)
+    yield ""
     yield Facts(tuple(_facts(result)))
     accent = _STYLES.get(result.level.name, "")
     yield from (Accent(line, accent) for line in result.text.splitlines())
@@ -76,8 +68,8 @@ def check_document(result: CheckResult) -> dict[str, Any]:
 
 
 def check_messages(result: CheckResult) -> Iterator[str]:
-    """Return the lines for standard error: those of ``stats``."""
-    return stats_messages(result.stats)
+    """Return the lines for standard error: warnings."""
+    return warning_lines((*result.stats.transcript.warnings, *result.stats.warnings))
 
 
 def _fired_text(result: CheckResult) -> str:
@@ -90,22 +82,12 @@ def _fired_text(result: CheckResult) -> str:
 
 
 def _facts(result: CheckResult) -> Iterator[Fact]:
-    usage = result.stats.usage
-    measured = result.stats.measure
-    share = f"{share_text(usage.ratio)} of {base_text(measured.limits)}"
-    yield Fact("profile", f"{one_line(result.profile.name)}: {one_line(result.profile.title)}")
+    measured, counts = result.stats.measure, result.situation
+    limits = measured.limits
+    share = share_text(result.stats.usage.ratio)
     yield Fact("trigger", str(result.trigger))
-    verdict = "" if fit_of(usage.tokens, measured.limits).fits else f": {TOO_LARGE}"
-    size = result.stats.size
-    name = request_name(result.stats)
-    unread = result.stats.unread
-    yield from unread_facts(unread)
-    yield Fact(name, f"{request_text(usage.tokens, size.unreported or unread)}, {share}{verdict}")
-    yield from doubt_facts(size)
-    yield from conversation_facts(result.stats)
-    yield from fit_facts(measured, usage.tokens)
-    yield from health_facts(result.stats.health)
-    counts = result.situation
+    yield Fact("ratio", f"{share} of {limits.base_tokens:,} tokens, {base_text(limits)}")
+    yield Fact("profile", f"{one_line(result.profile.name)}: {one_line(result.profile.title)}")
     yield Fact("history", f"{plural(counts.turns, 'turn')}, {plural(counts.messages, 'message')}")
     yield Fact("counted with", counter_text(measured))
     yield Fact("level", result.level.name, _STYLES.get(result.level.name, ""))

@@ -1,15 +1,14 @@
 """A compaction: what each stage did, the sizes, and the written files; and a rescue."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.measuring.next_request import CacheUse
 from compactctl.commands.planning.fates import MessageFate
 from compactctl.model.operation import StageRecord
-from compactctl.sessions.session import Session
 from compactctl.stages.registry import stage_named
 from compactctl.views.encode import (
     encoded,
@@ -19,58 +18,57 @@ from compactctl.views.encode import (
 )
 from compactctl.views.facts import (
     base_text,
-    counter_text,
-    model_text,
-    request_text,
+    labeled,
     resume_lines,
-    session_lines,
-    tokens_text,
-    undo_text,
+    undo_line,
     warning_lines,
-    written_text,
+    written_lines,
 )
 from compactctl.views.other_systems import COMPACT, foreign_records
 from compactctl.views.results.audit import audit_fields
-from compactctl.views.terminal.screen import Fact, Facts, ScreenItem, Verbatim
-from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.results.request import assumption_lines
+from compactctl.views.terminal.screen import (
+    Accent,
+    Fact,
+    Facts,
+    ScreenItem,
+    TextStyle,
+    Verbatim,
+)
+from compactctl.views.terminal.tables import Table, number, table, text
 from compactctl.views.terminal.text import (
     line_text,
     one_line,
     path_name,
+    percent_text,
     plural,
     safe_text,
-    share_text,
     shell_path,
+    size_text,
 )
 
 _SHOWN_LINES = 3
+_NOTE = re.compile(r"([^:]+): ([\d,]+)")
+_PLURAL = re.compile(r"s\b")
 
 
 def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
-    """Yield the output: one row per stage, the total, and its meaning.
-
-    Explained messages come first, if requested.
-    """
+    """Yield the output: the answer, then the stages that add up to it, and fates on request."""
+    yield _answer(result)
+    if not result.fits and not result.outcome.not_due:
+        yield _advice_on_size(result)
+    yield from assumption_lines(result.measure, result.outcome.size)
+    if not result.compacted:
+        yield from _advice_on_nothing(result)
+    yield ""
+    yield _stage_table(result)
+    facts = tuple(_facts(result))
+    if facts:
+        yield ""
+        yield Facts(facts)
     if result.options.explain:
         yield from _fates(result)
-    columns = (
-        text("Stage"),
-        text("Outcome"),
-        number("Tokens before", spare=1),
-        number("Tokens after"),
-        number("Saved"),
-    )
-    before, after = result.outcome.before.tokens, result.outcome.after.tokens
-    yield table(
-        columns,
-        map(_stage_cells, result.stages),
-        ("all", "", *(f"{count:,}" for count in (before, after, before - after))),
-    )
     yield ""
-    yield from _stage_reasons(result)
-    yield ""
-    yield Facts(tuple(_compaction_facts(result)))
-    yield from _outcome(result)
 
 
 def compact_document(result: CompactResult) -> dict[str, Any]:
@@ -124,15 +122,15 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
 def compact_messages(result: CompactResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, written files, and how to undo it."""
     for opaque in result.opaque[:_SHOWN_LINES]:
-        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
+        yield f"warning: line {opaque.line + 1}: {opaque.damage}; kept unchanged"
     others = len(result.opaque) - _SHOWN_LINES
     if others > 0:
-        yield f"warning: {plural(others, 'more line')} carried without being understood"
+        yield f"warning: {plural(others, 'more line')} not recognized, kept unchanged"
     yield from warning_lines(result.warnings)
     if result.options.plan_out:
-        yield (
-            f"wrote {line_text(result.options.plan_out)} (the fate of every message; edit it, and "
-            f"carry it out with --plan {shell_path(result.options.plan_out)})"
+        plan_out = result.options.plan_out
+        yield labeled(
+            "plan", f"{line_text(plan_out)} (edit it, then --plan {shell_path(plan_out)})"
         )
     if result.options.output.dry_run:
         yield "dry run: nothing was written"
@@ -150,11 +148,11 @@ def _fates(result: CompactResult) -> Iterator[ScreenItem]:
         text("Fate"),
         text("Why", "end", min_width=17, spare=2),
     )
+    yield ""
     yield table(columns, map(_message_cells, result.requested.fates))
     yield ""
     yield "Why"
     yield from _fate_reasons(result)
-    yield ""
 
 
 def _message_cells(row: MessageFate) -> tuple[str, ...]:
@@ -183,111 +181,122 @@ def _fate_reasons(result: CompactResult) -> Iterator[str]:
         yield f"{what}: {one_line(reason)}"
 
 
-def _stage_cells(record: StageRecord) -> tuple[str, ...]:
-    outcome: str = record.outcome.replace("-", " ")
-    if record.outcome == "applied":
-        unsent = record.figures.get("unsentRecords")
-        taken_out = "" if unsent is None else f"{unsent:,} taken out"
-        outcome = ", ".join(filter(None, (_changes(record), taken_out)))
-    numbers = (record.tokens_before, record.tokens_after, record.tokens_saved)
-    return (record.name, outcome, *(f"{count:,}" for count in numbers))
+def _answer(result: CompactResult) -> Accent:
+    """Return the size before and after, and by how much it misses the target."""
+    before, after = _sizes(result)
+    where = "in the next request" if _is_single(result) else "in all conversations"
+    if result.opaque and not result.outcome.before.messages:
+        lines = plural(len({opaque.line for opaque in result.opaque}), "line")
+        return Accent(f"nothing to compact: {lines} not recognized, no message found", "bold red")
+    size = f"{before:,} → {after:,} tokens {where} ({percent_text(1 - after / before)} saved)"
+    if not result.compacted:
+        size = f"{before:,} tokens {where}: nothing was changed"
+    if result.fits or result.outcome.not_due:
+        return Accent(size, "bold")
+    over = f"{result.largest_after - result.limit:,} over {_limit_text(result)}"
+    return Accent(f"{size}: {over}", "bold red")
 
 
-def _changes(record: StageRecord) -> str:
+def _is_single(result: CompactResult) -> bool:
+    before, after = result.outcome.before, result.outcome.after
+    return before.largest_counted == before.tokens and after.largest_counted == after.tokens
+
+
+def _sizes(result: CompactResult) -> tuple[int, int]:
+    """Return the tokens before and after: of the next request, or of all conversations."""
+    before, after = result.outcome.before, result.outcome.after
+    if _is_single(result):
+        return before.request_tokens, after.request_tokens
+    return before.tokens, after.tokens
+
+
+def _limit_text(result: CompactResult) -> str:
+    """Return the limit that the next request is compared with."""
+    limit, target = result.limit, result.outcome.target
+    if target is None:
+        return f"{limit:,}, {base_text(result.measure.limits)}"
+    return f"the {'context window' if target > limit else 'target'} of {limit:,}"
+
+
+def _advice_on_size(result: CompactResult) -> str:
+    """Return what would free more."""
+    if result.outcome.after.unseen >= result.limit:
+        return "system prompt, tools and message overhead alone are larger than that"
+    is_protected = result.plan.protect.keep_turns != 0
+    ways = "--keep-turns 0 or other --stages" if is_protected else "other --stages"
+    return f"{ways} free more; --explain shows why each message stays"
+
+
+def _advice_on_nothing(result: CompactResult) -> Iterator[str]:
+    """Yield why nothing was changed, and how to compact anyway."""
+    if result.outcome.not_due:
+        yield f"{result.outcome.not_due}; leave out --if-needed to compact anyway"
+    elif all(record.outcome == "not-needed" for record in result.stages) and result.fits:
+        target = f"within the target of {result.limit:,} already"
+        yield f"{target}; use --stages or a lower --target to compact anyway"
+
+
+def _stage_table(result: CompactResult) -> Table:
+    """Return a row per stage, and what the request holds less beside the messages."""
+    before, after = _sizes(result)
+    counted = result.outcome.before.tokens - result.outcome.after.tokens
+    overhead = before - after - counted
+    rows = [
+        (record.name, f"{record.tokens_saved:,}", _changes_text(record)) for record in result.stages
+    ]
+    if overhead:
+        rows.append(("overhead", f"{overhead:,}", "message overhead, hidden reasoning"))
+    columns = (text("Stage"), number("Tokens saved"), text("Changes", "wrap", min_width=20))
+    return table(columns, rows, ("total", f"{before - after:,}", ""))
+
+
+def _changes_text(record: StageRecord) -> str:
+    """Return what a stage changed, or why it changed nothing."""
+    detail = safe_text(" ".join(record.detail.split()))
+    match record.outcome:
+        case "applied":
+            return ", ".join(map(_counted, detail.split(", "))) or _counts(record)
+        case "not-needed":
+            return "not needed"
+        case "rolled-back":
+            return f"rolled back: {detail}"
+        case _:
+            return detail
+
+
+def _counted(clause: str) -> str:
+    """Return a note of a stage with its number first: 1 tool result cleared."""
+    note, semicolon, more = clause.partition(";")
+    match = _NOTE.fullmatch(note)
+    if match is None:
+        return clause
+    what, count = match[1], match[2]
+    if count == "1":
+        what = _PLURAL.sub("", what, count=1)
+    return f"{count} {what}{semicolon}{more}"
+
+
+def _counts(record: StageRecord) -> str:
     changes = (
-        f"{record.hidden:,} hidden" if record.hidden else "",
-        f"{record.replaced:,} rewritten" if record.replaced else "",
+        f"{plural(record.hidden, 'message')} hidden" if record.hidden else "",
+        f"{plural(record.replaced, 'message')} shortened" if record.replaced else "",
     )
     return ", ".join(filter(None, changes))
 
 
-def _stage_reasons(result: CompactResult) -> Iterator[str]:
-    for record in result.stages:
-        if record.detail and record.outcome != "not-needed":
-            yield f"{record.name}: {safe_text(record.detail)}"
-    idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
-    if result.outcome.not_due:
-        yield result.outcome.not_due
-    elif idle:
-        yield f"{idle}: not needed, the context was within the target by then"
-
-
-def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
-    before, after = result.outcome.before, result.outcome.after
-    counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
-    yield Fact("counted with", counted)
-    yield from _undone_facts(result)
-    for label, totals in (("before", before), ("after", after)):
-        yield Fact(label, f"{tokens_text(totals.tokens)} in {plural(totals.messages, 'message')}")
-    if after.unseen:
-        yield Fact("unseen", unseen_text(after.unseen, result.outcome.size.source))
-    is_single = result.largest_after == after.tokens + after.unseen
-    name = "next request" if is_single else "largest request"
-    yield Fact(name, request_text(result.largest_after, result.outcome.size.unreported))
-    if result.restated:
-        size_text, line = tokens_text(result.restated.tokens), result.restated.line + 1
-        yield Fact("client sees", f"{size_text} up to line {line:,}: recorded usage, restated")
-    if any("unsentBytes" in record.figures for record in result.stages):
-        size, new_size = result.before.n_bytes, result.change.after.n_bytes
-        yield Fact("file", f"{size:,} bytes before, {new_size:,} after")
-    if result.outcome.cache:
-        yield Fact("prompt cache", _cache_text(result.outcome.cache, result.requested.pays_after))
-    yield _verdict(result)
-
-
-def _undone_facts(result: CompactResult) -> Iterator[Fact]:
-    """Yield what the client had compacted and this compaction replaced, if anything."""
+def _facts(result: CompactResult) -> Iterator[Fact]:
+    """Yield what else has changed: what the client had compacted, the file, the prompt cache."""
     if result.undone:
-        hidden = sum(len(compaction.hidden) for compaction in result.undone)
-        yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
-
-
-def unseen_text(tokens: int, source: str) -> str:
-    """Return by how much the next request is larger or smaller than its counted tokens."""
-    compared = "more" if tokens > 0 else "less"
-    return f"{tokens_text(abs(tokens))} {compared} in the next request ({safe_text(source)})"
-
-
-def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
-    cached = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
-    paid = "" if pays_after is None else f"; pays after {plural(pays_after, 'request')}"
-    return f"{cached}, {cache.resent:,} are sent anew{paid}"
-
-
-def _verdict(result: CompactResult) -> Fact:
-    """Return whether the target was reached or, without a target, whether it fits the limit."""
-    name, what, good = "target", "", "reached"
-    if result.outcome.target is None:
-        name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
-    elif result.outcome.target > result.limit:
-        name, what, good = "limit", ", the context window", "it fits"
-    if not result.fits:
-        good = f"STILL OVER by {result.largest_after - result.limit:,}"
-    verdict = f"{tokens_text(result.limit)}{what}: {good}"
-    return Fact(name, verdict, "" if result.fits else "bold red")
-
-
-def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
-    if not result.fits:
-        yield _way_on(result)
-    if result.compacted:
-        return
-    is_idle = all(record.outcome == "not-needed" for record in result.stages)
-    advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
-    if result.outcome.not_due:
-        advice = "; leave out --if-needed to compact anyway"
-    yield f"nothing was changed{advice}"
-
-
-def _way_on(result: CompactResult) -> str:
-    if result.outcome.after.unseen >= result.limit:
-        return "no compaction reaches that: what is in every request beside the transcript is more"
-    ways = (
-        "other --stages"
-        if result.plan.protect.keep_turns == 0
-        else "--keep-turns 0 or other --stages"
-    )
-    return f"--explain tells why each message stays; {ways} free more"
+        hidden = plural(sum(len(compaction.hidden) for compaction in result.undone), "message")
+        yield Fact("redone", f"{hidden} that {result.format} had compacted")
+    if any("unsentBytes" in record.figures for record in result.stages):
+        sizes = map(size_text, (result.before.n_bytes, result.change.after.n_bytes))
+        yield Fact("file", " → ".join(sizes))
+    cache, pays_after = result.outcome.cache, result.requested.pays_after
+    if cache and pays_after is not None:
+        kept = f"{cache.held:,} tokens before line {cache.line + 1:,} stay cached"
+        paid = f"pays off after {plural(pays_after, 'request')}"
+        yield Fact("prompt cache", f"{kept}, {cache.resent:,} are sent again; {paid}")
 
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
@@ -329,37 +338,70 @@ def _tier(used: Iterable[StageRecord]) -> int:
 
 def _output_lines(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield the written file, what it lacks, how to undo it, and how to resume."""
-    yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
-    yield from session_lines(written)
+    yield from written_lines(written, result.change.after.n_bytes, result.before.n_bytes)
     if written.left_out_from is not None:
-        yield (
-            f"{path_name(result.options.input.path)} went on growing; left out from line "
-            f"{written.left_out_from:,} on"
-        )
+        path = path_name(result.options.input.path)
+        yield labeled("left out", f"{path} from line {written.left_out_from:,} on, appended since")
     if written.archive:
-        yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
+        yield labeled("archive", line_text(written.archive))
     if result.options.archived_out:
-        yield f"their lines, each with its tags, are in {line_text(result.options.archived_out)}"
+        yield labeled("hidden", f"{line_text(result.options.archived_out)} (lines with their tags)")
     if result.change.operation:
-        yield f"operation {result.change.operation}; undo with: {undo_text(written)}"
+        yield undo_line(written)
     yield from resume_lines(written.continue_with)
 
 
 def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield the output: the context before and after, and how to undo and resume it."""
     done = result.compacted
+    yield _rescue_answer(result)
+    if result.uncounted:
+        yield f"{result.uncounted:,} tokens of these by the error; not counted in the transcript"
+    yield from assumption_lines(done.measure, done.outcome.size)
     if done.compacted or done.written is not None:
-        yield Facts(tuple(_rescue_facts(result)))
-    else:
-        yield _nothing_rescued(result)
+        yield ""
+        yield _stage_table(done)
+        facts = tuple(_facts(done))
+        if facts:
+            yield Facts(facts)
+    lines = tuple(_rescue_lines(result))
+    if lines:
+        yield ""
+        # Whole on their lines, to be copied.
+        yield from map(Verbatim, lines)
+
+
+def _rescue_answer(result: RescueResult) -> Accent:
     if result.earlier is not None:
-        yield from _rescued_before(result.earlier, done.options.input.path)
+        details = result.earlier.details
+        title = f' "{one_line(details.title)}"' if details.title else ""
+        session = f"session {one_line(result.earlier.id)}{title}"
+        return Accent(f"rescued before, as {session}; nothing was written", "bold")
+    done, after = result.compacted, result.tokens_after
+    limits = done.measure.limits
+    free = limits.base_tokens - after
+    base = f"{limits.base_tokens:,}, {base_text(limits)}"
+    if limits.base == "client" and limits.client is not None:
+        room = f"{free:,} free before {limits.client.name} compacts"
+    else:
+        room = f"{free:,} of {base} are free"
+    verdict = room if free > 0 else f"still {-free:,} over {base}"
+    if not (done.compacted or done.written is not None):
+        what = "nothing to rescue" if free >= 0 else "nothing can be removed"
+        return Accent(f"{what}: {after:,} tokens, {verdict}", "bold" if free >= 0 else "bold red")
+    style: TextStyle = "bold" if free > 0 else "bold red"
+    return Accent(f"{result.tokens_before:,} → {after:,} tokens: {verdict}", style)
+
+
+def _rescue_lines(result: RescueResult) -> Iterator[str]:
+    done = result.compacted
+    if result.earlier is not None:
+        path = shell_path(done.options.input.path)
+        yield labeled("another", f"compactctl compact {path}")
     if done.written is not None:
-        yield written_text(done.written)
-        yield from session_lines(done.written)
-        yield f"undo with: {undo_text(done.written)}"
-    # Whole on its line, to be copied.
-    yield from map(Verbatim, resume_lines(result.continue_with))
+        yield from written_lines(done.written)
+        yield undo_line(done.written)
+    yield from resume_lines(result.continue_with)
 
 
 def rescue_document(result: RescueResult) -> dict[str, Any]:
@@ -380,41 +422,3 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     yield from warning_lines(done.warnings)
     if done.options.output.dry_run and result.earlier is None:
         yield "dry run: nothing was written"
-
-
-def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
-    done = result.compacted
-    was, limit = result.tokens_before, done.measure.limits.base_tokens
-    yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")
-    if result.uncounted:
-        text = f"by the error; {result.uncounted:,} of them are not counted in the transcript"
-        yield Fact("", text)
-    free = limit - result.tokens_after
-    room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"
-    share = share_text(result.tokens_after / limit)
-    verdict = f"{tokens_text(result.tokens_after)}, {share}: {room}"
-    yield Fact("is", verdict, "" if free > 0 else "bold red")
-    yield from _undone_facts(done)
-    used = [record for record in done.stages if record.outcome == "applied"]
-    if used:
-        yield Fact("by", ", ".join(f"{record.name} ({_changes(record)})" for record in used))
-    yield Fact("counted with", counter_text(done.measure))
-
-
-def _share(done: CompactResult, tokens: int) -> str:
-    limits = done.measure.limits
-    return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
-
-
-def _nothing_rescued(result: RescueResult) -> str:
-    done = result.compacted
-    size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
-    is_full = result.tokens_after > done.measure.limits.base_tokens
-    verdict = "nothing in it can go" if is_full else "there is nothing to rescue"
-    return f"{path_name(done.options.input.path)}: {verdict}: {size}; nothing was written"
-
-
-def _rescued_before(session: Session, path: str) -> Iterator[str]:
-    title = f' "{one_line(session.details.title)}"' if session.details.title else ""
-    yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
-    yield f"another one with: compactctl compact {shell_path(path)}"

@@ -4,25 +4,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from compactctl.commands.rewind.result import RewindResult
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.views.encode import encoded, record, written_fields
 from compactctl.views.facts import (
+    labeled,
     resume_lines,
-    session_lines,
-    undo_text,
+    undo_line,
     warning_lines,
-    written_text,
+    written_lines,
 )
-from compactctl.views.terminal.screen import Fact, Facts, ScreenItem
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.text import path_name, plural, shell_path, size_text
 
 
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
-    """Yield the output: the restored state and its digest."""
-    if not result.moved:
-        path = path_name(result.options.input.path)
-        yield f"{path}: nothing to undo, it is in that state already"
-        return
-    yield Facts(tuple(_facts(result)))
+    """Yield the output: the restored state, then what is in effect in it."""
+    yield Accent(_answer(result), "bold")
+    if result.moved:
+        facts = tuple(_facts(result))
+        if facts:
+            yield Facts(facts)
 
 
 def rewind_document(result: RewindResult) -> dict[str, Any]:
@@ -49,52 +50,50 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if result.options.check:
         yield "checked only: nothing was written"
     written = result.written
-    if written is None or written.output == "-":
+    if written is None or written.output == STANDARD_STREAM:
         return
-    yield written_text(written)
-    yield from session_lines(written)
+    yield from written_lines(written)
     if written.archive:
-        yield f"undo with: {undo_text(written)}"
+        yield undo_line(written)
     yield from resume_lines(written.continue_with)
     if result.redo_options:
         path = shell_path(result.options.input.path)
-        yield f"go back with: compactctl rewind {path} {result.redo_options}"
+        yield labeled("redo", f"compactctl rewind {path} {result.redo_options}")
+
+
+def _answer(result: RewindResult) -> str:
+    path, checked = path_name(result.options.input.path), result.options.check
+    if not result.moved:
+        if result.was_compacted:
+            return f"{path}: in that state already; nothing to undo"
+        return f"{path} was never compacted; nothing to undo"
+    if result.by_client:
+        hidden = sum(len(compaction.hidden) for compaction in result.by_client)
+        what = plural(hidden, "message")
+        verb = "can be sent again" if checked else "sent again"
+        return f"{what} {verb}"
+    if result.written and result.written.appended_lines:
+        return "the client reads the earlier state; no line was changed or removed"
+    group = result.options.group
+    restored = "can restore" if checked else "restored"
+    state = f"the messages of group {group}" if group else _state_text(result)
+    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
+    return f"{restored} {state}: {size}, SHA-256 verified"
+
+
+def _state_text(result: RewindResult) -> str:
+    return f"the state of {result.in_effect[-1]}" if result.in_effect else "the original"
 
 
 def _facts(result: RewindResult) -> Iterator[Fact]:
-    if result.by_client:
-        yield from _client_facts(result)
-        return
-    yield from _state_facts(result)
-    group = result.options.group
-    if group is not None:
-        yield Fact("back", f"the messages of group {group}; other edits stay in effect")
-        yield Fact("in effect now", ", ".join(result.in_effect) or "nothing")
-    elif result.undone:
-        yield Fact("no longer in effect", ", ".join(result.undone))
-    if result.in_effect and group is None:
-        yield Fact("still in effect", ", ".join(result.in_effect))
+    """Yield what is in effect now, and what was kept behind the restored state."""
+    for undone in result.by_client:
+        hidden = plural(len(undone.hidden), "message")
+        yield Fact("undone", f"{hidden} {undone.what} by {undone.client} on line {undone.line:,}")
+    if result.in_effect or result.options.group is not None:
+        yield Fact("in effect", ", ".join(result.in_effect) or "nothing")
     if result.appended.carried:
         yield Fact("kept", f"{size_text(result.appended.carried)} appended since the compaction")
     if result.appended.late:
-        what = "that a program wrote to the replaced file were merged"
-        yield Fact("late", f"{size_text(result.appended.late)} {what}")
-
-
-def _client_facts(result: RewindResult) -> Iterator[Fact]:
-    verb = "can be sent again" if result.options.check else "sent again"
-    for undone in result.by_client:
-        hidden = plural(len(undone.hidden), "message")
-        yield Fact(verb, f"{hidden} that {undone.client} had {undone.what} on line {undone.line:,}")
-    if result.in_effect:
-        yield Fact("still in effect", ", ".join(result.in_effect))
-
-
-def _state_facts(result: RewindResult) -> Iterator[Fact]:
-    if result.written and result.written.appended_lines:
-        yield Fact("read", "by its client as it was then; no line was changed or taken out")
-        return
-    verb = "can be restored" if result.options.check else "restored"
-    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
-    yield Fact(verb, f"{size}, proven by digest")
-    yield Fact("SHA-256", result.after.sha256)
+        late = size_text(result.appended.late)
+        yield Fact("merged", f"{late} that a program wrote to the replaced file")

@@ -12,14 +12,13 @@ from compactctl.commands.measuring.timeline import Timeline
 from compactctl.history.categories import CATEGORIES, Category
 from compactctl.history.usage.costs import Costs, RoundCost, with_costs
 from compactctl.history.usage.rounds import Round, RoundMark, Rounds
-from compactctl.views.facts import tokens_text
 from compactctl.views.table_file import write_table
 from compactctl.views.terminal.graph import SHADES, Graph, short_count
-from compactctl.views.terminal.screen import Fact, Facts, ScreenItem
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Table, number, table, text
-from compactctl.views.terminal.text import one_line, plural, share_text
+from compactctl.views.terminal.text import one_line, percent_text, plural, share_text
 
-_NONE = "no requests to list: the file does not record what the provider reported for them"
+_NONE = "no rounds to list: the file records no usage"
 _MARK_LABELS: dict[RoundMark, str] = {
     "compacted": "client compacted",
     "compactctl": "compactctl compacted",
@@ -33,7 +32,7 @@ _MAX_ENTERED = 3
 # A limit higher than this many times the largest request would flatten the graph.
 _MAX_LIMIT_RATIO = 3
 _HEADROOM = 1.1
-_OTHERS = "all else"
+_OTHERS = "other"
 # Column -> Arrow type; ``round_row`` has the values.
 ROUND_COLUMNS: Mapping[str, str] = {
     "number": "int64",
@@ -72,17 +71,38 @@ ROUNDS_VERSION = 1
 
 
 def rounds_terminal(rounds: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
-    """Yield the table of rounds and their totals; a sentence if there are none."""
+    """Yield what all rounds sent and cost, then a row for each; a sentence if there are none."""
     if not rounds.rounds:
         yield _NONE
         return
+    yield Accent(_sent_text(rounds), "bold")
+    if costs is not None and costs.priced_rounds:
+        yield _cost_text(costs, is_cache_known=rounds.cache_reports > 0)
+    yield ""
     yield _round_table(rounds, costs)
     yield ""
     yield Facts((*_facts(rounds), *_cost_facts(costs, is_cache_known=rounds.cache_reports > 0)))
     if costs is not None and costs.input_by_category:
         yield ""
-        yield "What the input was spent on (estimate)"
+        yield "Cost of the input by category (estimate)"
         yield _input_table(costs)
+
+
+def _sent_text(rounds: Rounds) -> str:
+    count = f"{plural(len(rounds.rounds), 'round')} in {plural(rounds.turns, 'turn')}"
+    sent = f"{count}: {rounds.sent:,} tokens sent"
+    if not rounds.cache_reports:
+        return f"{sent}, cache use not reported"
+    missed = f"{percent_text(rounds.cache_miss_tokens / rounds.sent)} cache misses"
+    return f"{sent}, {percent_text(rounds.cache_read / rounds.sent)} read from the cache, {missed}"
+
+
+def _cost_text(costs: Costs, *, is_cache_known: bool) -> str:
+    """Return the cost of the session; an upper limit if cache reads were not reported."""
+    limit = "" if is_cache_known else "at most "
+    total = costs.input + costs.output
+    parts = f"${costs.input:,.2f} for input, ${costs.output:,.2f} for output"
+    return f"{limit}${total:,.2f} (estimate): {parts}"
 
 
 def round_fields(rounds: Rounds | None, costs: Costs | None) -> dict[str, Any]:
@@ -103,7 +123,7 @@ def _round_table(rounds: Rounds, costs: Costs | None) -> Table:
         number("Context"),
         number("New", spare=1),
         number("Cached"),
-        number("Paid again", spare=5),
+        number("Cache misses", spare=5),
         number("Output", spare=2),
         number("Cost $"),
         text("Marks", "end", min_width=9),
@@ -121,8 +141,27 @@ def _round_table(rounds: Rounds, costs: Costs | None) -> Table:
         *([] if costs else ["Cost $"]),
     }
     shown = [index for index, column in enumerate(columns) if column.title not in hidden_titles]
+    total = _total_cells(rounds, costs)
     return table(
-        [columns[index] for index in shown], ([row[index] for index in shown] for row in rows)
+        [columns[index] for index in shown],
+        ([row[index] for index in shown] for row in rows),
+        [total[index] for index in shown],
+    )
+
+
+def _total_cells(rounds: Rounds, costs: Costs | None) -> tuple[str, ...]:
+    is_cache_known = rounds.cache_reports > 0
+    return (
+        "total",
+        "",
+        f"{sum(r.usage.context for r in rounds.rounds):,}",
+        "",
+        f"{rounds.cache_read:,}" if is_cache_known else "",
+        f"{rounds.cache_miss_tokens:,}" if is_cache_known else "",
+        f"{rounds.output:,}",
+        "" if costs is None else f"{costs.input + costs.output:.4f}",
+        "",
+        "",
     )
 
 
@@ -169,51 +208,34 @@ def _entered_text(round_: Round) -> str:
 
 
 def _facts(rounds: Rounds) -> Iterator[Fact]:
-    count_text = f"{len(rounds.rounds):>11,} in {plural(rounds.turns, 'turn')}"
-    addition = (
-        f"; {plural(rounds.subagent_requests, 'request')} of subagents left out"
-        if rounds.subagent_requests
-        else ""
-    )
-    yield Fact("rounds", count_text + addition)
+    """Yield what the table does not show."""
+    if rounds.subagent_requests:
+        yield Fact("not listed", f"{plural(rounds.subagent_requests, 'request')} of subagents")
     resent = rounds.sent - sum(r.usage.context for r in rounds.rounds)
-    addition = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
-    yield Fact("sent", f"{tokens_text(rounds.sent)}, the contexts of all rounds added up{addition}")
-    yield from _cache_facts(rounds)
+    if resent:
+        yield Fact("sent again", f"{resent:,} tokens, by tools of the provider")
+    if rounds.cache_reports:
+        missed, idle = rounds.count_marked("missed"), rounds.count_marked("missed", "idle")
+        tokens = f"at most {rounds.cache_miss_tokens:,} tokens"
+        where = f"in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
+        yield Fact("cache misses", f"{tokens} {where}")
     n_counted = sum(not r.is_output_reported for r in rounds.rounds)
-    note = f", {n_counted:,} of the answers by count (~)" if n_counted else ""
-    yield Fact("output", tokens_text(rounds.output) + note)
+    if n_counted:
+        yield Fact("output", f"counted for {plural(n_counted, 'round')} (~), not reported")
     by_client, by_compactctl = rounds.count_marked("compacted"), rounds.count_marked("compactctl")
-    yield Fact("compactions", f"{by_client:>11,} by the client, {by_compactctl:,} by compactctl")
-
-
-def _cache_facts(rounds: Rounds) -> Iterator[Fact]:
-    if not rounds.cache_reports:
-        yield Fact("cached", "     not reported")
-        return
-    share = share_text(rounds.cache_read / rounds.sent)
-    yield Fact("cached", f"{tokens_text(rounds.cache_read)}, {share} of what was sent")
-    missed, idle = rounds.count_marked("missed"), rounds.count_marked("missed", "idle")
-    why = f"the cache was missed in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
-    yield Fact("paid again", f"{tokens_text(rounds.cache_miss_tokens)} at most; {why}")
+    yield Fact("compactions", f"{by_client:,} by the client, {by_compactctl:,} by compactctl")
 
 
 def _cost_facts(costs: Costs | None, *, is_cache_known: bool) -> Iterator[Fact]:
-    """Yield the cost of the session; an upper limit if cache reads were not reported."""
+    """Yield what the cost includes, and what has no price."""
     if costs is None:
         return
     if costs.priced_rounds:
-        parts = f"{costs.input:,.2f} for input, {costs.output:,.2f} for output"
-        total = costs.input + costs.output
-        limit = "" if is_cache_known else " at most"
-        yield Fact("cost", f"{total:>11,.2f} US dollars{limit} (estimate): {parts}")
-        misses = costs.cache_miss_cost
-        detail = f"{misses:>11,.2f} of it for what was paid again instead of read from a cache"
-        yield Fact("", detail if is_cache_known else "what was read from a cache was not reported")
+        misses = f"${costs.cache_miss_cost:,.2f} for cache misses"
+        yield Fact("of the cost", misses if is_cache_known else "cache reads were not reported")
         yield Fact("prices", _prices_text(costs))
     for model, count in costs.unpriced.items():
-        name = one_line(model, 60)
-        yield Fact("no price", f"{count:>11,} {'round' if count == 1 else 'rounds'} of {name}")
+        yield Fact("no price", f"{plural(count, 'round')} of {one_line(model, 60)}")
 
 
 def _prices_text(costs: Costs) -> str:
@@ -303,7 +325,7 @@ def _cost_fields(costs: Costs) -> dict[str, Any]:
 def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenItem]:
     """Yield the graph and its legend; a sentence if there is nothing to draw."""
     if not timeline.contexts:
-        yield "there is no request to draw"
+        yield "no requests to draw"
         return
     names = _largest_categories(timeline)
     peak = max(r.usage.context for r in timeline.rounds.rounds)
@@ -347,7 +369,7 @@ def _compactions(timeline: Timeline) -> Iterator[int]:
 
 def _limits_text(limits: list[tuple[str, int]]) -> str:
     labels = [f"{name} at {short_count(size)}" for name, size in limits]
-    return " and ".join(labels) or "its window is far above"
+    return " and ".join(labels) or "the window is far above"
 
 
 def _legend(names: list[str], timeline: Timeline) -> str:
@@ -355,7 +377,7 @@ def _legend(names: list[str], timeline: Timeline) -> str:
     if any(True for _ in _compactions(timeline)):
         labels.append("▲ compacted")
     if not timeline.is_reported:
-        labels.append("counted, for nothing was reported")
+        labels.append("counted, since no usage was recorded")
     return "  ".join(labels)
 
 

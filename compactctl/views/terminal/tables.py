@@ -1,5 +1,6 @@
 """Tables that fit the available width: aligned columns, no frames, readable in a log."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -9,7 +10,7 @@ from compactctl.views.terminal.text import share_text
 # Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
 # the end of a path, which distinguishes files. Leaving out columns and cutting at one end would
 # still be our own code; it would only save the padding.
-CutEnd = Literal["never", "end", "start"]
+CutEnd = Literal["never", "end", "start", "wrap"]
 
 GAP = "  "
 RULE = "─"
@@ -24,7 +25,8 @@ class Column:
     Attributes:
         title: the title, with the unit of its figures.
         right: whether it is right-aligned.
-        cut: the end at which long texts are cut.
+        cut: the end at which long texts are cut; "wrap", in the last column, keeps them whole on
+            several lines.
         min_width: minimum width after cutting, in characters.
         spare: on a narrow terminal, columns are left out, those with the highest number first; 0 is
             never left out.
@@ -39,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of safe one-line cells under titles; ``total`` is a separate row at the bottom."""
+    """Rows of safe one-line cells under titles; ``total`` is the last row."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -69,13 +71,13 @@ def table_lines(grid: Table, width: int | None) -> list[str]:
     To fit, texts are cut and spare columns left out. If that is not enough, the lines are wider.
     """
     if width is not None:
-        grid = _fitted(grid, width)
+        grid = _fitted(_wrapped(grid, width), width)
     widths = _widths(grid)
     titles = tuple(column.title for column in grid.columns)
     lines = [_line(titles, grid, widths), RULE * (_total_width(widths))]
     lines += [_line(row, grid, widths) for row in grid.rows]
     if grid.total:
-        lines += ["", _line(grid.total, grid, widths)]
+        lines += [_line(grid.total, grid, widths)]
     return lines
 
 
@@ -98,6 +100,20 @@ def cell_width(shown: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(shown)
+
+
+def _wrapped(grid: Table, width: int) -> Table:
+    """Break the texts of the last column into rows of their own, if it may be wrapped."""
+    *others, last = grid.columns
+    if last.cut != "wrap":
+        return grid
+    room = max(last.min_width, width - sum(size + len(GAP) for size in _widths(grid)[:-1]))
+    blank = ("",) * len(others)
+    rows: list[tuple[str, ...]] = []
+    for *cells, shown in grid.rows:
+        first, *more = textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
+        rows += [(*cells, first), *((*blank, line) for line in more)]
+    return replace(grid, rows=tuple(rows))
 
 
 def _fitted(grid: Table, width: int) -> Table:
@@ -148,7 +164,7 @@ def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
 def _room(column: Column, width: int) -> int:
     """Return how much a column of this width can be cut without cutting its title."""
     min_width = max(column.min_width, cell_width(column.title))
-    return 0 if column.cut == "never" else max(0, width - min_width)
+    return 0 if column.cut in ("never", "wrap") else max(0, width - min_width)
 
 
 def _cut_column(grid: Table, index: int, width: int) -> Table:

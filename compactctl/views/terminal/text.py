@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 BACKSLASH = "\\"
@@ -61,6 +61,7 @@ _BYTES = range(0xDC80, 0xDD00)
 _NO_BYTE = 0xDC00
 # Ends a quoted string and begins the next; adds nothing for a shell.
 _TWO_QUOTES = "''"
+_HALF_PERCENT = 0.005
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
@@ -100,6 +101,16 @@ def share_text(share: float) -> str:
     return f"{share * 100:.1f}%"
 
 
+def percent_text(share: float) -> str:
+    """Return a share as a whole percentage; one that is not quite all or nothing does not look so.
+
+    0.115 is 12%, 0.001 is <1%, 0.999 is 99%.
+    """
+    if 0 < share <= _HALF_PERCENT:
+        return "<1%"
+    return "99%" if 1 - _HALF_PERCENT <= share < 1 else f"{share:.0%}"
+
+
 def limit_text(share: float) -> str:
     """Return a share that a user named, with all its decimals, at least one: 17.25%."""
     short, whole = share_text(share), f"{share * 100:.12g}%"
@@ -134,10 +145,16 @@ def shell_path(path: str) -> str:
 
 def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
     """Return a command for a file, with its options, that can be pasted into a shell."""
-    quoted = (
-        defused(_NOT_TYPED.sub(_typed, shlex.quote(option)), _TWO_QUOTES) for option in options
-    )
-    return " ".join((command, shell_path(path), *quoted))
+    return " ".join((command, shell_path(path), *map(_shell_word, options)))
+
+
+def shell_words(words: Iterable[str]) -> str:
+    """Return words that can be pasted into a shell."""
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    return defused(_NOT_TYPED.sub(_typed, shlex.quote(word)), _TWO_QUOTES)
 
 
 def path_name(path: str) -> str:

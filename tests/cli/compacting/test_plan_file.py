@@ -25,7 +25,7 @@ def planned(ask: Ask, desk: Path, *ways: str) -> Path:
     plan = desk.with_name("plan.json")
     done = ask("compact", desk, "-n", *ways, "--plan-out", plan)
     assert done.code == 0, done.err
-    assert f"wrote {plan} (the fate of every message; edit it" in done.err
+    assert f"plan      {plan} (edit it, then --plan " in done.err
     return plan
 
 

@@ -135,7 +135,7 @@ def test_a_request_that_was_refused_is_never_called_small(ask: Ask, tmp_path: Pa
     path.write_bytes(b"".join(raw_lines(asked, refused)))
     shown = ask("stats", path).out
     assert "the provider refused the request as too large" in shown
-    assert "plenty of room" not in shown
+    assert ": fits" not in shown
     done = ask("check", path)
     assert done.code == 1
     assert "compaction is due: the provider refused the request as too large" in done.out

@@ -111,8 +111,8 @@ def test_a_context_over_its_target_is_5_with_require_fit_only(ask: Ask, desk: Pa
 def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, sample: Sample) -> None:
     asked = ("compact", sample("claude-code-session"), "--stages", "dedup", "--target", "20k", "-n")
     report = ask(*asked).out
-    request = _number(r"next request +([\d,]+) tokens", report)
-    assert request - 20_000 == _number(r"STILL OVER by ([\d,]+)", report)
+    request = _number(r"→ ([\d,]+) tokens in the next request", report)
+    assert request - 20_000 == _number(r": ([\d,]+) over the target of 20,000", report)
 
 
 def test_a_target_below_what_every_request_has_is_refused(ask: Ask, sample: Sample) -> None:
@@ -129,12 +129,14 @@ def test_a_target_below_what_every_request_has_is_refused(ask: Ask, sample: Samp
 
 def test_what_does_not_fit_comes_with_a_way_on(ask: Ask, desk: Path) -> None:
     report = ask("compact", desk, "--target", "200", "-n").out
-    assert re.search(r"STILL OVER by [\d,]+\n--explain tells why each message stays", report)
+    assert re.search(
+        r": [\d,]+ over the target of 200\n.*; --explain shows why each message stays", report
+    )
 
 
 def test_the_way_on_is_none_that_was_taken_already(ask: Ask, desk: Path) -> None:
     report = ask("compact", desk, "--target", "200", "-n", "--keep-turns", "0").out
-    assert "why each message stays; other --stages free more" in report
+    assert "\nother --stages free more; --explain" in report
 
 
 @pytest.mark.parametrize("option", ["--counter", "--profile"])

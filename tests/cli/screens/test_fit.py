@@ -17,37 +17,37 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
     return found
 
 
-def test_the_window_the_clients_own_compaction_and_the_answer(ask: Ask, sample: Sample) -> None:
-    shown = ask("stats", sample("codex-session")).out
-    assert re.search(r"\nnext request +[\d,]+ tokens: plenty of room\n", shown)
-    assert re.search(r"\nwindow +258,400: 1\d\.\d% used, 22\d,\d\d\d left\n", shown)
-    assert re.search(r"\nCodex +244,800: compacts by itself in 21\d,\d\d\d\n", shown)
-    assert re.search(r"\nfor the answer +128,000 beside the window\n", shown)
-    assert "available input" not in shown
+def test_the_answer_is_the_window_and_the_clients_own_compaction(ask: Ask, sample: Sample) -> None:
+    first, second, *_ = ask("stats", sample("codex-session")).out.splitlines()
+    assert re.fullmatch(r"3\d,\d{3} of 258,400 tokens \(13%\): fits", first)
+    assert re.fullmatch(r"Codex compacts at 244,800: in 21\d,\d{3} tokens", second)
+    details = ask("stats", sample("codex-session"), "--details").out
+    assert re.search(r"\nfor the answer +128,000 tokens beside the window\n", details)
 
 
 def test_each_of_them_is_a_line_of_60_columns(sample: Sample) -> None:
     path = sample("claude-code-session")
     shown = run_on_terminal(60, path.parent, "stats", path.name, "--window", "1m", NO_COLOR="1")
-    told = [
-        line for line in shown.splitlines() if re.match(r"window|Claude Code|for the answer", line)
-    ]
-    assert len(told) == 3
-    assert max(map(cell_width, told)) <= 60
-    assert [line.split()[-1] for line in told][2] == "left"
+    first, second, *_ = shown.splitlines()
+    assert max(map(cell_width, (first, second))) <= 60
+    assert first.endswith(" of 1,000,000 tokens (23%): fits")
+    assert second.startswith("Claude Code compacts at 967,000: in ")
 
 
 def test_a_format_of_no_client_is_judged_by_the_reserve(ask: Ask, sample: Sample) -> None:
-    shown = ask("stats", sample("openai-chat")).out
-    assert "\noutput reserve " in shown
-    assert re.search(r"\navailable input +83,200: 17\.1% used, \d\d,\d\d\d left\n", shown)
-    assert "compacts by itself" not in shown
+    path = sample("openai-chat")
+    assert " compacts at " not in ask("stats", path).out
+    details = ask("stats", path, "--details").out
+    assert "\noutput reserve " in details
+    assert re.search(r"\navailable input +83,200 tokens\n", details)
+    full = ask("stats", path, "--window", "26k").out
+    assert re.search(r"\n8\d% of the available input \(16,900\) is used\n", full)
 
 
 def test_a_profile_brings_its_own_reserve(ask: Ask, sample: Sample) -> None:
-    shown = ask("stats", sample("codex-session"), "--profile", "neurolink").out
-    assert re.search(r"\navailable input +194,400: 17\.6% used", shown)
-    assert "compacts by itself" not in shown
+    shown = ask("stats", sample("codex-session"), "--profile", "neurolink", "--details").out
+    assert re.search(r"\navailable input +194,400 tokens\n", shown)
+    assert "\nCodex compacts at " not in shown
 
 
 def test_only_above_the_window_it_does_not_fit(ask: Ask, sample: Sample) -> None:

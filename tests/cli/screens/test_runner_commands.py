@@ -164,7 +164,7 @@ def test_no_error_repeats_one(ask: Ask, desk: Path, options: tuple[str, ...]) ->
 
 def test_no_line_that_is_wrapped_begins_with_one(desk: Path) -> None:
     path = Path(shutil.copy(desk, desk.with_name(f"run{' ::error::x' * 9}.jsonl")))
-    shown = run_on_terminal(40, desk.parent, "stats", path.name)
+    shown = run_on_terminal(40, desk.parent, "stats", "--details", path.name)
     assert "\\::error::x" in shown
     assert commands_in(shown) == []
 

@@ -112,7 +112,7 @@ def test_what_no_conversation_is_compacted_for_is_not_due(ask: Ask, trigger: str
 def test_a_trigger_that_fires_in_another_conversation_says_where(ask: Ask, dialogs: Path) -> None:
     out = ask("check", dialogs, "--trigger", "turns>8").out
     assert "compaction is due: turns > 8, in 1 of 2 conversations" in out
-    assert "largest request" in out
+    assert "in the largest of 2 conversations" in out
     assert "1 turn, 4 messages" in out
 
 

@@ -50,8 +50,8 @@ fails: stages nothing
 batch RUN --out out {SMALLER}
 fails: batch RUN --report notes.txt
 """
-# A command stands behind a colon; in the middle of a sentence only its name is looked at.
-COMMAND = re.compile(r": (compactctl [^;\n]+)")
+# A command follows a colon or a label; in the middle of a sentence only its name is checked.
+COMMAND = re.compile(r"(?:: | {2})(compactctl [^;\n]+)")
 NAMED = re.compile(r"compactctl ([a-z-]+)")
 VERBS = {"compacted", "did", "does", "is", "knows", "on", "shows", "wrote"}
 

@@ -49,9 +49,9 @@ def test_spare_columns_go_first_and_a_path_keeps_its_end() -> None:
     ]
 
 
-def test_the_total_stands_apart() -> None:
+def test_the_total_is_the_last_row() -> None:
     lines = table_lines(table((text("What"), number("N")), [("a", "1")], ("all", "1")), None)
-    assert lines == ["What  N", "───────", "a     1", "", "all   1"]
+    assert lines == ["What  N", "───────", "a     1", "all   1"]
 
 
 def test_wide_letters_keep_columns_aligned() -> None:
@@ -78,3 +78,17 @@ def test_facts_stand_below_their_labels_where_it_is_narrow() -> None:
     facts = Facts((Fact("used", "12 % of the available input"),))
     shown = [line for lines, _ in item_lines(facts, 20) for line in lines]
     assert shown == ["used  12 % of the", "  available input"]
+
+
+def test_the_last_column_may_be_wrapped_and_stays_whole() -> None:
+    columns = (text("Stage"), number("Saved"), text("Changes", "wrap", min_width=10))
+    grid = table(columns, [("prune", "0", "would save 3 tokens, below 5"), ("dedup", "1", "")])
+    assert table_lines(grid, 28) == [
+        "Stage  Saved  Changes",
+        "───────────────────────────",
+        "prune      0  would save 3",
+        "              tokens, below",
+        "              5",
+        "dedup      1",
+    ]
+    assert table_lines(grid, None)[2] == "prune      0  would save 3 tokens, below 5"

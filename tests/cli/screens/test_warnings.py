@@ -52,17 +52,20 @@ def test_a_pinned_message_stays_and_the_explanation_says_why(ask: Ask, desk: Pat
 
 def test_lines_carried_without_understanding_are_told(ask: Ask, sample: Sample) -> None:
     outcome = ask("compact", sample("damaged"), "-n")
-    assert "warning: line 3: NUL padding; carried as it is" in outcome.err
-    assert "3 more lines carried without being understood" in outcome.err
+    assert "warning: line 3: NUL padding; kept unchanged" in outcome.err
+    assert "3 more lines not recognized, kept unchanged" in outcome.err
 
 
 def test_a_full_context_is_told_what_to_do(ask: Ask, desk: Path) -> None:
     outcome = ask("stats", desk, "--window", "20k")
-    assert f"compactctl compact --dry-run {desk}" in outcome.err
+    assert outcome.out.endswith(f": compactctl compact -n {desk}\n")
     assert outcome.code == 0
 
 
 def test_a_small_context_is_told_how_to_compact_it_anyway(ask: Ask, desk: Path) -> None:
-    advice = "nothing was changed; name --stages or a lower --target to compact anyway\n"
-    assert ask("compact", desk).out.endswith(advice)
-    assert ask("compact", desk, "--stages", "prune").out.endswith("nothing was changed\n")
+    advice = "use --stages or a lower --target to compact anyway\n"
+    nothing = "14,225 tokens in the next request: nothing was changed\n"
+    small, idle = ask("compact", desk).out, ask("compact", desk, "--stages", "prune").out
+    assert small.startswith(nothing)
+    assert idle.startswith(nothing)
+    assert (advice in small, advice in idle) == (True, False)

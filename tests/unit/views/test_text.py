@@ -9,12 +9,14 @@ from compactctl.views.terminal.text import (
     line_text,
     one_line,
     path_name,
+    percent_text,
     plural,
     project_text,
     safe_text,
     share_beyond,
     share_text,
     shell_path,
+    shell_words,
     size_text,
     typed_command,
 )
@@ -163,3 +165,25 @@ def test_a_command_is_typed_with_its_path_and_options() -> None:
 )
 def test_a_runner_is_known_by_its_variables(variables: dict[str, str], *, is_on_one: bool) -> None:
     assert is_on_runner(variables) is is_on_one
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0, "0%"),
+        (0.001, "<1%"),
+        (0.005, "<1%"),
+        (0.114, "11%"),
+        (0.996, "99%"),
+        (1, "100%"),
+        (1.15, "115%"),
+    ],
+)
+def test_a_whole_percentage_hides_neither_a_little_nor_a_rest(share: float, shown: str) -> None:
+    assert percent_text(share) == shown
+
+
+def test_words_can_be_typed_again() -> None:
+    assert shell_words(["run.jsonl", "--pin", "it's", "--target", "60k"]) == (
+        """run.jsonl --pin 'it'"'"'s' --target 60k"""
+    )

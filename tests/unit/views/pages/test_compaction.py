@@ -70,7 +70,7 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
         "Stage Outcome Tokens before After Saved",
         "summarize 9 hidden, 0 rewritten 492 251 241",
         "prune 0 hidden, 1 rewritten 251 205 46",
-        "summarize: messages summarized: 9, in 139 tokens",
+        "summarize: messages summarized: 9, tokens in the summary: 139",
         "prune: tool results cleared: 1",
         "What happened to each message",
         "kept: 60 tokens → 60 2",

@@ -80,95 +80,104 @@ def lines(result: CompactResult) -> list[str]:
     return words(compact_terminal(result))
 
 
-def test_stages_are_rows_and_sums() -> None:
+def test_the_answer_comes_first_and_stages_add_up_to_it() -> None:
     assert lines(RESULT) == [
-        "Stage Outcome Tokens before Tokens after Saved",
+        "9,000 → 5,000 tokens in the next request (44% saved)",
+        "",
+        "Stage Tokens saved Changes",
         "─",
-        "dedup 1 hidden, 1,200 rewritten 9,000 5,000 4,000",
-        "prune not needed 5,000 5,000 0",
+        "dedup 4,000 reads replaced",
+        "prune 0 not needed",
+        "total 4,000",
         "",
-        "all 9,000 5,000 4,000",
-        "",
-        "dedup: reads replaced",
-        "prune: not needed, the context was within the target by then",
-        "",
-        "counted with o200k_base (exact); model gpt-4.1",
-        "before 9,000 tokens in 10 messages",
-        "after 5,000 tokens in 1 message",
-        "next request 5,000 tokens",
-        "limit 167,000 tokens, where Claude Code compacts: it fits",
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"hidden": 0}, "dedup 1,200 rewritten 9,000 5,000 4,000"),
-        ({"replaced": 0}, "dedup 1 hidden 9,000 5,000 4,000"),
+        ({"detail": ""}, "dedup 4,000 1 message hidden, 1,200 messages shortened"),
+        ({"detail": "", "hidden": 0}, "dedup 4,000 1,200 messages shortened"),
+        ({"detail": "", "replaced": 0}, "dedup 4,000 1 message hidden"),
+        ({"detail": "messages hidden: 2"}, "dedup 4,000 2 messages hidden"),
         (
-            {"hidden": 0, "replaced": 0, "figures": {"unsentRecords": 1_500}},
-            "dedup 1,500 taken out 9,000 5,000 4,000",
+            {"detail": "tool results cleared: 1, inputs: 1,204; still over the target"},
+            "dedup 4,000 1 tool result cleared, 1,204 inputs; still over the target",
         ),
-        ({"outcome": "rolled-back", "tokens_after": 9_000}, "dedup rolled back 9,000 9,000 0"),
+        (
+            {"outcome": "rolled-back", "tokens_after": 9_000, "detail": "no smaller"},
+            "dedup 0 rolled back: no smaller",
+        ),
+        (
+            {"outcome": "skipped", "tokens_after": 9_000, "detail": "see --x: 5"},
+            "dedup 0 see --x: 5",
+        ),
     ],
 )
-def test_a_stage_tells_what_it_changed(changes: dict[str, Any], line: str) -> None:
-    assert lines(outcome(stages=(replace(DEDUP, **changes),)))[2] == line
+def test_a_stage_tells_what_it_changed_or_why_not(changes: dict[str, Any], line: str) -> None:
+    assert lines(outcome(stages=(replace(DEDUP, **changes),)))[4] == line
 
 
 @pytest.mark.parametrize(
-    ("target", "after", "said", "style"),
+    ("target", "after", "said"),
     [
-        (5_000, 5_000, "target 5,000 tokens: reached", []),
-        (4_999, 5_000, "target 4,999 tokens: STILL OVER by 1", ["bold red"]),
-        (300_000, 5_000, "limit 200,000 tokens, the context window: it fits", []),
-        (200_000, 5_000, "target 200,000 tokens: reached", []),
-        (
-            None,
-            167_001,
-            "limit 167,000 tokens, where Claude Code compacts: STILL OVER by 1",
-            ["bold red"],
-        ),
-        (None, 167_000, "limit 167,000 tokens, where Claude Code compacts: it fits", []),
+        (5_000, 5_000, ""),
+        (4_999, 5_000, ": 1 over the target of 4,999"),
+        (300_000, 5_000, ""),
+        (300_000, 200_001, ": 1 over the context window of 200,000"),
+        (None, 167_001, ": 1 over 167,000, where Claude Code compacts"),
+        (None, 167_000, ""),
     ],
 )
-def test_the_size_is_held_against_the_target_or_the_limit(
-    target: int | None, after: int, said: str, style: list[str]
-) -> None:
-    totals = replace(OUTCOME.after, largest_counted=after)
-    result = outcome(target=target, after=totals)
-    found = lines(result)
-    assert found[14] == said
-    assert [each for each in styles(compact_terminal(result)) if "red" in each] == style
-    advice = "--explain tells why each message stays; --keep-turns 0 or other --stages free more"
-    assert found[15:] == ([advice] if style else [])
+def test_a_missed_target_is_on_the_first_line(target: int | None, after: int, said: str) -> None:
+    totals = replace(OUTCOME.after, tokens=after, largest_counted=after)
+    before = replace(OUTCOME.before, tokens=400_000, largest_counted=400_000)
+    result = outcome(target=target, before=before, after=totals)
+    first, second, *_ = lines(result)
+    assert first.partition(" saved)")[2] == said
+    assert styles(compact_terminal(result))[0] == ("bold red" if said else "bold")
+    advice = "--keep-turns 0 or other --stages free more; --explain shows why each message stays"
+    assert second == (advice if said else "")
 
 
 def test_what_frees_more_depends_on_what_is_in_the_way() -> None:
     over = outcome(target=1_000, after=replace(OUTCOME.after, unseen=999))
     unprotected = replace(over, plan=replace(over.plan, protect=ProtectOptions(keep_turns=0)))
-    assert lines(unprotected)[-1].endswith("stays; other --stages free more")
-    beside = outcome(target=1_000, after=replace(OUTCOME.after, unseen=1_000))
-    assert lines(beside)[-1] == (
-        "no compaction reaches that: what is in every request beside the transcript is more"
+    assert lines(unprotected)[1].startswith("other --stages free more; ")
+    fixed = outcome(target=1_000, after=replace(OUTCOME.after, unseen=1_000))
+    assert lines(fixed)[1] == (
+        "system prompt, tools and message overhead alone are larger than that"
     )
 
 
-def test_what_is_not_counted_in_the_transcript_is_told() -> None:
+def test_what_is_not_in_the_transcript_is_a_row() -> None:
     size = ContextSize(counted=9_000, source="as reported", unreported="Codex")
-    more = outcome(after=replace(OUTCOME.after, unseen=700), size=size)
-    assert lines(more)[13:15] == [
-        "unseen 700 tokens more in the next request (as reported)",
-        "next request 5,700 tokens or more",
+    more = outcome(
+        before=replace(OUTCOME.before, unseen=1_000),
+        after=replace(OUTCOME.after, unseen=700),
+        size=size,
+    )
+    found = lines(more)
+    assert found[:2] == [
+        "10,000 → 5,700 tokens in the next request (43% saved)",
+        "no usage recorded; Codex's system prompt and tools are not counted",
     ]
-    less = outcome(after=replace(OUTCOME.after, largest_counted=4_000, unseen=-700), size=size)
-    assert lines(less)[13:15] == [
-        "unseen 700 tokens less in the next request (as reported)",
-        "largest request 3,300 tokens or more",
+    assert found[-3:-1] == [
+        "overhead 300 message overhead, hidden reasoning",
+        "total 4,300",
     ]
 
 
-def test_a_client_and_a_cache_see_other_sizes() -> None:
+def test_several_conversations_are_added_up() -> None:
+    several = outcome(
+        before=replace(OUTCOME.before, largest_counted=7_000),
+        after=replace(OUTCOME.after, largest_counted=4_000),
+    )
+    assert lines(several)[0] == "9,000 → 5,000 tokens in all conversations (44% saved)"
+    assert lines(several)[-2] == "total 4,000"
+
+
+def test_a_smaller_file_and_a_priced_cache_are_told() -> None:
     cache = CacheUse(line=1_200, held=2_000, resent=3_000, saved=4_000)
     restated = UsageRestatement(line=1_203, tokens=5_000)
     stripped = replace(DEDUP, figures={"unsentBytes": 1})
@@ -177,16 +186,14 @@ def test_a_client_and_a_cache_see_other_sizes() -> None:
         restated=restated,
         requested=Requested(pays_after=1),
     )
-    assert lines(result)[12:15] == [
-        "client sees 5,000 tokens up to line 1,204: recorded usage, restated",
-        "file 9,000 bytes before, 2,500 after",
+    assert lines(result)[-3:-1] == [
+        "file 9.0 kB → 2.5 kB",
         (
-            "prompt cache 2,000 tokens before line 1,201 stay in it, 3,000 are sent anew; "
-            "pays after 1 request"
+            "prompt cache 2,000 tokens before line 1,201 stay cached, 3,000 are sent again; "
+            "pays off after 1 request"
         ),
     ]
-    unpriced = lines(outcome(cache=cache))
-    assert unpriced[14].endswith("3,000 are sent anew")
+    assert not [line for line in lines(outcome(cache=cache)) if line.startswith("prompt cache")]
     document = compact_document(result)
     assert document["restatedUsage"] == {"line": 1_204, "tokens": 5_000}
     assert document["promptCache"] == {
@@ -196,22 +203,39 @@ def test_a_client_and_a_cache_see_other_sizes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "last"),
+    ("result", "said"),
     [
-        (IDLE, "nothing was changed; name --stages or a lower --target to compact anyway"),
+        (
+            outcome(IDLE, target=10_000),
+            [
+                (
+                    "within the target of 10,000 already; use --stages or a lower --target to "
+                    "compact anyway"
+                )
+            ],
+        ),
         (
             outcome(IDLE, not_due="not due"),
-            "nothing was changed; leave out --if-needed to compact anyway",
+            ["not due; leave out --if-needed to compact anyway"],
         ),
-        (outcome(IDLE, stages=(replace(PRUNE, outcome="skipped"),)), "nothing was changed"),
+        (outcome(IDLE, stages=(replace(PRUNE, outcome="skipped"),)), []),
     ],
 )
 def test_where_nothing_was_changed_it_is_said_how_to_do_it_anyway(
-    result: CompactResult, last: str
+    result: CompactResult, said: list[str]
 ) -> None:
     found = lines(result)
-    assert found[-1] == last
-    assert ("not due" in found) is bool(result.outcome.not_due)
+    assert found[: len(said) + 2] == [
+        "9,000 tokens in the next request: nothing was changed", *said, "",
+    ]  # fmt: skip
+
+
+def test_a_file_without_a_recognized_message_reaches_no_target() -> None:
+    nothing = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)
+    opaque = (Opaque(line=1, n_bytes=1, damage="cut"), Opaque(line=2, n_bytes=1, damage="cut"))
+    result = replace(outcome(IDLE, before=nothing, after=nothing, target=5_000), opaque=opaque)
+    assert lines(result)[0] == "nothing to compact: 2 lines not recognized, no message found"
+    assert "reached" not in " ".join(lines(result))
 
 
 def fate(line: int, kind: Any, stage: str, reason: str, tools: tuple[str, ...] = ()) -> MessageFate:
@@ -230,7 +254,8 @@ def test_messages_are_explained_one_by_one_and_by_reason() -> None:
     result = replace(
         RESULT, options=replace(OPTIONS, explain=True), requested=Requested(fates=fates)
     )
-    assert lines(result)[:9] == [
+    assert lines(result)[7:] == [
+        "",
         "Line Message Tokens After Fate Why",
         "─",
         "1 user 1,200 200 kept new",
@@ -240,6 +265,7 @@ def test_messages_are_explained_one_by_one_and_by_reason() -> None:
         "Why",
         "2 messages kept (2,400 tokens before, 400 after): new",
         "1 message hidden by drop (1,200 tokens before, 200 after): old",
+        "",
     ]
     assert len(compact_document(result)["messages"]) == 3
     assert "messages" not in compact_document(RESULT)
@@ -250,7 +276,7 @@ def test_what_the_client_had_compacted_is_done_again() -> None:
         id=OperationId("c"), client="codex", what="cleared", time=None, in_effect=True,
         hidden=(MessageId("a"), MessageId("b")),
     )  # fmt: skip
-    assert lines(replace(RESULT, undone=(undone, undone)))[11] == (
+    assert lines(replace(RESULT, undone=(undone, undone)))[-2] == (
         "redone 4 messages that codex had compacted"
     )
 
@@ -263,14 +289,14 @@ def messages(**changes: Any) -> list[str]:
     ("count", "more"),
     [
         (3, []),
-        (4, ["warning: 1 more line carried without being understood"]),
-        (5, ["warning: 2 more lines carried without being understood"]),
+        (4, ["warning: 1 more line not recognized, kept unchanged"]),
+        (5, ["warning: 2 more lines not recognized, kept unchanged"]),
     ],
 )
 def test_lines_that_are_not_understood_are_warned_of(count: int, more: list[str]) -> None:
     opaque = tuple(Opaque(line=n, n_bytes=1, damage="cut") for n in range(count))
     found = messages(opaque=opaque, warnings=("odd",))
-    assert found[:3] == [f"warning: line {n}: cut; carried as it is" for n in (1, 2, 3)]
+    assert found[:3] == [f"warning: line {n}: cut; kept unchanged" for n in (1, 2, 3)]
     assert found[3:] == [*more, "warning: odd"]
 
 
@@ -280,21 +306,18 @@ def test_what_was_written_and_how_to_undo_it_is_said() -> None:
         continue_with="codex resume 1",
     )  # fmt: skip
     assert messages(written=written, options=replace(OPTIONS, archived_out="hidden.jsonl")) == [
-        "wrote out.jsonl (2.5 kB)",
-        "my run.jsonl went on growing; left out from line 1,204 on",
-        "originals are in out.archive (may hold secrets, as the input does)",
-        "their lines, each with its tags, are in hidden.jsonl",
-        "operation op1; undo with: compactctl rewind out.jsonl",
-        "continue with: codex resume 1",
+        "wrote     out.jsonl (2.5 kB)",
+        "left out  my run.jsonl from line 1,204 on, appended since",
+        "archive   out.archive",
+        "hidden    hidden.jsonl (lines with their tags)",
+        "undo      compactctl rewind out.jsonl",
+        "continue  codex resume 1",
     ]
     bare = replace(RESULT.change, operation=None)
-    assert messages(written=Written(output="o"), change=bare) == ["wrote o (2.5 kB)"]
+    assert messages(written=Written(output="o"), change=bare) == ["wrote     o (2.5 kB)"]
     dry = replace(OPTIONS, output=OutputOptions(dry_run=True), plan_out="my plan")
     assert messages(options=dry) == [
-        (
-            "wrote my plan (the fate of every message; "
-            "edit it, and carry it out with --plan 'my plan')"
-        ),
+        "plan      my plan (edit it, then --plan 'my plan')",
         "dry run: nothing was written",
     ]
 
@@ -327,60 +350,78 @@ def rescued(result: CompactResult, **changes: Any) -> RescueResult:
     return replace(RescueResult(compacted=result, continue_with=None), **changes)
 
 
-def test_a_rescue_tells_what_was_and_what_is() -> None:
-    written = Written(output="out", undo_name="out")
+def test_a_rescue_says_how_much_is_free_and_how_to_resume() -> None:
+    written = Written(output="out", undo_name="out", forked_from="s1", forked_to="s2")
     result = rescued(
         replace(RESULT, written=written), continue_with="codex resume 1", uncounted=1_000
     )
     assert words(rescue_terminal(result)) == [
-        "was 10,000 tokens, 6.0% of where Claude Code compacts",
-        "by the error; 1,000 of them are not counted in the transcript",
-        "is 6,000 tokens, 3.6%: 161,000 are free",
-        "by dedup (1 hidden, 1,200 rewritten)",
-        "counted with o200k_base (exact)",
+        "10,000 → 6,000 tokens: 161,000 free before Claude Code compacts",
+        "1,000 tokens of these by the error; not counted in the transcript",
+        "",
+        "Stage Tokens saved Changes",
+        "─",
+        "dedup 4,000 reads replaced",
+        "prune 0 not needed",
+        "total 4,000",
+        "",
         "wrote out",
-        "undo with: compactctl rewind out",
-        "continue with: codex resume 1",
+        "session s1 (not changed)",
+        "new s2",
+        "undo compactctl rewind out",
+        "continue codex resume 1",
     ]
-    assert styles(rescue_terminal(result)) == []
+    assert styles(rescue_terminal(result))[0] == "bold"
     assert list(rescue_messages(result)) == []
 
 
 @pytest.mark.parametrize(
     ("after", "said"),
-    [(167_000, "STILL 0 TOO MANY"), (166_999, "1 are free"), (168_000, "STILL 1,000 TOO MANY")],
+    [
+        (167_000, "still 0 over 167,000, where Claude Code compacts"),
+        (166_999, "1 free before Claude Code compacts"),
+        (168_000, "still 1,000 over 167,000, where Claude Code compacts"),
+    ],
 )
 def test_a_rescue_that_frees_nothing_says_so(after: int, said: str) -> None:
     totals = replace(OUTCOME.after, largest_counted=after)
     before = replace(OUTCOME.before, largest_counted=167_001)
     result = rescued(outcome(before=before, after=totals))
-    assert words(rescue_terminal(result))[1].endswith(f": {said}")
-    assert styles(rescue_terminal(result)) == ["bold red"] * (2 if "STILL" in said else 1)
+    assert words(rescue_terminal(result))[0].endswith(f": {said}")
+    assert styles(rescue_terminal(result))[0] == ("bold red" if "still" in said else "bold")
 
 
 @pytest.mark.parametrize(
     ("counted", "said"),
     [
-        (9_000, "there is nothing to rescue"),
-        (167_000, "there is nothing to rescue"),
-        (167_001, "nothing in it can go"),
+        (9_000, "nothing to rescue: 9,000 tokens, 158,000 free before Claude Code compacts"),
+        (
+            167_000,
+            "nothing to rescue: 167,000 tokens, still 0 over 167,000, where Claude Code compacts",
+        ),
+        (
+            167_001,
+            (
+                "nothing can be removed: 167,001 tokens, still 1 over 167,000, where Claude Code "
+                "compacts"
+            ),
+        ),
     ],
 )
 def test_where_nothing_was_rescued_it_is_said_why(counted: int, said: str) -> None:
     totals = replace(OUTCOME.after, largest_counted=counted)
-    [line] = words(rescue_terminal(rescued(outcome(IDLE, before=totals, after=totals))))
-    assert line.startswith(f"my run.jsonl: {said}: {counted:,} tokens, ")
-    assert line.endswith("% of where Claude Code compacts; nothing was written")
+    assert words(rescue_terminal(rescued(outcome(IDLE, before=totals, after=totals)))) == [said]
 
 
 def test_an_earlier_rescue_is_told() -> None:
     found = words(rescue_terminal(rescued(IDLE, earlier=SESSION)))
-    assert found[1:] == [
-        'rescued before, as session s1 "The gate"; nothing was written now',
-        "another one with: compactctl compact 'my run.jsonl'",
+    assert found == [
+        'rescued before, as session s1 "The gate"; nothing was written',
+        "",
+        "another compactctl compact 'my run.jsonl'",
     ]
     untitled = replace(SESSION, details=SessionDetails())
-    assert words(rescue_terminal(rescued(IDLE, earlier=untitled)))[1].startswith(
+    assert words(rescue_terminal(rescued(IDLE, earlier=untitled)))[0].startswith(
         "rescued before, as session s1; "
     )
     dry = replace(
@@ -396,9 +437,8 @@ def test_an_earlier_rescue_is_told() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (69, ["Line Message Tokens After Fate", "Stage Outcome Tokens before Tokens after Saved"]),
-        (67, ["Line Message Tokens After Fate", "Stage Outcome Tokens after Saved"]),
-        (50, ["Line Message Tokens Fate", "Stage Outcome Tokens after Saved"]),
+        (50, ["Stage Tokens saved Changes", "Line Message Tokens Fate"]),
+        (69, ["Stage Tokens saved Changes", "Line Message Tokens After Fate"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:

@@ -40,48 +40,55 @@ def lines(options: RewindOptions = OPTIONS, **changes: Any) -> list[str]:
     return words(rewind_terminal(replace(RESULT, options=options, **changes)))
 
 
-def test_the_restored_state_is_named_with_its_digest() -> None:
-    assert lines() == [
-        "restored 1,200 lines, 2.5 kB, proven by digest",
-        "SHA-256 cd",
-        "no longer in effect op2, op1",
+def test_the_restored_state_is_named_with_its_size() -> None:
+    assert lines() == ["restored the original: 1,200 lines, 2.5 kB, SHA-256 verified"]
+    assert lines(replace(OPTIONS, check=True)) == [
+        "can restore the original: 1,200 lines, 2.5 kB, SHA-256 verified"
     ]
-    assert lines(replace(OPTIONS, check=True))[0].startswith("can be restored 1,200 lines")
 
 
 def test_what_stays_in_effect_and_what_is_kept_is_told() -> None:
     kept = KeptBytes(carried=2_500, late=900)
-    assert lines(in_effect=("op0", "op9"), appended=kept, undone=())[2:] == [
-        "still in effect op0, op9",
+    assert lines(in_effect=("op0", "op9"), appended=kept, undone=()) == [
+        "restored the state of op9: 1,200 lines, 2.5 kB, SHA-256 verified",
+        "in effect op0, op9",
         "kept 2.5 kB appended since the compaction",
-        "late 900 B that a program wrote to the replaced file were merged",
+        "merged 900 B that a program wrote to the replaced file",
     ]
 
 
 @pytest.mark.parametrize(("in_effect", "said"), [((), "nothing"), (("op3", "op4"), "op3, op4")])
 def test_a_group_comes_back_alone(in_effect: tuple[str, ...], said: str) -> None:
-    assert lines(replace(OPTIONS, group="g1"), in_effect=in_effect)[2:] == [
-        "back the messages of group g1; other edits stay in effect",
-        f"in effect now {said}",
+    assert lines(replace(OPTIONS, group="g1"), in_effect=in_effect) == [
+        "restored the messages of group g1: 1,200 lines, 2.5 kB, SHA-256 verified",
+        f"in effect {said}",
     ]
 
 
 def test_an_appended_undo_changes_no_line() -> None:
     written = Written(output="a", appended_lines=2)
-    assert lines(written=written)[0] == (
-        "read by its client as it was then; no line was changed or taken out"
-    )
+    assert lines(written=written) == [
+        "the client reads the earlier state; no line was changed or removed"
+    ]
 
 
 @pytest.mark.parametrize(("check", "verb"), [(True, "can be sent again"), (False, "sent again")])
 def test_compactions_of_the_client_are_undone(check: bool, verb: str) -> None:  # noqa: FBT001 - a case of the table
     more = replace(CLIENT, hidden=(MessageId("m1"), MessageId("m2")), what="cleared")
     assert lines(replace(OPTIONS, check=check), by_client=(CLIENT, more), in_effect=("op",)) == [
-        f"{verb} 1 message that codex had summarized on line 1,204",
-        f"{verb} 2 messages that codex had cleared on line 1,204",
-        "still in effect op",
+        f"3 messages {verb}",
+        "undone 1 message summarized by codex on line 1,204",
+        "undone 2 messages cleared by codex on line 1,204",
+        "in effect op",
     ]
-    assert len(lines(by_client=(CLIENT,))) == 1
+    assert len(lines(by_client=(CLIENT,))) == 2
+
+
+def test_what_was_never_compacted_is_said_plainly() -> None:
+    same = StateChange(before=AFTER, after=AFTER, operation=None)
+    assert lines(change=same, undone=(), was_compacted=False) == [
+        "my run.jsonl was never compacted; nothing to undo"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,7 @@ def test_compactions_of_the_client_are_undone(check: bool, verb: str) -> None:  
 )
 def test_a_state_that_is_there_already_is_left(changes: dict[str, Any], *, moved: bool) -> None:
     found = lines(**changes)
-    nothing = ["my run.jsonl: nothing to undo, it is in that state already"]
+    nothing = ["my run.jsonl: in that state already; nothing to undo"]
     assert (found != nothing) is moved
     assert rewind_document(replace(RESULT, **changes))["moved"] is moved
 
@@ -107,15 +114,16 @@ def messages(**changes: Any) -> list[str]:
 def test_what_was_written_comes_with_ways_back() -> None:
     assert messages(warnings=("odd",), redo_options="--to op2") == [
         "warning: odd",
-        "wrote my run.jsonl",
-        "undo with: compactctl rewind 'my run.jsonl'",
-        "go back with: compactctl rewind 'my run.jsonl' --to op2",
+        "wrote     my run.jsonl",
+        "undo      compactctl rewind 'my run.jsonl'",
+        "redo      compactctl rewind 'my run.jsonl' --to op2",
     ]
-    session = Written(output="a", forked_from="s1", continue_with="codex resume s2")
+    session = Written(output="a", forked_from="s1", forked_to="s2", continue_with="codex resume s2")
     assert messages(written=session) == [
-        "wrote a",
-        "this is a session of its own; s1 is as it was",
-        "continue with: codex resume s2",
+        "wrote     a",
+        "session   s1 (not changed)",
+        "new       s2",
+        "continue  codex resume s2",
     ]
 
 

@@ -58,24 +58,24 @@ def lines(found: Rounds, costs: Costs | None = None) -> list[str]:
 
 def test_requests_are_rows_and_totals() -> None:
     assert lines(rounds(FIRST, SECOND)) == [
-        "Turn Line Context New Cached Paid again Output Marks Entered",
+        "2 rounds in 1 turn: 17,000 tokens sent, 24% read from the cache, 0% cache misses",
+        "",
+        "Turn Line Context New Cached Cache misses Output Marks Entered",
         "─",
         "1.1 1,204 9,000 9,000 4,000 0 1,200 tool results 900, Read 300, user 50",
         "1.2 1,206 8,000 -1,000 ~30",
+        "total 17,000 4,000 0 1,230",
         "",
-        "rounds 2 in 1 turn",
-        "sent 17,000 tokens, the contexts of all rounds added up",
-        "cached 4,000 tokens, 23.5% of what was sent",
-        "paid again 0 tokens at most; the cache was missed in 0 rounds, 0 of them after idle gaps",
-        "output 1,230 tokens, 1 of the answers by count (~)",
+        "cache misses at most 0 tokens in 0 rounds, 0 of them after idle gaps",
+        "output counted for 1 round (~), not reported",
         "compactions 0 by the client, 0 by compactctl",
     ]
 
 
 def test_where_all_requests_are_on_one_line_none_is_shown() -> None:
     same = replace(SECOND, place=FIRST.place)
-    assert lines(rounds(FIRST, same))[0].startswith("Turn Context ")
-    assert lines(rounds(FIRST))[0].startswith("Turn Line Context ")
+    assert lines(rounds(FIRST, same))[2].startswith("Turn Context ")
+    assert lines(rounds(FIRST))[2].startswith("Turn Line Context ")
 
 
 @pytest.mark.parametrize(
@@ -96,45 +96,46 @@ def test_where_all_requests_are_on_one_line_none_is_shown() -> None:
 )
 def test_what_happened_before_a_request_is_marked(changes: dict[str, Any], marks: str) -> None:
     found = lines(rounds(FIRST, replace(SECOND, **changes)))
-    assert found[3] == f"1.2 1,206 8,000 -1,000 ~30 {marks}"
+    assert found[5] == f"1.2 1,206 8,000 -1,000 ~30 {marks}"
 
 
 def test_totals_count_what_is_marked() -> None:
     marked = replace(FIRST, marks=("missed", "idle", "compacted"), cache_miss_tokens=700)
     missed = replace(FIRST, marks=("missed", "compactctl", "compacted"), cache_miss_tokens=0)
     found = lines(rounds(marked, missed, subagents=1_200))
-    assert found[5] == "rounds 2 in 1 turn; 1,200 requests of subagents left out"
-    assert found[8] == (
-        "paid again 700 tokens at most; the cache was missed in 2 rounds, 1 of them after idle gaps"
-    )
-    assert found[9:] == ["output 2,400 tokens", "compactions 2 by the client, 1 by compactctl"]
+    assert found[8:] == [
+        "not listed 1,200 requests of subagents",
+        "cache misses at most 700 tokens in 2 rounds, 1 of them after idle gaps",
+        "compactions 2 by the client, 1 by compactctl",
+    ]
 
 
 def test_what_was_sent_again_by_tools_of_the_provider_is_told() -> None:
     resent = ReportedUsage(context=500, cache_read=100)
     again = replace(FIRST, usage=replace(FIRST.usage, resent=resent))
     found = lines(rounds(again))
-    assert found[5] == (
-        "sent 9,500 tokens, the contexts of all rounds added up; "
-        "500 of them sent again by tools of the provider"
+    assert found[0] == (
+        "1 round in 1 turn: 9,500 tokens sent, 43% read from the cache, 0% cache misses"
     )
-    assert found[6] == "cached 4,100 tokens, 43.2% of what was sent"
+    assert found[5:8] == [
+        "total 9,000 4,100 0 1,200", "", "sent again 500 tokens, by tools of the provider",
+    ]  # fmt: skip
     assert round_row(again, None)["resent"] == 500
 
 
 def test_costs_are_a_column_and_totals() -> None:
     found = lines(rounds(FIRST, SECOND), COSTS)
-    assert found[0] == "Turn Line Context New Cached Paid again Output Cost $ Marks Entered"
-    assert found[2].startswith("1.1 1,204 9,000 9,000 4,000 0 1,200 0.7500 tool results")
-    assert found[3] == "1.2 1,206 8,000 -1,000 ~30"
-    assert found[11:] == [
-        "cost 0.75 US dollars (estimate): 0.50 for input, 0.25 for output",
-        "0.12 of it for what was paid again instead of read from a cache",
+    assert found[1] == "$0.75 (estimate): $0.50 for input, $0.25 for output"
+    assert found[3] == "Turn Line Context New Cached Cache misses Output Cost $ Marks Entered"
+    assert found[5].startswith("1.1 1,204 9,000 9,000 4,000 0 1,200 0.7500 tool results")
+    assert found[6:8] == ["1.2 1,206 8,000 -1,000 ~30", "total 17,000 4,000 0 1,230 0.7500"]
+    assert found[12:] == [
+        "of the cost $0.12 for cache misses",
         "prices builtin, as of 2026-01-02; without discounts and surcharges, not a bill",
         "no price 1 round of odd model",
         "no price 1,200 rounds of other",
         "",
-        "What the input was spent on (estimate)",
+        "Cost of the input by category (estimate)",
         "Cost $ Share For",
         "─",
         "0.3750 75.0% user",
@@ -146,21 +147,23 @@ def test_without_a_report_of_the_cache_costs_are_a_limit() -> None:
     unread = replace(FIRST, usage=ReportedUsage(context=9_000, output=1))
     costs = replace(COSTS, rounds=(COST,), unpriced={}, input_by_category={})
     found = lines(rounds(unread), costs)
-    assert found[6] == "cached not reported"
-    assert found[9] == "cost 0.75 US dollars at most (estimate): 0.50 for input, 0.25 for output"
-    assert found[10] == "what was read from a cache was not reported"
+    assert found[:2] == [
+        "1 round in 1 turn: 9,000 tokens sent, cache use not reported",
+        "at most $0.75 (estimate): $0.50 for input, $0.25 for output",
+    ]
+    assert "of the cost cache reads were not reported" in found
     unpriced = replace(costs, rounds=(None,))
-    assert not [line for line in lines(rounds(unread), unpriced) if line.startswith("cost")]
+    assert not [line for line in lines(rounds(unread), unpriced) if "$0" in line]
 
 
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (88, "Turn Line Context New Cached Output Cost $ Marks Entered"),
-        (76, "Turn Context New Cached Output Cost $ Marks Entered"),
-        (69, "Turn Context New Cached Output Cost $ Marks"),
-        (51, "Turn Context New Cached Cost $ Marks"),
-        (43, "Turn Context Cached Cost $ Marks"),
+        (91, "Turn Line Context New Cached Output Cost $ Marks Entered"),
+        (77, "Turn Context New Cached Output Cost $ Marks Entered"),
+        (70, "Turn Context New Cached Output Cost $ Marks"),
+        (52, "Turn Context New Cached Cost $ Marks"),
+        (44, "Turn Context Cached Cost $ Marks"),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: str) -> None:

@@ -10,9 +10,12 @@ from unit.views.results.screens import styles, titles, words
 from unit.views.small_session import PRICES, TALK, measured
 
 from compactctl.commands.inspect.stats import StatsResult
+from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.message import MessageId
-from compactctl.model.transcript import Opaque, RecordStats
+from compactctl.model.transcript import Opaque, RecordStats, Unread
+from compactctl.tokens.client_overhead import UsualTokens
+from compactctl.tokens.fit import limits_of
 from compactctl.views.results.rounds import session_graph
 from compactctl.views.results.stats import stats_document, stats_messages, stats_terminal
 from compactctl.views.terminal.graph import Graph
@@ -23,40 +26,75 @@ def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "run.jsonl", TALK)
 
 
+def detailed(path: Path) -> StatsResult:
+    result = measured(path)
+    return replace(result, options=replace(result.options, details=True))
+
+
 def lines(result: StatsResult) -> list[str]:
     return words(stats_terminal(result))
 
 
-def test_a_session_is_shown_by_category_request_message_tool_and_file(path: Path) -> None:
+ANSWER = [
+    "18,416 of 200,000 tokens (9%): fits",
+    "Claude Code compacts at 167,000: in 148,584 tokens",
+    "window: assumed, it may have 1,000,000",
+    "",
+    "claude-code, claude-sonnet-4-6, 8 messages in 2 turns",
+    "",
+    "Tokens Share",
+    "─",
+    "In the transcript 3,025 16.4%",
+    "file reads 3,000 16.3% ███▉",
+]
+NEXT = [
+    "Sent, not in the transcript 15,391 83.6%",
+    "system prompt and tools 15,004 81.5% ███████████████████▌",
+    "message overhead 1,215 6.6% █▋",
+    "unexplained -828",
+    "Next request 18,416",
+    "",
+]
+
+
+def test_the_answer_comes_first_and_one_table_adds_up_to_it(path: Path) -> None:
     result = measured(path)
     assert lines(result) == [
-        str(path),
-        "claude-code: 8 lines, 16.4 kB; 8 messages, 2 turns and 4 steps in the context",
-        "counted with chars/4 (estimate); model claude-sonnet-4-6",
+        *ANSWER,
+        "other 25 0.1%",
+        *NEXT,
+        "Largest: line 3 (Read, 1,500), line 5 (Read, 1,500), line 2 (Read, 7)",
+        "1 file was read more than once (1,500 tokens in older reads)",
         "",
-        "Category Tokens Share of window Share of all",
-        "─",
-        "user 6 0.0% 0.2%",
-        "assistant 5 0.0% 0.2%",
-        "tool calls 14 0.0% 0.5% ▏",
-        "file reads 3,000 1.5% 99.2% ███████████████████████▊",
-        "",
-        "all 3,025 1.5%",
-        "",
+        f"Where each number comes from: compactctl stats --details {path}",
+        f"What compaction would save: compactctl compact -n {path}",
+    ]
+    assert styles(stats_terminal(result)) == ["bold", "bold"]
+    assert list(stats_messages(result)) == []
+
+
+def test_details_say_where_each_number_comes_from(path: Path) -> None:
+    assert lines(detailed(path)) == [
+        *ANSWER,
+        "tool calls 14 0.1%",
+        "user 6 0.0%",
+        "assistant 5 0.0%",
+        *NEXT,
+        f"file {path} (8 lines, 16.4 kB)",
+        "model claude-sonnet-4-6",
+        "counted with chars/4 (estimate)",
         "last reported 18,410 tokens by the provider",
-        "counted 3,025 tokens in the transcript, the table above (estimate)",
+        "not in transcript inferred from the usage reported on lines 2 and 8",
         (
-            "overhead 15,004 tokens of system prompt, tool definitions and the like "
-            "(calibrated: inferred from the usage reported on lines 2 and 8)"
+            "window 200,000 tokens (claude-sonnet-4-6, model in the transcript; assumed, it may "
+            "have 1,000,000)"
         ),
-        ("frames 1,215 tokens that messages, calls and results take beside their text (estimate)"),
-        "unexplained -828 tokens of counting error",
-        "next request 18,416 tokens: plenty of room",
-        "window 200,000: 9.2% used, 181,584 left",
-        "claude-sonnet-4-6, model in the transcript; assumed, it may have 1,000,000",
-        "Claude Code 167,000: compacts by itself in 148,584",
-        "for the answer 128,000 left",
-        "health check 2 steps with enough in them: too few to check the counts by",
+        "output reserve 64,000 tokens",
+        "available input 136,000 tokens",
+        "Claude Code compacts at 167,000",
+        "for the answer 128,000 tokens left",
+        "health check 2 steps large enough: too few to check the counts",
+        "steps 4",
         "",
         "Largest messages (5 of 8)",
         "Tokens Line Role Tool",
@@ -73,18 +111,84 @@ def test_a_session_is_shown_by_category_request_message_tool_and_file(path: Path
         "Read 2 14 3,000 0",
         "",
         "Files read more than once",
-        "Reads Shown again later Tokens of older reads File",
+        "Reads Identical Tokens in older reads File",
         "─",
         "2 1 1,500 a.py",
         "",
-        "12.1 kB (73.8%) of 16.4 kB on disk are text that the model reads",
+        "12.1 kB (73.8%) of 16.4 kB on disk is text that the model reads",
+        "",
+        f"What compaction would save: compactctl compact -n {path}",
     ]
-    assert styles(stats_terminal(result)) == ["bold"] * 5
-    assert list(stats_messages(result)) == []
+
+
+@pytest.mark.parametrize(
+    ("window", "first"),
+    [
+        (18_415, "18,416 of 18,415 tokens (100%): does not fit, 1 over"),
+        (18_416, "18,416 of 18,416 tokens (100%): fits"),
+        (18_417, "18,416 of 18,417 tokens (99%): fits"),
+        (10_000_000, "18,416 of 10,000,000 tokens (<1%): fits"),
+    ],
+)
+def test_the_first_line_says_whether_it_fits(path: Path, window: int, first: str) -> None:
+    assert lines(measured(path, measure=replace(FAST, window=window)))[0] == first
+
+
+def test_what_makes_the_size_doubtful_stands_below_the_answer(path: Path) -> None:
+    result = measured(path)
+    usual = UsualTokens(usual=35_500, least=17_800, most=43_100)
+    size = ContextSize(counted=3_025, unreported="Codex", usual=usual)
+    transcript = replace(result.transcript, opaque=(Opaque(line=3, n_bytes=1, damage="cut"),) * 2)
+    found = lines(replace(result, size=size, transcript=transcript))
+    assert found[0].startswith("at least ")
+    assert found[2:5] == [
+        "1 line not recognized, so not counted",
+        "window: assumed, it may have 1,000,000; counts are estimates",
+        (
+            "no usage recorded; Codex's system prompt and tools usually add 35,500 tokens "
+            "(17,800 to 43,100 in 9 of 10 sessions)"
+        ),
+    ]
+    guessed = replace(size, usual=None, doubt="odd", max_restored=900, unsure="a guess")
+    assert lines(replace(result, size=guessed))[3:5] == [
+        "recorded usage is not credible; Codex's system prompt and tools are not counted",
+        "between 3,025 and 3,925: a guess",
+    ]
+    unread = replace(result.transcript, unread=Unread(fields={"secret": 9_000}, read=10))
+    found = lines(replace(result, transcript=unread))
+    assert found[0] == "at least 18,416 of 200,000 tokens (9%): unknown whether it fits"
+    assert found[2] == "incomplete: 9 kB of text in `secret` was not read"
+
+
+@pytest.mark.parametrize(
+    ("assumed", "said"),
+    [
+        (190_000, "assumes a window of 190,000"),
+        (400_000, "assumes a window of 400,000: it compacts too late"),
+    ],
+)
+def test_a_client_that_assumes_a_window_may_compact_too_late(
+    path: Path, assumed: int, said: str
+) -> None:
+    result = measured(path)
+    limits = result.measure.limits
+    limits = limits_of(limits.budget, limits.client, assumed_window=assumed)
+    found = lines(replace(result, measure=replace(result.measure, limits=limits)))
+    assert f"Claude Code does not know this model and {said}" in found
+
+
+def test_the_largest_of_several_conversations_is_shown_and_all_in_details(path: Path) -> None:
+    result = detailed(path)
+    several = replace(result, counts=replace(result.counts, conversations=12))
+    found = lines(several)
+    assert found[0] == "18,416 of 200,000 tokens (9%) in the largest of 12 conversations: fits"
+    assert found[4].endswith(", 12 conversations, 8 messages in 2 turns, 3,025 tokens in all")
+    start = found.index("All 12 conversations")
+    assert found[start + 1 : start + 4] == ["Tokens Share", "─", "user 6 0.2%"]
 
 
 def test_what_is_counted_beside_the_file_has_no_line(path: Path) -> None:
-    result = measured(path)
+    result = detailed(path)
     added = LargeMessage(id=MessageId("--system"), line=-1, role="system", tools=(), tokens=9_000)
     breakdown = replace(result.breakdown, largest=(added,))
     assert "9,000 added system" in lines(replace(result, breakdown=breakdown))
@@ -93,11 +197,16 @@ def test_what_is_counted_beside_the_file_has_no_line(path: Path) -> None:
     own = stats_document(result)["largestMessages"]
     assert [each["line"] for each in own] == [each.line + 1 for each in result.breakdown.largest]
     none = replace(result.breakdown, largest=(), tools=(), rereads=())
-    assert lines(replace(result, breakdown=none))[24:] == ["", lines(result)[-1]]
+    assert "Largest messages (5 of 8)" not in lines(replace(result, breakdown=none))
+    plain = replace(result, options=replace(result.options, details=False))
+    assert not [line for line in lines(replace(plain, breakdown=none)) if "Largest" in line]
+    assert any(
+        "added (system, 9,000)" in line for line in lines(replace(plain, breakdown=breakdown))
+    )
 
 
 def test_records_that_are_never_sent_are_counted_by_kind(path: Path) -> None:
-    result = measured(path)
+    result = detailed(path)
     kinds = {f"kind {n}": RecordStats(count=n, n_bytes=1_000 * n) for n in range(1, 10)}
     opaque = tuple(Opaque(line=n, n_bytes=500, damage="not JSON") for n in (1, 1, 3, 4, 5, 6, 7, 8))
     transcript = replace(
@@ -105,22 +214,22 @@ def test_records_that_are_never_sent_are_counted_by_kind(path: Path) -> None:
     )
     found = lines(replace(result, transcript=transcript))
     start = found.index("In the file, but never sent to the model")
-    assert found[start + 1 : -2] == [
+    assert found[start + 1 : -4] == [
         "Records Bytes What",
         "─",
         "2 messages hidden, compacted or on other branches",
         *(f"{n} {n}.0 kB kind {n}" for n in range(9, 3, -1)),
         "6 6.0 kB of 3 other kinds",
-        "8 4.0 kB not understood, carried as it is: lines 2, 4, 5, 6, 7 and 2 more",
+        "8 4.0 kB not recognized, kept unchanged: lines 2, 4, 5, 6, 7 and 2 more",
     ]
     one = replace(transcript, metadata={}, opaque=opaque[:1], effective=transcript.messages)
-    assert lines(replace(result, transcript=one))[-3] == (
-        "1 500 B not understood, carried as it is: line 2"
+    assert lines(replace(result, transcript=one))[-5] == (
+        "1 500 B not recognized, kept unchanged: line 2"
     )
 
 
 def test_tools_and_files_are_listed_up_to_a_number(path: Path) -> None:
-    result = measured(path)
+    result = detailed(path)
     [use], [file] = result.breakdown.tools, result.breakdown.rereads
     many = replace(
         result.breakdown,
@@ -139,17 +248,15 @@ def test_tools_and_files_are_listed_up_to_a_number(path: Path) -> None:
 @pytest.mark.parametrize(
     ("window", "verdict", "is_full"),
     [
-        (18_415, "next request 18,416 tokens: does not fit", True),
-        (150_000, "next request 18,416 tokens: plenty of room", False),
+        (18_415, "18,416 of 18,415 tokens (100%): does not fit, 1 over", True),
+        (150_000, "18,416 of 150,000 tokens (12%): fits", False),
     ],
 )
-def test_a_full_context_comes_with_advice(
+def test_a_full_context_is_over_in_the_document(
     path: Path, window: int, verdict: str, *, is_full: bool
 ) -> None:
     result = measured(path, measure=replace(FAST, window=window))
     assert verdict in lines(result)
-    advice = f"see what a compaction would save: compactctl compact --dry-run {path}"
-    assert list(stats_messages(result)) == [advice] * is_full
     document: dict[str, Any] = stats_document(result)
     assert document["withinBudget"] is not is_full
     assert (document["level"] == "over") is is_full
@@ -164,8 +271,8 @@ def test_requests_are_listed_in_their_place(path: Path) -> None:
 @pytest.mark.parametrize(
     ("width", "table", "before", "after"),
     [
-        (68, 0, "Category Tokens Share of window Share of all", " Share of all"),
-        (53, 3, "Reads Shown again later Tokens of older reads File", "Shown again later "),
+        (66, 0, "Tokens Share", ""),
+        (45, 3, "Reads Identical Tokens in older reads File", "Identical "),
         (47, 2, "Tool Calls Call tokens Result tokens Errors", "Call tokens "),
         (34, 2, "Tool Calls Result tokens Errors", " Errors"),
     ],
@@ -173,7 +280,7 @@ def test_requests_are_listed_in_their_place(path: Path) -> None:
 def test_on_a_narrow_terminal_columns_are_left_out(
     path: Path, width: int, table: int, before: str, after: str
 ) -> None:
-    result = measured(path)
+    result = detailed(path)
     assert titles(stats_terminal(result), width)[table] == before
     assert titles(stats_terminal(result), width - 1)[table] == before.replace(after, "")
 
@@ -182,7 +289,7 @@ def test_on_a_narrow_terminal_columns_are_left_out(
     ("window", "limits", "told"),
     [
         (18_000, (18_000,), "the window ends at 18k"),
-        (10**9, (), "its window is far above"),
+        (10**9, (), "the window is far above"),
     ],
 )
 def test_a_limit_far_above_all_requests_is_not_drawn(
