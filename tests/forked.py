@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fcntl import F_DUPFD, fcntl
@@ -21,10 +22,8 @@ from threading import Thread
 from types import MappingProxyType
 from typing import IO
 
-import click
-
 from compactctl.__main__ import main
-from compactctl.cli.group import COMMANDS, cli
+from compactctl.cli.group import Commands
 from compactctl.tokens.counters.vocabulary import load_encoding
 
 # In seconds: much more than anything takes on a machine that does a lot beside it.
@@ -103,8 +102,7 @@ def _forked(work: Callable[[], object]) -> int:
 
 @cache
 def _read_modules() -> None:
-    for name in COMMANDS:
-        cli.get_command(click.Context(cli), name)
+    deque(Commands().values(), maxlen=0)
     # Reading it takes longer than most commands do.
     load_encoding("o200k_base")
 

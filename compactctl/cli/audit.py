@@ -1,10 +1,11 @@
-"""``compactctl audit``."""
+"""``compactctl lab audit``."""
 
 from typing import get_args
 
 import click
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import GATES, MAY, SHOWN, ParsedText, opt
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.measuring import MEASURE
@@ -15,12 +16,18 @@ from compactctl.errors import UsageError, suggestion
 
 _GATES = get_args(AuditGate)
 
-_HELP = """Show what compactions lost, made up, and what was read again.
+_HELP = Help(
+    """Show what each compaction lost or made up.
 
-FILE is a transcript; without it, or with -, standard input is read. Every compaction in it is
-compared with what it stands for: those by compactctl with their originals from the archive or the
-file, a client's own with what the file still holds. Nothing is written.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input. Compares every
+compaction with what it replaced: compactctl's with the archived originals, a client's own with what
+its file still holds. Also lists what the agent had to read again. Nothing is written.
+""",
+    examples=(
+        "compactctl lab audit run.compacted.jsonl",
+        "compactctl lab audit latest --fail-on lost-rules,invented",
+    ),
+)
 
 
 def _gates(text: str) -> tuple[AuditGate, ...]:
@@ -29,7 +36,7 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
     for name in names:
         if name not in _GATES:
             hint = suggestion(name, _GATES, f"there are {', '.join(_GATES)}")
-            raise UsageError(f"there is no {name!r}; {hint}")
+            raise UsageError(f"no gate named {name!r}; {hint}")
     return tuple(gate for gate in _GATES if gate in names)
 
 
@@ -40,16 +47,16 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
         "fail_on",
         GATES,
         MAY,
-        f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
+        f"Exit 1 if any of these was found: {', '.join(_GATES)}. Separate several with commas.",
         type=ParsedText(_gates),
-        metavar="FINDS",
+        metavar="LIST",
         default="",
     ),
     opt(
         "top",
         SHOWN,
         MAY,
-        "How many finds of each kind to list.",
+        "Number of findings of each kind to list.",
         type=click.IntRange(min=0),
         metavar="N",
         default=5,
@@ -63,5 +70,5 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
     doing="auditing",
 )
 def audit_command(options: AuditOptions) -> AuditResult:
-    """Run ``compactctl audit``."""
+    """Run ``compactctl lab audit``."""
     return audit(options)

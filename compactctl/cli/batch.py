@@ -7,12 +7,12 @@ import click
 from click.core import ParameterSource
 
 from compactctl.cli.command import emit, shown_command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     GATES,
     INPUT,
     LOADS,
     MAY,
-    MEASURED,
     ONE_RUN,
     OUTPUT,
     READS,
@@ -51,16 +51,28 @@ _ASKING_FOR_STAGES = frozenset({
 })  # fmt: skip
 
 
-_BATCH_HELP = """Measure or compact many transcripts.
+_BATCH_HELP = Help(
+    """Measure or compact many transcripts, with gates for CI.
 
-PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"), transcripts or Parquet data
-sets with a conversation in each row, and sessions: claude: for all of a client, latest, ids.
-Without --out nothing is
-written: files are measured, and with --stages or --target compacted for the figures. With
---out every file is compacted to its place below DIR. A file that fails does not stop the
-others; the highest of their exit codes is that of the batch. A file in a folder that no
-format recognizes is skipped and counted; --strict fails it.
-"""
+PATHS are transcripts, folders, quoted globs ("runs/**/*.jsonl"), Parquet data sets with a
+conversation per row, and sessions (an id, latest, or claude: for all of a client).
+
+Without --out nothing is written: files are measured, and with --stages or --target compacted for
+the figures. With --out, each result goes to its place below DIR. A failing file does not stop the
+others; the batch exits with the highest code.
+""",
+    examples=(
+        "compactctl batch runs/ --fail-over 80% --junit report.xml",
+        "compactctl batch runs/ --out compacted/ --stages prune,dedup",
+        "compactctl batch 'runs/**/*.jsonl' --report report.parquet",
+    ),
+    usual=(
+        "--out", "--stages", "--profile", "--target", "--keep", "--set", "--fail-over",
+        "--fail-on", "--baseline", "--report", "--junit", "--html",
+        "--include", "--jobs", "--resume", "--clear-cache", "--dry-run",
+        "--json",
+    ),
+)  # fmt: skip
 
 
 @shown_command(
@@ -71,7 +83,7 @@ format recognizes is skipped and counted; --strict fails it.
             "files_from",
             INPUT,
             READS,
-            "Also work on the paths that this file lists, one a line; - is standard input.",
+            "Also process the paths in this file, one per line; - is standard input.",
             path="settings",
             metavar="FILE",
         ),
@@ -82,8 +94,7 @@ format recognizes is skipped and counted; --strict fails it.
             "shard",
             INPUT,
             ONE_RUN,
-            "Work on the Ith of N parts of the files, such as 2/8; the others are for other "
-            "machines.",
+            "Process shard I of N, e.g. 2/8; run the others on other machines.",
             type=ParsedText(parse_shard),
             metavar="I/N",
         ),
@@ -106,8 +117,8 @@ format recognizes is skipped and counted; --strict fails it.
             "report",
             OUTPUT,
             WRITES,
-            "Write a row per file to this file, as its ending or --report-format says "
-            "(repeatable).",
+            "Write a row per file to this report, in the format of its extension or "
+            "--report-format (repeatable).",
             path="here",
             metavar="FILE",
             multiple=True,
@@ -116,8 +127,8 @@ format recognizes is skipped and counted; --strict fails it.
             "report_as",
             OUTPUT,
             WRITES,
-            f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, "
-            "else parquet]",
+            f"Format of reports: {', '.join(REPORT_FORMATS)}. [default: by extension, else "
+            "parquet]",
             flag="--report-format",
             type=click.Choice(REPORT_FORMATS),
             metavar="FORMAT",
@@ -127,7 +138,7 @@ format recognizes is skipped and counted; --strict fails it.
             OUTPUT,
             WRITES,
             "Write a row per message of all files to this Parquet file: tokens, category, tool, "
-            "and the stage that took it out. Reads files again that are known.",
+            "and the stage that removed it. Ignores the cache.",
             path="here",
             metavar="FILE",
         ),
@@ -135,8 +146,7 @@ format recognizes is skipped and counted; --strict fails it.
             "rounds_out",
             OUTPUT,
             WRITES,
-            "Write a row per request of all files to this Parquet file, as stats --rounds-out "
-            "does.",
+            "Write a row per request of all files to this Parquet file, like stats --rounds-out.",
             path="here",
             metavar="FILE",
         ),
@@ -144,7 +154,7 @@ format recognizes is skipped and counted; --strict fails it.
             "junit",
             OUTPUT,
             WRITES,
-            "Write a JUnit report, in which each file is a test.",
+            "Write a JUnit report, with one test per file.",
             path="here",
             metavar="FILE",
         ),
@@ -152,8 +162,7 @@ format recognizes is skipped and counted; --strict fails it.
             "runner",
             OUTPUT,
             WRITES,
-            "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
-            "finds out which runner.",
+            "Annotate the ten worst files in the CI log; auto detects the runner.",
             flag="--annotate",
             type=click.Choice(("none", "auto", *RUNNERS)),
             default="none",
@@ -168,7 +177,7 @@ format recognizes is skipped and counted; --strict fails it.
             "fail_over_tokens",
             GATES,
             MAY,
-            "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
+            "Exit 1 if the next request of a file is larger than this, e.g. 120k.",
             type=ParsedText(parse_window),
             metavar="SIZE",
         ),
@@ -176,9 +185,10 @@ format recognizes is skipped and counted; --strict fails it.
             "fail_on",
             GATES,
             MAY,
-            "Exit with 1 when a file has one of these: opaque (lines, or much text, not "
-            "understood), orphans (tool calls or results without the other half), errors (of "
-            "tools), over-window, usage (reported sizes that cannot be true).",
+            "Exit 1 if a file has any of these: opaque, orphans, errors, over-window, usage. These "
+            "are lines or much text not recognized, tool calls without results (or results without "
+            "calls), errors of tools, requests larger than the window, and reported sizes that "
+            "cannot be true.",
             type=ParsedText(parse_flags),
             metavar="LIST",
             default="",
@@ -187,19 +197,19 @@ format recognizes is skipped and counted; --strict fails it.
             "baseline",
             GATES,
             READS,
-            "Exit with 1 when the median request of a project, its share of files that are read "
-            "again or that of tools is larger than in this report.",
+            "Exit 1 if a project's median request, its share of repeated file reads or of tool "
+            "results has grown since this report.",
             path="settings",
             metavar="FILE",
         ),
         TOLERANCE_OPTION,
     ),
-    flag("require_fit", MEASURED, MAY, "Fail a file (exit 5) that does not fit then."),
+    flag("require_fit", GATES, MAY, "Exit 5 if a result still does not fit."),
     flag(
         "require_audit",
         GATES,
         MAY,
-        "Fail a file (exit 1) of which a summary lost a rule or made something up.",
+        "Exit 1 if a summary lost a rule or made something up.",
     ),
     OptGroup("recipe", OptGroup("measure", FAIL_BASE)),
     OptGroup(
@@ -208,7 +218,7 @@ format recognizes is skipped and counted; --strict fails it.
             "include",
             INPUT,
             READS,
-            "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
+            "In folders, process only files matching GLOB (repeatable). [default: *.jsonl, *.json, "
             "also with .gz and .zst, and *.parquet that hold conversations]",
             metavar="GLOB",
             multiple=True,
@@ -217,7 +227,7 @@ format recognizes is skipped and counted; --strict fails it.
             "exclude",
             INPUT,
             READS,
-            "Leave out files like this (repeatable).",
+            "Skip files matching GLOB (repeatable).",
             metavar="GLOB",
             multiple=True,
         ),
@@ -225,14 +235,14 @@ format recognizes is skipped and counted; --strict fails it.
             "skip_unknown",
             INPUT,
             READS,
-            "Skip a named file that no format recognizes, as in folders, instead of failing.",
+            "Skip a named file in an unknown format instead of failing.",
         ),
         opt(
             "column",
             INPUT,
             READS,
-            "The column of conversations in Parquet data sets. [default: messages, conversations, "
-            "or what else they are called]",
+            "Column of a Parquet data set that holds the conversations. [default: messages, "
+            "conversations or another usual name]",
             metavar="NAME",
         ),
     ),
@@ -240,27 +250,35 @@ format recognizes is skipped and counted; --strict fails it.
         "cached",
         INPUT,
         ONE_RUN,
-        "Take what is known of files that have not changed since. [default: cache]",
+        "Reuse cached figures of unchanged files. [default: cache]",
         flag="--cache/--no-cache",
         default=True,
+    ),
+    beside(
+        flag(
+            "clear_cache",
+            INPUT,
+            ONE_RUN,
+            "Delete the cache first. Without PATHS, do nothing else.",
+        )
     ),
     flag(
         "verify_cache",
         INPUT,
         ONE_RUN,
-        "Read files to see that they have not changed, instead of looking at their times.",
+        "Detect changed files by content instead of time and size.",
     ),
     flag(
         "resume",
         INPUT,
         ONE_RUN,
-        "Go on with a batch that was broken off: what is written and unchanged is done.",
+        "Resume an interrupted batch; skip files that are written and unchanged.",
     ),
     opt(
         "jobs",
         INPUT,
         LOADS,
-        "Processes that work at a time. [default: 0, as many as pay]",
+        "Number of processes. [default: 0, as many as help]",
         short="-j",
         type=click.IntRange(min=0),
         metavar="N",
@@ -270,7 +288,7 @@ format recognizes is skipped and counted; --strict fails it.
         "timeout",
         INPUT,
         LOADS,
-        "Give up a file that takes longer (exit 75), and go on with the others.",
+        "Skip a file that takes longer (exit 75) and continue.",
         type=FiniteRange(min=0, min_open=True),
         metavar="SECONDS",
     ),
@@ -278,7 +296,7 @@ format recognizes is skipped and counted; --strict fails it.
         "output",
         layout_option(piped=False),
         TAGS,
-        flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n"),
+        flag("dry_run", OUTPUT, WRITES, "Show what would happen; write nothing.", short="-n"),
         FORCE,
     ),
     FORMAT,
@@ -299,9 +317,17 @@ def batch_command(
     junit: str | None,
     runner: str,
     page: "PageChoice | None",
+    clear_cache: bool,
     shown_as: str,
 ) -> int:
     """Run ``compactctl batch``."""
+    if clear_cache:
+        from compactctl.commands.cache import cache
+
+        cleared = cache(clear=True)
+        if not options.files.paths and files_from is None:
+            emit(cleared, shown_as)
+            return 0
     if not options.files.paths and files_from is None:
         raise UsageError("name files, folders or patterns, or a list of them with --files-from")
     force = options.output.force

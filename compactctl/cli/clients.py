@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from compactctl.cli.command import NeverFailing, emit, plain_command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import GATES, INPUT, OUTPUT, READS, WRITES, Arg, flag, opt
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.integrate import (
@@ -30,12 +31,15 @@ def program() -> str:
     return _NAME if is_found else f"{shlex.quote(sys.executable)} -m {_NAME}"
 
 
-_HOOK_HELP = """Tell what a compaction lost, as a hook of a client.
+_HOOK_HELP = Help(
+    """Report what a compaction lost. Clients run this as a hook.
 
-CLIENT runs this, as compactctl integrate sets it up, and tells on standard input what happened.
-Before a compaction nothing is said, after it what its summary does not tell, and to the agent how
-to search what was compacted. Never fails.
-"""
+compactctl client integrate sets this up. CLIENT passes the event on standard input. Before a
+compaction, prints nothing; after it, what its summary omits, and for the agent how to search the
+compacted messages. Exits 0 even after an error.
+""",
+    examples=("compactctl client hook claude < event.json",),
+)
 
 
 @plain_command(
@@ -44,14 +48,14 @@ to search what was compacted. Never fails.
         "block_manual",
         GATES,
         WRITES,
-        "Refuse compactions that are asked for by hand (Claude Code, Codex).",
+        "Block manual compactions (Claude Code, Codex).",
     ),
     SHOWN_AS,
     help=_HOOK_HELP,
     kind=NeverFailing,
 )
 def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
-    """Run ``compactctl hook``."""
+    """Run ``compactctl client hook``."""
     from compactctl.commands.integrations.hook import HookOptions, hook
     from compactctl.commands.reading.hook_input import read_hook_input
 
@@ -61,12 +65,18 @@ def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
     emit(hook(read_hook_input(), options), shown_as)
 
 
-_INTEGRATE_HELP = """Set up a client to run compactctl, or take that back.
+_INTEGRATE_HELP = Help(
+    """Install compactctl's hooks and skill in a client, or remove them.
 
-Shows what would be written: hooks that tell what a compaction lost, a skill that teaches the agent
-to search what left its context, and for Claude Code a status line. Only --install and --uninstall
-write. Settings keep every byte that is not ours, and a copy lies beside them.
-"""
+Shows the changes: hooks that report what a compaction lost, a skill that teaches the agent to
+search what left its context, and for Claude Code a status line. Only --install and --uninstall
+write. Every byte of your settings that is not compactctl's stays, and a backup is kept.
+""",
+    examples=(
+        "compactctl client integrate claude",
+        "compactctl client integrate claude --install",
+    ),
+)
 
 
 @plain_command(
@@ -75,26 +85,38 @@ write. Settings keep every byte that is not ours, and a copy lies beside them.
         "action",
         OUTPUT,
         WRITES,
-        "Only show it. [default]",
+        "Show the changes. [default]",
         flag="--print",
         flag_value="print",
         default=True,
     ),
     opt(
-        "action", OUTPUT, WRITES, "Show it, then write it.", flag="--install", flag_value="install"
+        "action",
+        OUTPUT,
+        WRITES,
+        "Show the changes, then write them.",
+        flag="--install",
+        flag_value="install",
     ),
-    opt("action", OUTPUT, WRITES, "Take it back.", flag="--uninstall", flag_value="uninstall"),
+    opt(
+        "action",
+        OUTPUT,
+        WRITES,
+        "Remove what --install wrote.",
+        flag="--uninstall",
+        flag_value="uninstall",
+    ),
     flag(
         "block_manual",
         GATES,
         WRITES,
-        "Also refuse compactions that are asked for by hand (Claude Code, Codex).",
+        "Also block manual compactions (Claude Code, Codex).",
     ),
     SHOWN_AS,
     help=_INTEGRATE_HELP,
 )
 def integrate_command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:
-    """Run ``compactctl integrate``."""
+    """Run ``compactctl client integrate``."""
     request = InstallRequest(client=client, program=program(), block_manual=block_manual)
     result = integrate(request, action, this_machine())
     emit(result, shown_as)
@@ -102,12 +124,14 @@ def integrate_command(client: str, *, action: Action, block_manual: bool, shown_
         apply_changes(result)
 
 
-_STATUSLINE_HELP = """Print a line about a session for its client's status line.
+_STATUSLINE_HELP = Help(
+    """Print a session's context usage for a client's status line.
 
-Reads on standard input what Claude Code or Copilot CLI tell the command of their status line: how
-full the context is, and from where on the client compacts by itself. For Claude Code also how
-often it has. Never fails.
-"""
+Claude Code or Copilot CLI pass the session on standard input. Shows how full the context is and
+where the client auto-compacts; for Claude Code also how often it has. Exits 0 even after an error.
+""",
+    examples=("compactctl client statusline < status.json",),
+)
 
 
 @plain_command(
@@ -116,20 +140,22 @@ often it has. Never fails.
     kind=NeverFailing,
 )
 def statusline_command(*, shown_as: str) -> None:
-    """Run ``compactctl statusline``."""
+    """Run ``compactctl client statusline``."""
     from compactctl.commands.integrations.statusline import statusline
     from compactctl.commands.reading.hook_input import read_hook_input
 
     emit(statusline(read_hook_input()), shown_as)
 
 
-_MCP_HELP = """Answer an agent about its project's sessions, over MCP.
+_MCP_HELP = Help(
+    """Serve a project's sessions to an agent over MCP.
 
-A client starts this in the folder of a project and speaks to it on standard input and output. Its
-agent can list the sessions that were begun in that folder, see where their context went, search
-what left it, and read a message of it. Nothing is written. Needs the package mcp; without it,
-the command says how to install it.
-"""
+A client starts this in a project's folder and talks to it on standard input and output. Its agent
+can list the project's sessions, see where their context went, search what left it, and read a
+message of it. Nothing is written. Needs the package mcp.
+""",
+    examples=("compactctl client mcp",),
+)
 
 
 @plain_command(
@@ -137,12 +163,12 @@ the command says how to install it.
         "all_projects",
         INPUT,
         READS,
-        "Also serve the sessions of all other projects on this machine.",
+        "Also serve sessions of all other projects on this machine.",
     ),
     help=_MCP_HELP,
 )
 def mcp_command(*, all_projects: bool) -> None:
-    """Run ``compactctl mcp``."""
+    """Run ``compactctl client mcp``."""
     from compactctl.cli.mcp_server import serve
     from compactctl.commands.integrations.project_history import ProjectHistory
 

@@ -1,22 +1,18 @@
 """Declares commands: the command line becomes a record of options, and a result is printed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.help import Help, HelpfulCommand
 from compactctl.cli.opt import (
-    OF_STAGES,
-    TYPED,
     CommandPart,
-    HelpSection,
-    StageOption,
     build,
     check_places,
     parameters,
-    section_of,
     values_beside,
     values_by_place,
 )
@@ -39,14 +35,11 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 R = TypeVar("R")
 
-# With more parameters than these, help lists them in sections.
-_LISTED = 12
-
 
 def command(
     makes: type[T],
     *parts: CommandPart,
-    help: str,
+    help: Help,
     doing: str = "",
     reads: str = "input.path",
 ) -> Callable[[Callable[[T], object]], click.Command]:
@@ -73,7 +66,7 @@ def command(
 def shown_command(
     makes: type[T],
     *parts: CommandPart,
-    help: str,
+    help: Help,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Declare a command that takes a record of options, shows its result and returns the exit code.
 
@@ -93,8 +86,8 @@ def shown_command(
 
 def plain_command(
     *parts: CommandPart,
-    help: str,
-    kind: type[click.Command] | None = None,
+    help: Help,
+    kind: type[HelpfulCommand] = HelpfulCommand,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Declare a command that takes its options by name and returns its exit code."""
 
@@ -110,15 +103,13 @@ def plain_command(
 def _declared(
     parts: Sequence[CommandPart],
     call: Callable[[Mapping[str, Any]], int | None],
-    help_text: str,
-    kind: type[click.Command] | None = None,
+    help: Help,
+    kind: type[HelpfulCommand] = HelpfulCommand,
 ) -> click.Command:
     def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
         return call(values_by_place(parts, values))
 
-    params = list(parameters(parts))
-    fitting = SectionedCommand if len(params) > _LISTED else click.Command
-    return (kind or fitting)(None, params=params, callback=callback, help=help_text)
+    return kind(help, params=list(parameters(parts)), callback=callback)
 
 
 def exit_code_of(result: object) -> int:
@@ -172,57 +163,7 @@ def _write_page(text: str, page: "PageChoice") -> tuple[str, ...]:
     return (*(f"warning: {line_text(warning)}" for warning in warnings), written)
 
 
-class SectionedCommand(click.Command):
-    """A command whose help has sections.
-
-    The options of a single stage are a section; those of all stages are explained elsewhere. The
-    typed arguments stay in the context, for suggesting another command.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, and keep them as typed."""
-        ctx.meta[TYPED] = tuple(args)
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections of the command's options."""
-        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
-        for section in HelpSection:
-            if section != OF_STAGES:
-                in_it = (option for option in options if section_of(option) == section)
-                _write(ctx, formatter, section, in_it)
-        of_stages = [option for option in options if isinstance(option, StageOption)]
-        stages = {option.field.stage for option in of_stages}
-        if len(stages) == 1:
-            _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
-        elif stages:
-            with formatter.section(OF_STAGES):
-                formatter.write_text(
-                    "Each stage has options of its own, such as --prune-min-savings; "
-                    "compactctl stages lists the stages, compactctl stages prune its options."
-                )
-
-
-def _write(
-    context: click.Context,
-    formatter: click.HelpFormatter,
-    title: str,
-    options: Iterable[click.Option],
-) -> None:
-    rows = list(_rows(context, options))
-    if rows:
-        with formatter.section(title):
-            formatter.write_dl(rows)
-
-
-def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[tuple[str, str]]:
-    for option in options:
-        row = option.get_help_record(context)
-        if row is not None:
-            yield row
-
-
-class NeverFailing(click.Command):
+class NeverFailing(HelpfulCommand):
     """A command that exits with 0 after any error, which it prints to standard error.
 
     Clients treat some exit codes of a hook as a refusal, such as 2, our code for wrong options.

@@ -1,4 +1,4 @@
-"""The commands that compact: ``compact``, ``tag`` by hand, and ``rescue`` for full sessions."""
+"""The commands that compact: ``compactctl compact``, ``rescue``."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     GATES,
     MAY,
-    MEASURED,
     ONE_RUN,
     OUTPUT,
+    POLICY,
     READS,
     SHOWN,
-    SIZE,
-    SPAN,
     SUMMARIES,
     TYPED,
     WRITES,
@@ -48,57 +47,74 @@ from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.client_sessions.write import OutputLayout, OutputOptions
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.presets import (
-    HandOptions,
-    rescue,
-    tag,
-)
+from compactctl.commands.compact.presets import HiddenRange, hide_range, rescue
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
-from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.source import STANDARD_STREAM, open_input
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import parse_target
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
 
-_COMPACT_HELP = """Compact a transcript; every byte can be restored.
+_COMPACT_HELP = Help(
+    """Compact a transcript; every byte stays restorable.
 
-FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-compacted to standard output. FILE itself is left alone: run.jsonl gives run.compacted.jsonl,
-which its own client can load, and beside it an archive that compactctl rewind restores from.
-In its client's store a session of Claude Code, Codex or pi gives a new session of that client;
-with --native it is compacted where it is, by appending to it.
+FILE is a transcript, a session (compactctl sessions), or - for standard input. It is not changed:
+the result goes to run.compacted.jsonl, the originals to run.compacted.jsonl.archive/. A session in
+the store of Claude Code, Codex or pi becomes a new session there.
 
-Without --stages and --profile, repeated file reads go (dedup), then the lines that will be
-needed again stand in place of older messages (distill), until half of what the client takes is
-free. With --stages, exactly those run, in the order given.
-"""
+By default, repeated file reads are replaced (dedup) and older messages are reduced to the lines
+most likely to be needed again (distill), until half of the space below the client's own limit is
+free. compactctl rewind restores every byte.
+""",
+    examples=(
+        "compactctl compact run.jsonl",
+        "compactctl compact run.jsonl --stages prune,dedup -n",
+        "compactctl compact run.jsonl --profile neurolink --target 60k",
+    ),
+    usual=(
+        "--stages", "--profile", "--target", "--keep", "--if-needed", "--set", "--hide",
+        "--keep-turns", "--pin", "--protect-tool", "--output", "--in-place", "--dry-run",
+        "--html", "--json",
+    ),
+)  # fmt: skip
 
 
 @shown_command(
     CompactOptions,
     file_argument("write"),
     OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
-    beside(PLAN_FILE),
+    beside(
+        opt(
+            "hide",
+            POLICY,
+            ONE_RUN,
+            "Hide these messages, behind the text of --summary-file or a marker. FROM and TO are "
+            "line numbers or ids; both are hidden. Ranges that separate a tool call from its "
+            "result, or save nothing, are rejected.",
+            metavar="FROM..TO",
+        ),
+        flag("widen", POLICY, ONE_RUN, "Extend --hide to whole pairs of tool calls and results."),
+        PLAN_FILE,
+    ),
     PLAN_OUT,
     OptGroup("recipe", SUMMARIZER, PROTECT, OptGroup("measure", FAIL_BASE)),
     flag(
         "redo",
         SUMMARIES,
         ONE_RUN,
-        "Start from the originals of what FILE's own client compacted, instead of its summaries.",
+        "Start from the original messages instead of the client's own summaries.",
     ),
     OptGroup("output", OUTPUT_FILE, IN_PLACE),
     opt(
         "archived_out",
         OUTPUT,
         WRITES,
-        "Write what is hidden now here as well, as plain lines with their tags: what view "
-        "--archived --jsonl prints.",
+        "Also write the hidden messages to this file, as compactctl view --archived --jsonl "
+        "prints them.",
         path="here",
         metavar="FILE",
     ),
@@ -106,14 +122,14 @@ free. With --stages, exactly those run, in the order given.
     OptGroup("output", WHILE_OPEN),
     beside(PAGE, layout_option(messages=True)),
     OptGroup("output", TAGS, DRY_RUN),
-    flag("explain", SHOWN, ONE_RUN, "List every message: what became of it, and why."),
-    prices_option("Tell after how many requests the compaction has paid what a prompt cache loses"),
-    flag("require_fit", MEASURED, MAY, "Fail (exit 5) when it does not fit afterwards."),
+    flag("explain", SHOWN, ONE_RUN, "List what happened to each message, and why."),
+    prices_option("Estimate after how many requests the compaction pays for the lost prompt cache"),
+    flag("require_fit", GATES, MAY, "Exit 5 if the result still does not fit."),
     flag(
         "require_audit",
         GATES,
         MAY,
-        "Fail (exit 1) when a summary lost a rule or made something up.",
+        "Exit 1 if a summary lost a rule or made something up.",
     ),
     OptGroup("output", FORCE),
     FORMAT,
@@ -126,6 +142,8 @@ free. With --stages, exactly those run, in the order given.
 def compact_command(
     options: CompactOptions,
     *,
+    hide: str | None,
+    widen: bool,
     planned: str | None,
     native: bool,
     page: "PageChoice | None",
@@ -157,7 +175,8 @@ def compact_command(
     page = page and replace(page, mask=summarizer.style.mask)
     page = checked_page(page, reserved, force=output.force)
     with working("compacting", path, shown_as):
-        result = with_side_files(compact(options), hidden_lines)
+        result = compact(options) if hide is None else _hide(options, hide, widen=widen)
+        result = with_side_files(result, hidden_lines)
     piped = result.data
     if output.messages_only and piped is not None:
         piped = sent_records(piped, path, result.format)
@@ -176,6 +195,11 @@ def _suggest_for_real(result: CompactResult) -> None:
     context = click.get_current_context()
     typed = [word for word in context.meta.get(TYPED, ()) if word not in ("-n", "--dry-run")]
     print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}"))
+
+
+def _hide(options: CompactOptions, messages: str, *, widen: bool) -> CompactResult:
+    summary = options.recipe.plan.texts.summary
+    return hide_range(options, HiddenRange(messages=messages, summary=summary, widen=widen))
 
 
 def _output_options(
@@ -214,88 +238,20 @@ def _reserved_paths(options: CompactOptions) -> tuple[str, ...]:
     return tuple(str(path) for path in paths if path is not None)
 
 
-_TAG_HELP = """Hide messages by hand, behind a summary or a marker.
+_RESCUE_HELP = Help(
+    """Free up space in a full session and print how to resume it.
 
-FILE is a transcript or a session (compactctl sessions); it is left alone, as compact leaves it.
-FROM and TO are ids or lines that compactctl view shows; both are hidden. A range that parts a
-tool call from its result, or would save nothing, is refused. compactctl rewind undoes it.
-"""
-
-
-@shown_command(
-    CompactOptions,
-    file_argument("write"),
-    beside(
-        opt(
-            "condense",
-            SPAN,
-            ONE_RUN,
-            "Hide these behind the text of --summary-file.",
-            metavar="FROM..TO",
-        ),
-        opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO"),
-        opt(
-            "summary_file",
-            SUMMARIES,
-            READS,
-            "With --condense, the text of the summary.",
-            path="settings",
-            metavar="FILE",
-        ),
-        flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one."),
+SESSION is a file, or an id, title or client from compactctl sessions; by default, the session that
+changed last. Half of the space below the client's own limit is freed, in a new session; the old one
+is not changed. The last line is the command that resumes it. compactctl rewind restores every byte.
+Running it again on an unchanged session writes nothing.
+""",
+    examples=(
+        "compactctl rescue",
+        "compactctl rescue claude:latest --target 60k",
+        "compactctl rescue --from-error error.json",
     ),
-    OptGroup("output", OUTPUT_FILE, IN_PLACE, layout_option(), TAGS, DRY_RUN, FORCE),
-    FORMAT,
-    LIMITS,
-    OptGroup("recipe", MEASURE),
-    SHOWN_AS,
-    help=_TAG_HELP,
 )
-def tag_command(
-    options: CompactOptions,
-    *,
-    condense: str | None,
-    truncate: str | None,
-    summary_file: str | None,
-    widen: bool,
-    shown_as: str,
-) -> None:
-    """Run ``compactctl tag``."""
-    output = options.output
-    if options.input.path == STANDARD_STREAM and not output.in_place:
-        output = replace(output, path=output.path or STANDARD_STREAM)
-    if not output.dry_run:
-        shown_as = one_document(output.path, shown_as)
-    layout = layout_into(output.path, output.layout)
-    options = replace(options, output=replace(output, layout=layout))
-    span = replace(_hand_options(condense, truncate, summary_file), widen=widen)
-    with working("compacting", options.input.path, shown_as):
-        result = tag(options, span)
-    emit(result, shown_as, piped=result.data)
-    _suggest_for_real(result)
-
-
-def _hand_options(
-    condense: str | None, truncate: str | None, summary_file: str | None
-) -> HandOptions:
-    if (condense is None) == (truncate is None):
-        raise UsageError("give either --condense or --truncate, with the messages FROM..TO")
-    if (condense is None) != (summary_file is None):
-        raise UsageError("--condense needs the text of the summary; name it with --summary-file")
-    text = None
-    if summary_file is not None:
-        text = open_input(summary_file, TEXT_LIMITS).data.decode("utf-8", "replace")
-    return HandOptions(messages=condense or truncate or "", summary=text)
-
-
-_RESCUE_HELP = """Make room in a session whose context is full.
-
-SESSION is a file or what compactctl sessions lists; without it, the session that changed last.
-It is compacted as compactctl compact does it, down to half of what its client takes, so that
-there is room to work: as a new session, with the old one as it was, or with --native by appending
-to it. The last line is the command that goes on with it, and compactctl rewind has every byte back.
-What was rescued before and has not changed since is not written a second time.
-"""
 
 
 def _parse_overflow(from_error: str | None) -> Overflow | None:
@@ -305,12 +261,10 @@ def _parse_overflow(from_error: str | None) -> Overflow | None:
         return error
     if error.pattern is not None:
         raise UsageError(
-            "--from-error: this is a rate limit or a quota, which a smaller context does not "
-            "lift; see compactctl overflow"
+            "--from-error: this is a rate limit or quota error; compacting does not help"
         )
     raise UsageError(
-        "--from-error: this is not known to be about a context that is too long; leave it out to "
-        "compact the session all the same"
+        "--from-error: not recognized as a context overflow. Leave it out to compact anyway."
     )
 
 
@@ -327,9 +281,9 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
             "overflow",
             opt(
                 "from_error",
-                SIZE,
+                POLICY,
                 READS,
-                "What the client or the provider said; a size that it names is gone by.",
+                "Error message from the client or provider. A size named in it is used.",
                 path="settings",
                 metavar="TEXT|FILE",
             ),
@@ -337,9 +291,9 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
         ),
         opt(
             "target",
-            SIZE,
+            POLICY,
             MAY,
-            "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
+            "Stop at this size: 60k tokens, or 60% of the window.",
             type=ParsedText(parse_target),
             metavar="SIZE",
         ),
@@ -348,7 +302,7 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
         "redo",
         SUMMARIES,
         ONE_RUN,
-        "Start from the originals of what the client itself compacted, instead of its summaries.",
+        "Start from the original messages instead of the client's own summaries.",
     ),
     OptGroup(
         "output",
@@ -356,13 +310,13 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
             "path",
             OUTPUT,
             WRITES,
-            "Write a file elsewhere instead.",
+            "Write to this file instead.",
             flag="--output",
             short="-o",
             path="here",
             metavar="FILE",
         ),
-        flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
+        flag("in_place", OUTPUT, WRITES, "Replace the session; its old bytes are archived."),
         OptGroup("layout", NATIVE, make=_layout_of_rescue),
         WHILE_OPEN,
         FORCE,

@@ -1,7 +1,18 @@
-"""``compactctl file-budget``."""
+"""``compactctl harness file-budget``."""
 
 from compactctl.cli.command import command
-from compactctl.cli.opt import MAY, MEASURED, SIZE, Arg, OptGroup, ParsedText, ShareRange, flag, opt
+from compactctl.cli.help import Help
+from compactctl.cli.opt import (
+    MAY,
+    MEASURED,
+    POLICY,
+    Arg,
+    OptGroup,
+    ParsedText,
+    ShareRange,
+    flag,
+    opt,
+)
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.tables import MAX_TOKENS, PROFILE, WINDOWS
 from compactctl.commands.harness.file_budget import (
@@ -11,12 +22,14 @@ from compactctl.commands.harness.file_budget import (
 )
 from compactctl.tokens.models.token_sizes import parse_window
 
-_HELP = """Show how much of which files fits into a request.
+_HELP = Help(
+    """Show which files fit in a request, and how much of each.
 
-Files get their share in the order given: whole, cut to a number of characters, as a preview
-when they are larger than 5 MB, or not at all. Tokens are estimated from sizes; nothing is
-changed.
-"""
+Files get their share in the order given: whole, truncated, as a preview if larger than 5 MB, or
+nothing. Tokens are estimated from file sizes.
+""",
+    examples=("compactctl harness file-budget src/*.py --model gpt-4.1 --used 50k",),
+)
 
 
 @command(
@@ -24,12 +37,12 @@ changed.
     Arg("paths", metavar="FILE...", nargs=-1, required=True),
     OptGroup(
         "measure",
-        opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME"),
+        opt("model", MEASURED, MAY, "Fill the window of this model.", metavar="NAME"),
         opt(
             "window",
             MEASURED,
             MAY,
-            "Its context window in tokens, such as 128k.",
+            "Context window in tokens, e.g. 128k.",
             type=ParsedText(parse_window),
             metavar="SIZE",
         ),
@@ -40,32 +53,32 @@ changed.
         "used",
         MEASURED,
         MAY,
-        "Tokens of the window that are taken already, such as 50k.",
+        "Tokens already in use, e.g. 50k.",
         metavar="TOKENS",
         default="0",
         show_default=True,
     ),
     opt(
         "share",
-        SIZE,
+        POLICY,
         MAY,
-        "How much of what is left files may take. [default: that of the profile, 0.6]",
+        "Share of the remaining tokens that files may use. [default: that of the profile, 0.6]",
         type=ShareRange(0, 1),
         metavar="SHARE",
     ),
     OptGroup("measure", PROFILE),
-    flag("aggregate", SIZE, MAY, "Include whole files only, the smallest ones first."),
-    flag("proportional", SIZE, MAY, "Cut all texts to the same share where they do not all fit."),
+    flag("aggregate", POLICY, MAY, "Include only whole files, smallest first."),
+    flag("proportional", POLICY, MAY, "If not all files fit, cut each to the same share."),
     flag(
         "neurolink",
-        SIZE,
+        POLICY,
         MAY,
-        "Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
-        "others 2,000 characters are left, whatever the budget.",
+        "Judge each file on its own, as NeuroLink does: below 102,400 bytes whole, else 2,000 "
+        "characters, regardless of the budget.",
     ),
     SHOWN_AS,
     help=_HELP,
 )
 def file_budget_command(options: FileBudgetOptions) -> FileBudgetResult:
-    """Run ``compactctl file-budget``."""
+    """Run ``compactctl harness file-budget``."""
     return budget_files(options)

@@ -2,15 +2,16 @@
 
 import importlib
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from compactctl import __version__
+from compactctl.cli.help import HelpContext, with_our_words, write_examples
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
+from compactctl.cli.renamed import renamed_arguments, renamed_note
+from compactctl.cli.set_option import expand_set
 from compactctl.cli.settings import (
     active_settings_files,
     settings_of_command_line,
@@ -19,104 +20,91 @@ from compactctl.cli.settings import (
     values_of,
 )
 from compactctl.errors import UsageError, suggestion
-from compactctl.views.terminal.text import safe_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Section:
-    """A section of the help: a title, and a line for each command.
+_SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Transcripts": {
+        "stats": "Show token usage by category, against the model's window.",
+        "check": "Exit 1 if a transcript needs compacting, 0 if not.",
+        "view": "Show the messages the model sees, or those hidden from it.",
+        "compact": "Compact a transcript; every byte stays restorable.",
+        "log": "List the compactions of a transcript.",
+        "rewind": "Restore an earlier state, byte for byte.",
+        "verify": "Check that every archived byte can be restored.",
+        "batch": "Measure or compact many transcripts, with gates for CI.",
+        "report": "Summarize the reports of one or more batches.",
+    },
+    "Agent sessions on this machine": {
+        "sessions": "List the sessions of your coding agents, newest first.",
+        "rescue": "Free up space in a full session and print how to resume it.",
+        "client": "Connect a coding agent: hooks, status line, MCP server.",
+    },
+    "Reference and tools": {
+        "show": "List stages, profiles, models and settings, or explain one.",
+        "lab": "Compare compaction policies: simulate, eval, audit.",
+        "harness": "Building blocks for authors of agent harnesses.",
+        "archive": "List archives and delete those no longer needed.",
+    },
+}
+"""The first page: sections, and the help line of each name, which its own help starts with."""
 
-    A command's line must equal the first line of its own help. The commands are in ``module``, or
-    in a module named like the command; ``_MODULES`` has the exceptions.
-    """
+_GROUPS: Mapping[str, Mapping[str, str]] = {
+    "client": {
+        "integrate": "Install compactctl's hooks and skill in a client, or remove them.",
+        "hook": "Report what a compaction lost. Clients run this as a hook.",
+        "statusline": "Print a session's context usage for a client's status line.",
+        "mcp": "Serve a project's sessions to an agent over MCP.",
+    },
+    "show": {
+        "stages": "List the stages of a compaction, or explain some of them.",
+        "profiles": "List the profiles of known systems, or explain one.",
+        "models": "List known models, or show how a model name is resolved.",
+        "settings": "Show a command's settings, and where each comes from.",
+        "cache": "Show the batch cache.",
+    },
+    "lab": {
+        "simulate": "Show when each profile would have compacted, and to what size.",
+        "eval": "Measure how much of what a session needed later survives compaction.",
+        "audit": "Show what each compaction lost or made up.",
+    },
+    "harness": {
+        "overflow": "Check whether an API error is a context overflow.",
+        "prompt": "Print the prompt that a summarizer would get.",
+        "chunks": "Show how the chunk stage would split older messages.",
+        "limit-output": "Truncate tool output before an agent sees it.",
+        "file-budget": "Show which files fit in a request, and how much of each.",
+    },
+}
+"""The commands of each group on the first page, with their help lines."""
 
-    title: str
-    module: str = ""
-    lines: Mapping[str, str]
+_FIRST_PAGE = {name: line for lines in _SECTIONS.values() for name, line in lines.items()}
+_GROUP_OF = {name: group for group, lines in _GROUPS.items() for name in lines}
+
+COMMANDS: Mapping[str, str] = {
+    name: line
+    for first, first_line in _FIRST_PAGE.items()
+    for name, line in _GROUPS.get(first, {first: first_line}).items()
+}
+"""The help line of every command, by its name without that of its group."""
 
 
-_SECTIONS = (
-    _Section(
-        title="Sessions on this machine",
-        lines={
-            "sessions": "List the agent sessions on this machine, newest first.",
-            "rescue": "Make room in a session whose context is full.",
-        },
-    ),
-    _Section(
-        title="Look into a transcript",
-        lines={
-            "stats": "Show where the context went.",
-            "check": "Tell whether a compaction is due: exit 0 for no, 1 for yes.",
-            "view": "Show what the model sees, and what is hidden.",
-            "explain": "Show one message: its cost, its fate, and the way back to it.",
-        },
-    ),
-    _Section(
-        title="Compact, and undo",
-        lines={
-            "compact": "Compact a transcript; every byte can be restored.",
-            "tag": "Hide messages by hand, behind a summary or a marker.",
-            "log": "List the compactions behind a transcript.",
-            "rewind": "Restore an earlier state, byte for byte.",
-            "verify": "Prove that every byte that was taken out can be put back.",
-            "archives": "List the archives of sessions, and forget what is not needed.",
-        },
-    ),
-    _Section(
-        title="Choose and judge a policy",
-        module="lab",
-        lines={
-            "simulate": "Show when each profile would have compacted, and to what size.",
-            "eval": "Measure what compactions keep of what was needed later.",
-            "audit": "Show what compactions lost, made up, and what was read again.",
-        },
-    ),
-    _Section(
-        title="Many transcripts, and CI",
-        lines={
-            "batch": "Measure or compact many transcripts.",
-            "report": "Show what the reports of batches say together.",
-            "cache": "Show what batches remember of files, or forget it.",
-        },
-    ),
-    _Section(
-        title="What there is to choose from",
-        module="reference",
-        lines={
-            "stages": "List the stages of a compaction, or explain some of them.",
-            "profiles": "List the profiles of known systems, or explain one.",
-            "models": "List the known models, or show how a name is looked up.",
-            "config": "Show a command's settings, and where each comes from.",
-        },
-    ),
-    _Section(
-        title="Beside a client",
-        module="clients",
-        lines={
-            "integrate": "Set up a client to run compactctl, or take that back.",
-            "hook": "Tell what a compaction lost, as a hook of a client.",
-            "statusline": "Print a line about a session for its client's status line.",
-            "mcp": "Answer an agent about its project's sessions, over MCP.",
-        },
-    ),
-    _Section(
-        title="Parts for agent harnesses",
-        module="harness",
-        lines={
-            "overflow": "Tell whether an error says that the context was too long.",
-            "prompt": "Print the prompt that a summarizer would get.",
-            "chunks": "Show the chunks in which older messages would be summarized.",
-            "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
-            "file-budget": "Show how much of which files fits into a request.",
-        },
-    ),
-)
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words that run a command: its name, after that of its group."""
+    return (_GROUP_OF[name], name) if name in _GROUP_OF else (name,)
 
-COMMANDS = {name: line for section in _SECTIONS for name, line in section.lines.items()}
+
+SUCCESSORS: Mapping[str, str] = {
+    "explain": "view --message",
+    "tag": "compact --hide",
+    "archives": "archive",
+    "config": "show settings",
+    **{name: f"{group} {name}" for name, group in _GROUP_OF.items() if name != "settings"},
+}
+"""What to type today, by names that commands had before."""
+
 # Names that similar programs use -> the command that does the same here.
 _COMMANDS_BY_OTHER_NAME = {
     "list": "sessions",
@@ -124,99 +112,73 @@ _COMMANDS_BY_OTHER_NAME = {
     "undo": "rewind",
     "restore": "rewind",
     "history": "log",
-    "show": "view",
     "compress": "compact",
+    "cat": "view",
 }
-# The module of each command; some share the module of another command.
-_MODULES = {name: section.module or name for section in _SECTIONS for name in section.lines} | {
+# The module of each command that has none of its own name.
+_MODULES = {
     "rescue": "compact",
-    "tag": "compact",
     "check": "stats",
-    "archives": "verify",
-    "audit": "audit",
+    "archive": "verify",
+    "simulate": "lab",
+    "eval": "lab",
     "file-budget": "file_budget",
     "prompt": "prompts",
     "chunks": "prompts",
+    "limit-output": "harness",
+    "overflow": "harness",
+    **dict.fromkeys(_GROUPS["client"], "clients"),
+    **dict.fromkeys(_GROUPS["show"], "reference"),
 }
 
 # Commands that show settings or that clients run must work whatever is in a settings file.
-_WITHOUT_SETTINGS = {"config", *(name for name, module in _MODULES.items() if module == "clients")}
-
-# click breaks lines at hyphens, so a character of the same width replaces those of flags until all
-# lines are broken.
-_FLAG = re.compile(r"--[a-z][a-z-]+")
-_NONBREAKING_HYPHEN = "\u2011"
-# A terminal with fewer columns shows texts below the options, indented this much.
-_NARROW_WIDTH = 72
-_NARROW_INDENT = 6
-# Longer lines are hard to read.
-_MAX_WIDTH = 100
-
-
-class _SafeFormatter(click.HelpFormatter):
-    """Writes help as safe text, because defaults in it may come from a project's settings.
-
-    On a narrow terminal, the text of an option is below the option instead of next to it.
-    """
-
-    def write_dl(
-        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
-    ) -> None:
-        """Write a list of terms and their texts."""
-        rows = [(term, _FLAG.sub(_with_nonbreaking_hyphens, meaning)) for term, meaning in rows]
-        widest = max((len(term) for term, _ in rows), default=0)
-        is_side_by_side = widest <= _NARROW_WIDTH // 3 or self.width >= _NARROW_WIDTH
-        super().write_dl(rows, col_max if is_side_by_side else _NARROW_INDENT, col_spacing)
-
-    def write_text(self, text: str) -> None:
-        """Write a paragraph in which no flag is broken across lines."""
-        super().write_text(_FLAG.sub(_with_nonbreaking_hyphens, text))
-
-    def getvalue(self) -> str:
-        """Return the help text, without control characters and CI commands."""
-        return safe_text(super().getvalue().replace(_NONBREAKING_HYPHEN, "-"))
-
-
-def _with_nonbreaking_hyphens(flag: re.Match[str]) -> str:
-    return flag[0].replace("-", _NONBREAKING_HYPHEN)
-
-
-class _SafeContext(click.Context):
-    """The context of a command whose help is safe text."""
-
-    formatter_class = _SafeFormatter
-
-    def __init__(self, *arguments: Any, **attributes: Any) -> None:  # noqa: ANN401 - click's
-        attributes.setdefault("max_content_width", _MAX_WIDTH)
-        super().__init__(*arguments, **attributes)
+_WITHOUT_SETTINGS = {"settings", *_GROUPS["client"]}
 
 
 class LazyGroup(click.Group):
-    """A group that lists its commands without importing them."""
+    """A group that lists the commands in ``sections`` without importing them."""
 
-    context_class = _SafeContext
+    context_class = HelpContext
+
+    def __init__(
+        self,
+        *arguments: Any,  # noqa: ANN401 - click's
+        sections: Mapping[str, Mapping[str, str]],
+        examples: Sequence[str] = (),
+        **attributes: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        super().__init__(*arguments, **attributes)
+        self.sections = sections
+        self.examples = examples
+        self.lines = {name: line for lines in sections.values() for name, line in lines.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
-        return list(COMMANDS)
+        return list(self.lines)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command's module and return its command; UsageError for an unknown name."""
-        if cmd_name not in COMMANDS and ctx.resilient_parsing:
+        if cmd_name in self.lines:
+            return _group(cmd_name) if cmd_name in _GROUPS else _import_command(cmd_name)
+        if ctx.resilient_parsing:
             return None
-        if cmd_name not in COMMANDS:
-            hint = suggestion(cmd_name, COMMANDS, f"there are {', '.join(COMMANDS)}")
-            if cmd_name in _COMMANDS_BY_OTHER_NAME:
-                hint = f"did you mean {_COMMANDS_BY_OTHER_NAME[cmd_name]}?"
-            raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
-        return _import_command(cmd_name)
+        hint = suggestion(cmd_name, self.lines, f"there are {', '.join(self.lines)}")
+        other = _COMMANDS_BY_OTHER_NAME.get(cmd_name)
+        if other in self.lines:
+            hint = f"did you mean {other}?"
+        raise click.UsageError(f"no command named {cmd_name!r}; {hint}", ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command, and decide which of its settings take effect."""
+        if self is cli and args[0] in SUCCESSORS:
+            args = _renamed(ctx, args[0], args[1:])
         name, command, arguments = super().resolve_command(ctx, args)
-        if name is not None and command is not None and not ctx.resilient_parsing:
+        if name is None or command is None or ctx.resilient_parsing:
+            return name, command, arguments
+        if not isinstance(command, LazyGroup):
+            arguments = expand_set(command, arguments)
             decision = self._decide(ctx, name, command, arguments)
             ctx.obj = decision
             ctx.default_map = {name: values_of(command, decision.in_effect.values())}
@@ -234,7 +196,9 @@ class LazyGroup(click.Group):
             return decide(name, environment)
         inner = command.context_class(command, info_name=name, parent=ctx)
         typed, _, _ = command.make_parser(inner).parse_args(args=list(arguments))
-        files = settings_of_files(Commands(), name, active_settings_files(ctx.params.get("config")))
+        files = settings_of_files(
+            Commands(), name, active_settings_files(ctx.find_root().params.get("config"))
+        )
         settings = (*settings_of_command_line(command, typed), *environment, *files)
         decision = decide(name, settings)
         if decision.complaint and "help" not in typed:
@@ -259,14 +223,22 @@ class LazyGroup(click.Group):
             message = f"{error.message.rstrip('.')}; it is {origin}"
             raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from error
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option for help."""
+        return with_our_words(super().get_help_option(ctx))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples and the commands, then the options."""
+        write_examples(formatter, self.examples)
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands from the table, without importing them."""
-        width = max(map(len, COMMANDS))
-        for section in _SECTIONS:
-            with formatter.section(section.title):
-                formatter.write_dl(
-                    [(name.ljust(width), line) for name, line in section.lines.items()]
-                )
+        width = max(map(len, self.lines))
+        for title, lines in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
         """Return completions from the table, without importing commands."""
@@ -274,7 +246,7 @@ class LazyGroup(click.Group):
 
         commands = [
             CompletionItem(name, help=help_line)
-            for name, help_line in COMMANDS.items()
+            for name, help_line in self.lines.items()
             if name.startswith(incomplete)
         ]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
@@ -295,29 +267,63 @@ class Commands(Mapping[str, click.Command]):
         return len(COMMANDS)
 
 
+def _renamed(context: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
+    """Return the words for an old name, and say what its successor is."""
+    successor = SUCCESSORS[name]
+    note = renamed_note(name, successor, arguments)
+    if note is not None and not context.resilient_parsing:
+        from compactctl.views.terminal.screen import print_messages
+
+        print_messages(note)
+    return renamed_arguments(name, successor, arguments, _import_command("view"))
+
+
+def _group(name: str) -> LazyGroup:
+    return LazyGroup(
+        name,
+        sections={"Commands": _GROUPS[name]},
+        help=_FIRST_PAGE[name],
+        context_settings=_HELP_NAMES,
+        subcommand_metavar="COMMAND [ARGS]...",
+    )
+
+
 def _import_command(name: str) -> click.Command:
-    module = importlib.import_module(f"compactctl.cli.{_MODULES[name]}")
+    module = importlib.import_module(f"compactctl.cli.{_MODULES.get(name, name)}")
     command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
     command.name = name
-    command.context_class = _SafeContext
     return command
 
 
-# Here and in the commands, help is not a docstring: python -OO leaves docstrings out.
-_HELP = """See where an LLM agent's context went, compact its transcript, get every byte back.
+_HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
-Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
-Gemini CLI, OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
+# Here and in the commands, help is not a docstring: python -OO leaves docstrings out.
+_HELP = """Show where an LLM agent's context went, compact its transcript, and restore every byte on
+demand. Works offline on sessions of Claude Code, Codex, Copilot, Gemini CLI, OpenCode, Cline, Roo
+Code and pi, and on messages in OpenAI, Anthropic, Spring AI and NeuroLink formats.
 """
 
+_EXAMPLES = (
+    "compactctl stats session.jsonl             See what fills the context.",
+    "compactctl compact session.jsonl           Make it smaller.",
+    "compactctl rewind session.compacted.jsonl  Undo that.",
+    "compactctl rescue                          Free up space in a full session.",
+)
 
-@click.group(cls=LazyGroup, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(
+    cls=LazyGroup,
+    sections=_SECTIONS,
+    examples=_EXAMPLES,
+    help=_HELP,
+    context_settings=_HELP_NAMES,
+)
 @click.version_option(__version__, prog_name="compactctl")
 @click.option(
     "--config",
     metavar="FILE|none",
     envvar=variable_of("config"),
-    help="Take settings from this file instead of those that compactctl config shows.",
+    help="Read settings from this file only (compactctl show settings).",
 )
 def cli(config: str | None) -> None:
     """Run ``compactctl``; the command that is invoked gets its settings."""

@@ -6,12 +6,13 @@ from dataclasses import replace
 import click
 
 from compactctl.cli.command import emit, plain_command, shown_command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     ADDS_TEXT,
     MAY,
     OUTPUT,
+    POLICY,
     PROTECTED,
-    SIZE,
     WRITES,
     Arg,
     OptGroup,
@@ -28,11 +29,14 @@ from compactctl.views.registry import TERMINAL
 _DEFAULT = LimitOptions()
 
 
-_LIMIT_OUTPUT_HELP = """Cut the output of a tool to a size, before an agent sees it.
+_LIMIT_OUTPUT_HELP = Help(
+    """Truncate tool output before an agent sees it.
 
-FILE is any text, standard input when it is left out or -. What is within the limits comes out
-as it went in; on a CI runner with a backslash in what that would carry out, but not in --json.
-"""
+FILE is any text, by default standard input. Output within the limits is printed unchanged, except
+that CI workflow commands are escaped on a CI runner; --json prints it verbatim.
+""",
+    examples=("make test 2>&1 | compactctl harness limit-output --max-lines 200",),
+)
 
 
 @shown_command(
@@ -42,9 +46,9 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
         "limits",
         opt(
             "max_bytes",
-            SIZE,
+            POLICY,
             MAY,
-            "Bytes the output may have, notice included; 0 means no limit. "
+            "Maximum size of the output in bytes, notice included; 0 for no limit. "
             f"[default: {_DEFAULT.max_bytes:,}]",
             type=click.IntRange(min=0),
             metavar="N",
@@ -52,9 +56,9 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
         ),
         opt(
             "max_lines",
-            SIZE,
+            POLICY,
             MAY,
-            "Lines the output may have, notice included; 0 means no limit. "
+            "Maximum number of lines, notice included; 0 for no limit. "
             f"[default: {_DEFAULT.max_lines:,}]",
             type=click.IntRange(min=0),
             metavar="N",
@@ -67,7 +71,7 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
             "direction",
             PROTECTED,
             MAY,
-            "Keep the beginning, the end, or some of each.",
+            "Keep the beginning, the end, or both.",
             type=click.Choice(["head", "tail", "both"]),
             default="both",
             show_default=True,
@@ -76,7 +80,7 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
             "head_ratio",
             PROTECTED,
             MAY,
-            'With "both", the beginning\'s share of what is kept.',
+            'With "both", share of the beginning.',
             type=ShareRange(0, 1),
             metavar="SHARE",
             default=HEAD_RATIO,
@@ -86,7 +90,7 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
             "notice",
             OUTPUT,
             ADDS_TEXT,
-            "What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
+            "Text in place of the omitted part; {original}, {kept} and {omitted} are bytes.",
             flag="--marker",
             metavar="TEXT",
             default=NOTICE,
@@ -97,8 +101,8 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
         "spill_dir",
         OUTPUT,
         WRITES,
-        "Save the whole output there when it is cut, under a name made from its SHA-256, and say "
-        "so behind the marker.",
+        "Save the full output to this folder if it is truncated, and name the file after the "
+        "marker.",
         path="here",
         metavar="FOLDER",
     ),
@@ -106,7 +110,7 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
     help=_LIMIT_OUTPUT_HELP,
 )
 def limit_output_command(options: LimitOutputOptions, shown_as: str) -> None:
-    """Run ``compactctl limit-output``."""
+    """Run ``compactctl harness limit-output``."""
     from compactctl.views.terminal.text import defused, is_on_runner
 
     if shown_as == TERMINAL and is_on_runner(os.environ):
@@ -117,13 +121,18 @@ def limit_output_command(options: LimitOutputOptions, shown_as: str) -> None:
 NO_OVERFLOW = 1
 
 
-_OVERFLOW_HELP = """Tell whether an error says that the context was too long.
+_OVERFLOW_HELP = Help(
+    """Check whether an API error is a context overflow.
 
-TEXT is what a provider answered, a message or a JSON body; the name of an existing FILE reads
-it from there, - from standard input. Shows who answered, how many tokens were sent and
-allowed, and whether the same request can succeed later. Rate limits and quotas are not
-overflow. The exit code is 0 for an overflow and 1 for another error.
-"""
+TEXT is a provider's answer, as a message or a JSON body; a FILE is read, - is standard input. Shows
+the provider, the tokens sent and allowed, and whether the same request can succeed later. Rate
+limits and quotas are not overflow. Exit 0 for an overflow, 1 for another error.
+""",
+    examples=(
+        "compactctl harness overflow 'prompt is too long: 210000 tokens'",
+        "compactctl harness overflow error.json",
+    ),
+)
 
 
 @plain_command(
@@ -132,7 +141,7 @@ overflow. The exit code is 0 for an overflow and 1 for another error.
     help=_OVERFLOW_HELP,
 )
 def overflow_command(error: str, *, shown_as: str) -> int:
-    """Run ``compactctl overflow``."""
+    """Run ``compactctl harness overflow``."""
     from compactctl.commands.harness.overflow import overflow
 
     result = overflow(error)

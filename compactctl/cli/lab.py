@@ -1,4 +1,4 @@
-"""Commands that try policies on recorded sessions: ``compactctl simulate``, ``eval``."""
+"""Commands that try policies on recorded sessions: ``compactctl lab simulate``, ``eval``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.command import command, emit, shown_command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     CUT,
     GATES,
@@ -16,7 +17,6 @@ from compactctl.cli.opt import (
     OUTPUT,
     POLICY,
     READS,
-    SIZE,
     SUMMARIZES,
     WRITES,
     OptGroup,
@@ -45,12 +45,21 @@ if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
 
-_SIMULATE_HELP = """Show when each profile would have compacted, and to what size.
+_SIMULATE_HELP = Help(
+    """Show when each profile would have compacted, and to what size.
 
-FILE is a transcript or a session (compactctl sessions); - reads standard input. Its largest
-conversation is walked through request by request; where a profile's trigger fires its stages
-run, and the conversation goes on with what they leave. Nothing is written.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input. Replays its largest
+conversation request by request. When a profile's trigger fires, its stages run, and the
+conversation continues with the result. Nothing is written.
+""",
+    examples=(
+        "compactctl lab simulate run.jsonl",
+        "compactctl lab simulate latest --profile neurolink --prices builtin",
+    ),
+    usual=(
+        "--profile", "--scope", "--prices", "--model", "--window", "--json",
+    ),
+)  # fmt: skip
 
 
 def _is_full(scope: str) -> bool:
@@ -67,7 +76,7 @@ def _is_full(scope: str) -> bool:
             "scope",
             INPUT,
             MAY,
-            "From the client's own newest compaction on, or everything that was ever a message.",
+            "Replay from the client's newest compaction, or everything that was ever a message.",
             type=click.Choice(["effective", "full"]),
             default="effective",
             show_default=True,
@@ -78,14 +87,12 @@ def _is_full(scope: str) -> bool:
         "seed",
         MEASURED,
         MAY,
-        "Draw where background compaction starts, as VS Code Copilot Chat does, from this seed. "
+        "Seed for the random start of background compaction, as in VS Code Copilot Chat. "
         "[default: the middle of the range]",
         type=int,
         metavar="N",
     ),
-    prices_option(
-        "Tell what the input of all requests would cost, with a prompt cache and without"
-    ),
+    prices_option("Estimate the input cost of all requests, with and without a prompt cache"),
     FORMAT,
     LIMITS,
     MEASURE,
@@ -95,19 +102,29 @@ def _is_full(scope: str) -> bool:
     doing="simulating",
 )
 def simulate_command(options: SimulateOptions) -> SimulateResult:
-    """Run ``compactctl simulate``."""
+    """Run ``compactctl lab simulate``."""
     return simulate(options)
 
 
-_EVAL_HELP = """Measure what compactions keep of what was needed later.
+_EVAL_HELP = Help(
+    """Measure how much of what a session needed later survives compaction.
 
-FILES are transcripts, folders, patterns in quotes, and sessions: latest, ids, claude: for all of a
-client. Each session is cut in two before a request; profiles and stages compact the part before,
-and the part behind tells what was needed: names and lines that the agent wrote again, rules,
-requests, errors, commands, files and tasks. Controls of the same size show what chance keeps. That
-words are still there is the most that a model can recall, not what it will. Nothing is written but
-what --report, --plot and --html name.
-"""
+FILES are transcripts, folders, quoted globs, and sessions (an id, latest, or claude: for all of a
+client). Each session is cut before a request. Policies compact the first part; the second shows
+what was needed: names and lines the agent wrote again, rules, requests, errors, commands, files,
+tasks. Controls of at most the same size show what chance keeps. This is an upper bound: the words
+are still in the context, but the model may not recall them.
+""",
+    examples=(
+        "compactctl lab eval session.jsonl",
+        "compactctl lab eval runs/ --profile neurolink,opencode --keep 0.3",
+        "compactctl lab eval runs/ --gate 'recall>=0.95@0.3'",
+    ),
+    usual=(
+        "--profile", "--stages", "--keep", "--at", "--every", "--gate", "--baseline",
+        "--report", "--html", "--json",
+    ),
+)  # fmt: skip
 
 
 def shares(text: str) -> tuple[float, ...]:
@@ -143,8 +160,8 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             multiple=True,
         ),
         plan_option(
-            "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it "
-            "is cut where it ended then."
+            "Evaluate this plan, which compact --plan-out wrote when the session was shorter. The "
+            "session is cut where it ended then."
         ),
     ),
     OptGroup(
@@ -153,7 +170,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             "at",
             CUT,
             MAY,
-            "Cut a session behind these parts of its requests.",
+            "Cut a session after these shares of its requests.",
             type=ParsedText(shares),
             metavar="SHARES",
             default="0.6",
@@ -163,16 +180,16 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             "every",
             CUT,
             MAY,
-            "Cut wherever another N tokens have come together instead.",
+            "Cut after every N tokens instead.",
             type=click.IntRange(min=1),
             metavar="N",
         ),
     ),
     opt(
         "keep",
-        SIZE,
+        POLICY,
         MAY,
-        "Keep so much of the tokens before the cut, beside the system prompt.",
+        "Keep these shares of the tokens before the cut. The system prompt is not counted.",
         type=ParsedText(shares),
         metavar="SHARES",
         default="0.5,0.3,0.1",
@@ -182,8 +199,8 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
         "gates",
         GATES,
         MAY,
-        "Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
-        "(or <= the most), and at which share (repeatable).",
+        "Exit 1 unless every profile meets this: a measure, a minimum (or <= a maximum), and the "
+        "share it is for, e.g. recall>=0.95@0.3 (repeatable).",
         flag="--gate",
         type=ParsedText(parse_gate),
         metavar="LIMIT",
@@ -194,7 +211,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             "baseline",
             GATES,
             READS,
-            "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
+            "Exit 1 if a measure is 0.02 below this earlier output of --json.",
             path="settings",
             metavar="FILE",
         ),
@@ -202,15 +219,15 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             "answers",
             GATES,
             SUMMARIZES,
-            "Let this command answer questions about each context: it gets context and question on "
-            "standard input and prints the answer.",
+            "Answer questions about each context with this command: context and question on stdin, "
+            "answer on stdout.",
             metavar="CMD",
         ),
         opt(
             "answers_timeout",
             GATES,
             SUMMARIZES,
-            "Give up waiting for an answer after this long.",
+            "Time limit for an answer.",
             type=click.IntRange(min=1),
             metavar="SECONDS",
             default=60,
@@ -223,7 +240,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
             "seed",
             MEASURED,
             MAY,
-            "Draw random lines, and sessions for intervals, from this seed.",
+            "Seed for random lines and for intervals.",
             type=int,
             metavar="N",
             default=0,
@@ -271,7 +288,7 @@ def eval_command(
     settings: StageSettings,
     shown_as: str,
 ) -> int:
-    """Run ``compactctl eval``."""
+    """Run ``compactctl lab eval``."""
     plan = read_plan_option(planned)
     options = replace(
         options,

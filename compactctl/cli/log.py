@@ -1,17 +1,21 @@
 """``compactctl log``."""
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, LIMITS
 from compactctl.commands.inspect.log import LogOptions, LogResult, log
 
-_HELP = """List the compactions behind a transcript.
+_HELP = Help(
+    """List the compactions of a transcript.
 
-FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
-with -, standard input is read. Shows every operation with its savings, which are in effect, and
-the groups that compactctl rewind --group can bring back. Exit 6 when an archive is missing.
-"""
+FILE is a transcript or session that compactctl wrote, or - for standard input. Shows each operation
+with its savings, and the groups that compactctl rewind --group can restore. Exit 6 if an archive is
+missing.
+""",
+    examples=("compactctl log run.compacted.jsonl",),
+)
 
 
 @command(

@@ -27,21 +27,19 @@ PathBase = Literal["settings", "here"]
 class HelpSection(StrEnum):
     """The titles in the help of commands with many options, in order."""
 
-    STATE = "Which messages, or which state"
-    POLICY = "Profile and stages"
+    STATE = "Which messages"
+    POLICY = "What to do"
     PLAN_FILES = "Plans in files"
-    SIZE = "When, and how small"
-    CUT = "Where a session is cut"
-    GATES = "Gates and questions"
-    SPAN = "Which messages"
-    PROTECTED = "What stays"
+    CUT = "Where to cut sessions"
+    GATES = "Gates"
+    PROTECTED = "What to leave alone"
     SUMMARIES = "Summaries"
-    PRIVACY = "What others get to see"
+    INPUT = "Input"
+    MEASURED = "Measuring"
+    SHOWN = "Display"
+    PRIVACY = "Privacy"
     OUTPUT = "Where to write"
-    INPUT = "What is read"
-    MEASURED = "How it is measured"
-    SHOWN = "What is shown"
-    OF_STAGES = "Options of stages"
+    OF_STAGES = "Stage options"
 
 
 class ProjectRule(StrEnum):
@@ -63,8 +61,8 @@ class ProjectRule(StrEnum):
 
 
 (
-    STATE, POLICY, PLAN_FILES, SIZE, CUT, GATES, SPAN, PROTECTED, SUMMARIES, PRIVACY, OUTPUT,
-    INPUT, MEASURED, SHOWN, OF_STAGES,
+    STATE, POLICY, PLAN_FILES, CUT, GATES, PROTECTED, SUMMARIES, INPUT, MEASURED, SHOWN, PRIVACY,
+    OUTPUT, OF_STAGES,
 ) = HelpSection  # fmt: skip
 MAY, WRITES, SUMMARIZES, READS, COUNTS, LOADS, ONE_RUN, ADDS_TEXT, NOT_JUDGED = ProjectRule
 
@@ -126,9 +124,9 @@ def flag(
     return opt(place, section, project, help, is_flag=True, **attributes)
 
 
-def section_of(option: click.Option) -> HelpSection:
-    """Return the title of an option's section; options that click adds are about output."""
-    return option.section if isinstance(option, Opt) else SHOWN
+def section_of(option: click.Option) -> HelpSection | None:
+    """Return the title of an option's section, None for options about help."""
+    return option.section if isinstance(option, Opt) else None
 
 
 def project_rule(option: click.Option) -> ProjectRule:
@@ -221,7 +219,8 @@ def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> 
     placed: dict[str, Any] = {}
     for part in parts:
         if isinstance(part, Opt):
-            placed[part.place] = values[str(part.name)]
+            if part.expose_value:
+                placed[part.place] = values[str(part.name)]
         elif isinstance(part, Arg):
             typed = values[str(part.name)]
             placed[part.place] = part.choose(click.get_current_context(), typed)

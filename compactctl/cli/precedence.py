@@ -68,13 +68,15 @@ EXCLUSIVE = (
     Exclusive(
         terms=("profile", "stages"), commands=frozenset({"eval"}), relation="together"
     ),
-    # A plan leaves nothing to decide.
+    # A plan and a range leave nothing to decide.
+    Exclusive(terms=("plan", "hide"), commands=frozenset({"compact"})),
+    Exclusive(terms=("plan",), against=("summary-file",), commands=frozenset({"compact"})),
     Exclusive(
-        terms=("plan",),
+        terms=("plan", "hide"),
         against=(
             "profile", "stages", "trigger", "if-needed", "target", "keep", "from-error",
             "protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix",
-            "redo", "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model",
+            "redo", "template", "summarizer", "summarizer-cmd", "summarizer-model",
             "base-url", "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context",
             "on-summarizer-failure", "label-style", OF_STAGES,
         ),
@@ -96,11 +98,15 @@ EXCLUSIVE = (
     Exclusive(terms=("jsonl", "json"), commands=frozenset({"view"})),
     Exclusive(terms=("jsonl", "full"), commands=frozenset({"view"}), relation="together"),
     Exclusive(terms=("archived", "all"), commands=frozenset({"view"}), relation="together"),
+    Exclusive(
+        terms=("message",),
+        against=("archived", "all", "grep", "limit", "jsonl", "full"),
+        commands=frozenset({"view"}),
+    ),
     Exclusive(terms=("to", "group", "all"), commands=frozenset({"rewind"})),
     Exclusive(terms=("client", "group"), commands=frozenset({"rewind"})),
     Exclusive(terms=("aggregate", "proportional", "neurolink")),
     Exclusive(terms=("resume",), against=("cache=false", "messages-out", "rounds-out")),
-    Exclusive(terms=("condense", "truncate")),
 )  # fmt: skip
 
 NEEDS = (
@@ -110,7 +116,21 @@ NEEDS = (
     Need(term="in-place", needed=("client", "group"), commands=frozenset({"rewind"})),
     Need(term="native", needed=("client", "group"), commands=frozenset({"rewind"})),
     Need(term="resume", needed=("out",)),
-    Need(term="summary-file", needed=("condense",), commands=frozenset({"tag"})),
+    Need(term="widen", needed=("hide",)),
+    *(
+        Need(term=term, needed=("message",), commands=frozenset({"view"}))
+        for term in (
+            "model",
+            "window",
+            "windows",
+            "max-tokens",
+            "counter",
+            "counter-cmd",
+            "chars-per-token",
+            "image-tokens",
+            "profile",
+        )
+    ),
 )
 
 # Option -> options that belong to its value: if another value overrules it, they have no effect
@@ -127,7 +147,7 @@ PREFIX = "COMPACTCTL_"
 def options_of(command: click.Command) -> Iterator[click.Option]:
     """Yield the options of a command that settings can set."""
     for option in command.params:
-        if isinstance(option, click.Option) and option.name != "help":
+        if isinstance(option, click.Option) and option.expose_value:
             yield option
 
 
@@ -228,7 +248,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
                 deserted[follower, source.place, source.file] = by or option
     for setting, needed in tuple(_idle(command, in_effect)):
         if setting.source == TYPED:
-            complaints.append(f"{_name(setting)} has no effect without --{needed}; add that")
+            complaints.append(f"{_name(setting)} has no effect without --{needed}")
         else:
             overruled[setting.option] = Overruled(setting=in_effect.pop(setting.option), by="")
     return Decision(
@@ -306,7 +326,7 @@ def matches(term: str, setting: Setting) -> bool:
 
 def _contradiction(rival: _Rival) -> str:
     one, other = map(_name, rival.pair, rival.terms)
-    names = f"{one} and {other} contradict each other; choose one"
+    names = f"{one} and {other} cannot be used together"
     source = rival.pair[1].source
     if not source.file:
         return names

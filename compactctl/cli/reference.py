@@ -9,6 +9,7 @@ import click
 
 from compactctl.cli.command import emit, plain_command
 from compactctl.cli.group import Commands
+from compactctl.cli.help import Help
 from compactctl.cli.opt import MAY, ONE_RUN, SHOWN, STATE, Arg, StageOption, flag, project_rule
 from compactctl.cli.options.completion import complete_model, complete_profile, complete_stages
 from compactctl.cli.options.output import SHOWN_AS
@@ -19,7 +20,7 @@ from compactctl.cli.settings import (
     settings_of_environment,
     settings_of_files,
 )
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.views.registry import TERMINAL
 
 if TYPE_CHECKING:
@@ -28,26 +29,31 @@ if TYPE_CHECKING:
     from compactctl.tokens.models.user_models import UserModelTable
 
 
-_CONFIG_HELP = """Show a command's settings, and where each comes from.
+_SETTINGS_HELP = Help(
+    """Show a command's settings, and where each comes from.
 
-An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
-then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
-compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). In a file, the
-table of a command counts more than the top level. Of options that exclude one another, the one
-that stands nearer counts; two from one place contradict each other. In the environment, an option
-that may be repeated takes one value a line. A project's file may set only what is marked for it.
-COMMAND is compact unless another one is named.
-"""
+COMMAND is compact by default. An option is taken from the first of: the command line, the
+environment (COMPACTCTL_MODEL for --model), the nearest compactctl.toml or [tool.compactctl] in
+pyproject.toml, and compactctl/config.toml in $XDG_CONFIG_HOME or ~/.config. In a file, the table of
+a command overrides the top level. If options exclude each other, the one that comes first wins; two
+in one place are an error. In the environment, a repeatable option takes one value per line. A
+project's file may only set the options marked here.
+""",
+    examples=(
+        "compactctl show settings",
+        "compactctl show settings batch --all",
+    ),
+)
 
 
 @plain_command(
     Arg("name", metavar="[COMMAND]", default="compact"),
-    flag("everything", STATE, ONE_RUN, "Also list options left at their default.", flag="--all"),
+    flag("everything", STATE, ONE_RUN, "Also list options at their default.", flag="--all"),
     SHOWN_AS,
-    help=_CONFIG_HELP,
+    help=_SETTINGS_HELP,
 )
-def config_command(name: str, *, everything: bool, shown_as: str) -> None:
-    """Run ``compactctl config``."""
+def settings_command(name: str, *, everything: bool, shown_as: str) -> None:
+    """Run ``compactctl show settings``."""
     emit(_result(name, everything=everything), shown_as)
 
 
@@ -56,7 +62,9 @@ def _result(name: str, *, everything: bool) -> "ConfigResult":
 
     commands = Commands()
     if name not in commands:
-        raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
+        raise UsageError(
+            f"no command named {name!r}; {suggestion(name, commands, 'see compactctl --help')}"
+        )
     command = commands[name]
     files = active_settings_files(click.get_current_context().find_root().params.get("config"))
     of_files = settings_of_files(commands, name, files)
@@ -116,12 +124,18 @@ def _short(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-_MODELS_HELP = """List the known models, or show how a name is looked up.
+_MODELS_HELP = Help(
+    """List known models, or show how a model name is resolved.
 
-NAME is a model as transcripts write it, with or without a provider. Without it: every row of
-the table, by the beginning of the names it holds for; the longest one that fits counts.
-Below it: where the windows are from, and from which size on clients compact by themselves.
-"""
+NAME is a model as transcripts write it, with or without a provider. Each row applies to names that
+begin with it; the longest match counts. Sources of the windows and the sizes at which clients
+auto-compact stand below the table.
+""",
+    examples=(
+        "compactctl show models",
+        "compactctl show models claude-sonnet-4-5",
+    ),
+)
 
 
 @plain_command(
@@ -131,30 +145,38 @@ Below it: where the windows are from, and from which size on clients compact by 
     help=_MODELS_HELP,
 )
 def models_command(name: str | None, *, user_models: "UserModelTable", shown_as: str) -> None:
-    """Run ``compactctl models``."""
+    """Run ``compactctl show models``."""
     from compactctl.commands.reference import models
 
     emit(models(name, user_models), shown_as)
 
 
-_PROFILES_HELP = """List the profiles of known systems, or explain one.
+_PROFILES_HELP = Help(
+    """List the profiles of known systems, or explain one.
 
-A profile names the stages a system runs, with which options, when, and down to which size.
-"""
+A profile defines the stages a system runs, their options, when they run, and to which size.
+""",
+    examples=(
+        "compactctl show profiles",
+        "compactctl show profiles neurolink --toml > mine.toml",
+    ),
+)
 
 
 @plain_command(
     Arg("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile),
-    flag("toml", SHOWN, ONE_RUN, "Print the profile's file, to start your own from."),
+    flag("toml", SHOWN, ONE_RUN, "Print the profile as TOML, to edit as your own."),
     SHOWN_AS,
     help=_PROFILES_HELP,
 )
 def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
-    """Run ``compactctl profiles``."""
+    """Run ``compactctl show profiles``."""
     from compactctl.commands.reference import profiles
 
     if toml and name is None:
-        raise UsageError("--toml prints one profile; name it, as in compactctl profiles neurolink")
+        raise UsageError(
+            "--toml prints one profile; name it, e.g. compactctl show profiles neurolink"
+        )
     result = profiles(name)
     if toml:
         _print_file(result.profiles[0])
@@ -169,11 +191,17 @@ def _print_file(profile: "Profile") -> None:
     print_screen([Verbatim(safe_text(profile.origin.file_text).removesuffix("\n"))])
 
 
-_STAGES_HELP = """List the stages of a compaction, or explain some of them.
+_STAGES_HELP = Help(
+    """List the stages of a compaction, or explain some of them.
 
-Their options work in compact, batch and chunks, and without their dashes in settings and
+Set their options in compact, batch and chunks with --set STAGE.OPTION=VALUE, or in settings and
 profiles.
-"""
+""",
+    examples=(
+        "compactctl show stages",
+        "compactctl show stages prune dedup",
+    ),
+)
 
 
 @plain_command(
@@ -182,7 +210,7 @@ profiles.
     help=_STAGES_HELP,
 )
 def stages_command(names: tuple[str, ...], *, shown_as: str) -> None:
-    """Run ``compactctl stages``."""
+    """Run ``compactctl show stages``."""
     from compactctl.commands.reference import stages
 
     result = stages(names)
@@ -208,3 +236,20 @@ def _records(stage: str) -> Iterator[tuple[str, str]]:
     with click.Context(click.Command(None, params=[*options])) as context:
         for option in options:
             yield option.get_help_record(context) or ("", "")
+
+
+_CACHE_HELP = Help(
+    """Show the batch cache.
+
+Batches keep the figures of a file until it changes: paths, names of models and tools, no text. Only
+you can read the cache. compactctl batch --clear-cache deletes it.
+""",
+)
+
+
+@plain_command(SHOWN_AS, help=_CACHE_HELP)
+def cache_command(*, shown_as: str) -> None:
+    """Run ``compactctl show cache``."""
+    from compactctl.commands.cache import cache
+
+    emit(cache(), shown_as)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.command import emit, shown_command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     GATES,
     MAY,
@@ -31,7 +32,7 @@ TOLERANCE_OPTION = opt(
     "tolerance",
     GATES,
     MAY,
-    "How much larger than in the baseline a figure may be.",
+    "Allow figures to grow by this share of the baseline.",
     type=ParsedText(parse_share),
     metavar="SHARE",
     default=str(TOLERANCE),
@@ -39,12 +40,18 @@ TOLERANCE_OPTION = opt(
 )
 
 
-_REPORT_HELP = """Show what the reports of batches say together.
+_REPORT_HELP = Help(
+    """Summarize the reports of one or more batches.
 
-FILES are Parquet reports of compactctl batch: of one run, of the parts of one (--shard), or of
-several. Of two rows about one path the later one counts. With --baseline it is a gate: exit 1 when
-the median request of a project, its share of files that are read again, or that of tools grew.
-"""
+FILES are Parquet reports of compactctl batch: of one run, of the shards of one, or of several. If
+two rows have the same path, the later one counts. With --baseline, exit 1 if a project's median
+request, its share of repeated file reads, or its share of tool results has grown.
+""",
+    examples=(
+        "compactctl report report.parquet",
+        "compactctl report monday.parquet --baseline sunday.parquet",
+    ),
+)
 
 
 @shown_command(
@@ -71,7 +78,7 @@ the median request of a project, its share of files that are read again, or that
         "top",
         SHOWN,
         MAY,
-        "Show at most so many rows of a table.",
+        "Show at most N rows per table.",
         type=click.IntRange(min=1),
         metavar="N",
         default=10,

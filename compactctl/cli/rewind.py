@@ -1,6 +1,7 @@
 """``compactctl rewind``."""
 
 from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.help import Help
 from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, opt
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
@@ -8,18 +9,22 @@ from compactctl.cli.options.reading import ARCHIVE, LIMITS
 from compactctl.commands.client_sessions.write import OutputLayout
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
-_HELP = """Restore an earlier state, byte for byte.
+_HELP = Help(
+    """Restore an earlier state, byte for byte.
 
-FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
-with -, one in inline layout is read from standard input, and where nothing comes from there, the
-only compacted transcript in this folder is taken. Without options the last compaction of FILE is
-undone. Lines appended since are kept. A rewind is an operation too and can itself be
-undone with --to.
+FILE is a transcript or session that compactctl wrote, or - for standard input; by default, the only
+compacted transcript in this folder. Undoes the last compaction. Lines appended since are kept. A
+rewind is an operation too: --to undoes it.
 
-What FILE's own client compacted is undone with --client: as a new session where FILE is one in
-its client's store, else where -o says, in FILE with --in-place, or behind it with --native. rewind
-undoes that as well.
-"""
+--client undoes what FILE's own client compacted: as a new session if FILE is one, else where -o,
+--in-place or --native says.
+""",
+    examples=(
+        "compactctl rewind run.compacted.jsonl",
+        "compactctl rewind run.compacted.jsonl --group 8b40756175b7",
+        "compactctl rewind latest --client",
+    ),
+)
 
 
 def _layout(*, native: bool) -> OutputLayout:
@@ -29,30 +34,36 @@ def _layout(*, native: bool) -> OutputLayout:
 @shown_command(
     RewindOptions,
     file_argument("restore", compacted=True),
-    opt("to", STATE, WRITES, "Go to the state after this operation.", metavar="OPERATION"),
+    opt(
+        "to",
+        STATE,
+        WRITES,
+        "Restore the state after this operation (compactctl log).",
+        metavar="OPERATION",
+    ),
     opt(
         "group",
         STATE,
         WRITES,
-        "Bring back the messages of one group only: one of compactctl's, or one that a client "
-        "tagged, as NeuroLink and Roo Code do, which is undone like --client.",
+        "Restore the messages of one group only. A group that a client tagged (NeuroLink, Roo "
+        "Code) is undone like --client.",
         metavar="ID",
     ),
-    flag("all", STATE, ONE_RUN, "Go back to the first state."),
+    flag("all", STATE, ONE_RUN, "Restore the first state."),
     flag(
         "client",
         STATE,
         ONE_RUN,
-        "Undo what FILE's own client compacted last, with --all everything it ever did.",
+        "Undo the last compaction by FILE's own client, or with --all every one.",
     ),
-    flag("check", OUTPUT, WRITES, "Prove that it can be done; write nothing."),
+    flag("check", OUTPUT, WRITES, "Check that it can be restored; write nothing."),
     OptGroup(
         "output",
         opt(
             "path",
             OUTPUT,
             WRITES,
-            "Write the restored state here instead; - is standard output.",
+            "Write here instead; - is standard output.",
             flag="--output",
             short="-o",
             path="here",
@@ -62,7 +73,7 @@ def _layout(*, native: bool) -> OutputLayout:
             "in_place",
             OUTPUT,
             WRITES,
-            "With --client, and groups that a client tagged, replace FILE itself.",
+            "With --client, and groups that a client tagged, replace FILE.",
         ),
         OptGroup(
             "layout",
@@ -70,8 +81,8 @@ def _layout(*, native: bool) -> OutputLayout:
                 "native",
                 OUTPUT,
                 WRITES,
-                "With --client, append to FILE what undoes it; no byte of it changes. For Claude "
-                "Code, Codex and pi.",
+                "With --client, undo by appending to FILE; existing bytes stay unchanged. For "
+                "Claude Code, Codex and pi.",
             ),
             make=_layout,
         ),
@@ -80,7 +91,7 @@ def _layout(*, native: bool) -> OutputLayout:
             "force",
             OUTPUT,
             WRITES,
-            "Overwrite what compactctl did not write, also while a program has it open.",
+            "Overwrite files that compactctl did not write, or that another program has open.",
             short="-f",
         ),
     ),

@@ -5,6 +5,7 @@ import time
 import click
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, KnownName, ParsedText, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
@@ -13,12 +14,18 @@ from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.client_folders import this_machine
 from compactctl.tokens.budget import parse_share
 
-_HELP = """List the agent sessions on this machine, newest first.
+_HELP = Help(
+    """List the sessions of your coding agents, newest first.
 
-WORDS are looked for in titles and projects; all must be found. Only the beginning and the end of
-the files that are shown are read, and nothing is written. Wherever another command takes FILE, it
-also takes latest, claude:latest, an id or its beginning, and . for this folder's newest session.
-"""
+WORDS filter by title and project; all must match. Other commands take a session instead of FILE: an
+id or its beginning, words of its title, latest, claude:latest, or . for the newest of this folder.
+""",
+    examples=(
+        "compactctl sessions",
+        "compactctl sessions --over 80% --since 2d",
+        "compactctl sessions website redesign --client claude",
+    ),
+)
 
 CLIENTS = ", ".join(store.alias for store in ALL_STORES)
 
@@ -45,7 +52,7 @@ def _parse_since(text: str) -> float:
         "project",
         INPUT,
         ONE_RUN,
-        "Only sessions begun in this folder or below it, such as .",
+        "Only sessions started in this folder or below it.",
         path="here",
         metavar="DIR",
     ),
@@ -53,7 +60,7 @@ def _parse_since(text: str) -> float:
         "over",
         INPUT,
         ONE_RUN,
-        "Only sessions whose context is more than this share of the window: 70% or 0.7.",
+        "Only sessions that fill more than this share of the window: 70% or 0.7.",
         type=ParsedText(parse_share),
         metavar="SHARE",
     ),
@@ -61,7 +68,7 @@ def _parse_since(text: str) -> float:
         "since",
         INPUT,
         ONE_RUN,
-        "Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
+        "Only sessions changed since then: 90m, 12h, 2d, 1w, or 2026-01-31.",
         type=ParsedText(_parse_since),
         metavar="AGE|DATE",
     ),
@@ -69,14 +76,14 @@ def _parse_since(text: str) -> float:
         "hidden",
         STATE,
         ONE_RUN,
-        "Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
+        "Include sessions that clients hide: subagents, non-interactive runs, empty sessions.",
         flag="--all",
     ),
     opt(
         "limit",
         STATE,
         ONE_RUN,
-        "List at most so many; 0 for all.",
+        "List at most N sessions; 0 for all.",
         type=click.IntRange(min=0),
         metavar="N",
         default=USUAL,

@@ -185,7 +185,7 @@ def _check_options(
         if key not in options and key in commands:
             raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
         if key not in options:
-            hint = suggestion(key, sorted(options), "compactctl config --all lists them")
+            hint = suggestion(key, sorted(options), "compactctl show settings --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
         if file.is_project_file and (rule := project_rule(options[key])) is not MAY:
             raise UsageError(

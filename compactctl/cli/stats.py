@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.command import command, emit, shown_command, working
+from compactctl.cli.help import Help
 from compactctl.cli.opt import (
     INPUT,
     MAY,
     ONE_RUN,
     OUTPUT,
+    POLICY,
     SHOWN,
-    SIZE,
     WRITES,
     OptGroup,
     ParsedText,
@@ -34,12 +35,22 @@ if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
 
-_STATS_HELP = """Show where the context went.
+_STATS_HELP = Help(
+    """Show token usage by category, against the model's window.
 
-FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-read. Tokens are counted per category over what the next request would send, and set against the
-model's context window.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input. The table adds up to
+the next request: what the transcript holds, and what the client sends beside it.
+""",
+    examples=(
+        "compactctl stats run.jsonl",
+        "compactctl stats latest --details",
+        "compactctl stats run.jsonl --fail-over 80%",
+    ),
+    usual=(
+        "--model", "--window", "--profile", "--scope", "--rounds", "--graph", "--prices",
+        "--details", "--top", "--html", "--fail-over", "--json",
+    ),
+)  # fmt: skip
 
 
 @shown_command(
@@ -53,7 +64,7 @@ model's context window.
         "scope",
         INPUT,
         MAY,
-        "What the next request would send, or everything that was ever a message.",
+        "Measure the next request, or everything that was ever a message.",
         type=click.Choice(["effective", "full"]),
         default="effective",
         show_default=True,
@@ -79,21 +90,21 @@ model's context window.
         "rounds",
         SHOWN,
         ONE_RUN,
-        "List the requests one by one instead: what each sent, what of it was new, read from the "
-        "provider's cache or paid again, and what was edited in between.",
+        "List the requests one by one instead: tokens sent, new, read from the prompt cache, and "
+        "missed by it, and what was edited in between.",
     ),
     flag(
         "graph",
         SHOWN,
         ONE_RUN,
-        "Draw the context of every request instead, by what it held, with where it was compacted.",
+        "Draw the context of every request by category, with its compactions.",
     ),
-    prices_option("Estimate what the rounds cost", "Lists the rounds."),
+    prices_option("Estimate what the requests cost", "Implies --rounds."),
     opt(
         "rounds_out",
         OUTPUT,
         WRITES,
-        "Write a row per round to this Parquet file. Lists the rounds.",
+        "Write a row per request to this Parquet file. Implies --rounds.",
         path="here",
         metavar="FILE",
     ),
@@ -102,7 +113,7 @@ model's context window.
         "force",
         OUTPUT,
         WRITES,
-        "Let --rounds-out and --html overwrite what compactctl did not write.",
+        "Let --rounds-out and --html overwrite files that compactctl did not write.",
         short="-f",
     ),
     beside(FAIL_OVER),
@@ -153,12 +164,22 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
     return GATE_FAILED
 
 
-_CHECK_HELP = """Tell whether a compaction is due: exit 0 for no, 1 for yes.
+_CHECK_HELP = Help(
+    """Exit 1 if a transcript needs compacting, 0 if not.
 
-FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-read. The next request is measured as by stats, and the trigger is asked. Exit 4 where too much of
-the file's text stands in fields that are not read to tell.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input. Measures the next
+request as stats does, then evaluates the trigger. Exit 4 if too much of the file is not recognized
+to tell.
+""",
+    examples=(
+        "compactctl check run.jsonl",
+        "compactctl check latest --trigger 60%",
+    ),
+    usual=(
+        "--trigger", "--profile", "--model", "--window", "--fail-base", "--strict",
+        "--json",
+    ),
+)  # fmt: skip
 
 
 @command(
@@ -166,10 +187,10 @@ the file's text stands in fields that are not read to tell.
     OptGroup("stats", file_argument(), OptGroup("measure", PROFILE)),
     opt(
         "trigger",
-        SIZE,
+        POLICY,
         MAY,
-        "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
-        "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
+        "When to compact: a share of --fail-base (0.8), tokens (60k), 'turns>20', or conditions "
+        'joined with "or". [default: that of the profile, 0.8]',
         type=ParsedText(parse_trigger),
         metavar="WHEN",
     ),

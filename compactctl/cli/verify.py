@@ -1,8 +1,9 @@
-"""Commands about archives: ``compactctl verify``, ``archives``."""
+"""Commands about archives: ``compactctl verify``, ``archive``."""
 
 import time
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import INPUT, OUTPUT, READS, WRITES, Arg, OptGroup, flag, opt
 from compactctl.cli.options.arguments import paths_argument
 from compactctl.cli.options.output import SHOWN_AS
@@ -11,14 +12,20 @@ from compactctl.commands.archives import ArchivesOptions, ArchivesResult, archiv
 from compactctl.commands.verify.verify import VerifyOptions, VerifyResult, verify
 from compactctl.store.client_folders import this_machine
 
-_VERIFY_HELP = """Prove that every byte that was taken out can be put back.
+_VERIFY_HELP = Help(
+    """Check that every archived byte can be restored.
 
-PATHS are transcripts that compactctl wrote, folders that hold any, and sessions (claude: for all
-of a client, latest, ids). Every archive is read
-to its end and every state compared with its digest; nothing is written without --repair.
-Exit 7 when anything is damaged, 8 when a transcript was changed by something else since, 6
-when something could not be looked into, 1 when there is something to repair.
-"""
+PATHS are transcripts that compactctl wrote, folders of them, and sessions (an id, latest, or
+claude: for all of a client). Every archive is read to its end and every state compared with its
+SHA-256; nothing is written without --repair.
+
+Exit codes: 7 damaged, 8 changed by another program, 6 unreadable, 1 repairable.
+""",
+    examples=(
+        "compactctl verify run.compacted.jsonl",
+        'compactctl verify . --exclude "old/*"',
+    ),
+)
 
 
 @command(
@@ -28,14 +35,14 @@ when something could not be looked into, 1 when there is something to repair.
         "repair",
         OUTPUT,
         WRITES,
-        "Set right what can be without losing anything: names and permissions of archives, "
-        "drafts of killed runs.",
+        "Fix what can be fixed without losing data: archive names and permissions, temporary files "
+        "of killed runs.",
     ),
     opt(
         "exclude",
         INPUT,
         READS,
-        "Leave out files like this (repeatable).",
+        "Skip files matching GLOB (repeatable).",
         metavar="GLOB",
         multiple=True,
     ),
@@ -51,28 +58,39 @@ def verify_command(options: VerifyOptions) -> VerifyResult:
         return verify(options, progress.tell)
 
 
-_ARCHIVES_HELP = """List the archives of sessions, and forget what is not needed.
+_ARCHIVE_HELP = Help(
+    """List archives and delete those no longer needed.
 
-Archives of sessions in clients' stores lie in a folder of your own, apart from the clients' files.
-SESSIONS are ids, their beginnings, or paths; without any all archives are listed. What --forget
-removes cannot be had again: a session that is compacted and still there keeps its way back, unless
---force is given.
-"""
+Archives of sessions in clients' stores are kept in a folder of your own, apart from the clients'
+files. SESSIONS are ids, beginnings of ids, or paths; by default, all archives are listed.
+
+--forget deletes for good. It keeps the archive of a compacted session that still exists, unless you
+add --force.
+""",
+    examples=(
+        "compactctl archive",
+        "compactctl archive --dead --forget",
+    ),
+)
 
 
 @command(
     ArchivesOptions,
     Arg("names", metavar="[SESSIONS]...", nargs=-1),
-    flag("dead", INPUT, WRITES, "Only archives whose session is in no store."),
-    flag("forget", OUTPUT, WRITES, "Remove the archives of these sessions, or those of --dead."),
-    flag("dry_run", OUTPUT, WRITES, "Show what --forget would remove, remove nothing."),
+    flag("dead", INPUT, WRITES, "Only archives whose session no longer exists."),
+    flag("forget", OUTPUT, WRITES, "Delete the archives of SESSIONS, or those of --dead."),
+    flag("dry_run", OUTPUT, WRITES, "Show what --forget would delete; delete nothing."),
     flag(
-        "force", OUTPUT, WRITES, "Also remove the only way back of a compacted session.", short="-f"
+        "force",
+        OUTPUT,
+        WRITES,
+        "Also delete archives that a compacted session still needs for rewind.",
+        short="-f",
     ),
     OptGroup("now", make=time.time),
     SHOWN_AS,
-    help=_ARCHIVES_HELP,
+    help=_ARCHIVE_HELP,
 )
-def archives_command(options: ArchivesOptions) -> ArchivesResult:
-    """Run ``compactctl archives``."""
+def archive_command(options: ArchivesOptions) -> ArchivesResult:
+    """Run ``compactctl archive``."""
     return archives(options, this_machine())

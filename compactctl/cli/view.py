@@ -1,21 +1,46 @@
 """``compactctl view``."""
 
+from dataclasses import dataclass, field
+
 import click
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, OptGroup, flag, opt
 from compactctl.cli.options.arguments import file_argument
+from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
+from compactctl.cli.options.tables import PROFILE
+from compactctl.commands.inspect.explain import ExplainOptions, ExplainResult, explain_message
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
+from compactctl.commands.measuring.measure import MeasureOptions
 
-_HELP = """Show what the model sees, and what is hidden.
+_HELP = Help(
+    """Show the messages the model sees, or those hidden from it.
 
-FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-read. Without options: the messages that the next request would send, as text. Hidden messages
-carry the tag of the summary, marker or rewritten record that stands for them. --archived --grep
-finds what a compaction took away.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input. A hidden message
+carries the tag of the summary, marker or rewritten record that replaces it.
+""",
+    examples=(
+        "compactctl view run.jsonl",
+        "compactctl view run.compacted.jsonl --archived --grep '(?i)token'",
+        "compactctl view run.jsonl --message 9",
+    ),
+    usual=(
+        "--archived", "--all", "--message", "--grep", "--limit", "--page", "--jsonl", "--full",
+        "--archive", "--json",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What to show: messages, or everything about one of them."""
+
+    view: ViewOptions
+    message: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
 
 
 def _detail(*, jsonl: bool, full: bool) -> TextDetail:
@@ -23,69 +48,95 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
 
 
 @command(
-    ViewOptions,
-    file_argument(),
-    opt(
-        "what",
-        STATE,
-        ONE_RUN,
-        "Show only what is hidden.",
-        flag="--archived",
-        flag_value="archived",
+    _Request,
+    OptGroup(
+        "view",
+        file_argument(),
+        opt(
+            "what",
+            STATE,
+            ONE_RUN,
+            "Show only hidden messages.",
+            flag="--archived",
+            flag_value="archived",
+        ),
+        opt(
+            "what",
+            STATE,
+            ONE_RUN,
+            "Show all messages, hidden ones in place.",
+            flag="--all",
+            flag_value="all",
+        ),
     ),
     opt(
-        "what",
+        "message",
         STATE,
         ONE_RUN,
-        "Show everything, hidden messages in place.",
-        flag="--all",
-        flag_value="all",
-    ),
-    opt(
-        "patterns",
-        STATE,
-        ONE_RUN,
-        "Show only messages with this pattern in their text, tool names or arguments; (?i) in "
-        "front ignores case (repeatable: all must be found).",
-        flag="--grep",
-        metavar="REGEX",
-        multiple=True,
-    ),
-    opt(
-        "limit",
-        STATE,
-        ONE_RUN,
-        "Show at most N messages, a page.",
-        type=click.IntRange(min=1),
-        metavar="N",
-    ),
-    opt(
-        "page",
-        STATE,
-        ONE_RUN,
-        "With --limit, show the Nth page. [default: 1]",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=1,
+        "Explain this message: its size, what a compaction would do to it, and how to restore "
+        "it. ID is a line number or the beginning of an id, also of a hidden message.",
+        metavar="ID",
     ),
     OptGroup(
-        "detail",
-        flag(
-            "jsonl",
-            SHOWN,
+        "view",
+        opt(
+            "patterns",
+            STATE,
             ONE_RUN,
-            "Print the raw lines, or records of a document, in the transcript's own format.",
+            "Show only messages matching REGEX in text, tool name or arguments. Start with (?i) "
+            "to ignore case (repeatable; all must match).",
+            flag="--grep",
+            metavar="REGEX",
+            multiple=True,
         ),
-        flag("full", SHOWN, ONE_RUN, "Do not cut long texts."),
-        make=_detail,
+        opt(
+            "limit",
+            STATE,
+            ONE_RUN,
+            "Show N messages per page.",
+            type=click.IntRange(min=1),
+            metavar="N",
+        ),
+        opt(
+            "page",
+            STATE,
+            ONE_RUN,
+            "With --limit, show the Nth page. [default: 1]",
+            type=click.IntRange(min=1),
+            metavar="N",
+            default=1,
+        ),
+        OptGroup(
+            "detail",
+            flag(
+                "jsonl",
+                SHOWN,
+                ONE_RUN,
+                "Print raw lines (or records of a document) in the transcript's own format.",
+            ),
+            flag("full", SHOWN, ONE_RUN, "Do not shorten long texts."),
+            make=_detail,
+        ),
+        FORMAT,
+        ARCHIVE,
+        LIMITS,
     ),
-    FORMAT,
-    ARCHIVE,
-    LIMITS,
+    MEASURE,
+    OptGroup("measure", PROFILE),
     SHOWN_AS,
     help=_HELP,
     doing="reading",
+    reads="view.input.path",
 )
-def view_command(options: ViewOptions) -> ViewResult:
+def view_command(request: _Request) -> ViewResult | ExplainResult:
     """Run ``compactctl view``."""
-    return view(options)
+    if request.message is None:
+        return view(request.view)
+    return explain_message(
+        ExplainOptions(
+            input=request.view.input,
+            message=request.message,
+            measure=request.measure,
+            archive=request.view.archive,
+        )
+    )

@@ -72,7 +72,7 @@ Keeps the first words of every long tool result.
 
 ```console
 $ compactctl compact sample_transcripts/codex-session.jsonl --stages heads --heads-words 50 -n
-$ compactctl stages heads
+$ compactctl show stages heads
 ```
 
 It does nothing when no tool result has more than `--heads-words`.
@@ -222,34 +222,37 @@ def turns_document(result: TurnsResult) -> dict[str, Any]:
     return {"schema": "compactctl.turns/1", **record(result)}
 '''
 
-COMMAND_MODULE = '''"""``compactctl turns``."""
+COMMAND_MODULE = '''"""``compactctl harness turns``."""
 
 from compactctl.cli.command import command
+from compactctl.cli.help import Help
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import FORMAT, LIMITS
 from compactctl.commands.inspect.turns import TurnsOptions, TurnsResult, turns
 
-_HELP = """Count the turns of a transcript.
+_HELP = Help(
+    """Count the turns of a transcript.
 
-FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-read.
-"""
+FILE is a transcript, a session (compactctl sessions), or - for standard input.
+""",
+    examples=("compactctl harness turns run.jsonl",),
+)
 
 
 @command(
     TurnsOptions, file_argument(), FORMAT, LIMITS, SHOWN_AS, help=_HELP, doing="reading",
 )
 def turns_command(options: TurnsOptions) -> TurnsResult:
-    """Run ``compactctl turns``."""
+    """Run ``compactctl harness turns``."""
     return turns(options)
 '''
 
-COMMAND_SECTION = """## compactctl turns
+COMMAND_SECTION = """## compactctl harness turns
 
 ```console
-$ compactctl turns --help
-$ compactctl turns sample_transcripts/openai-chat.jsonl
+$ compactctl harness turns --help
+$ compactctl harness turns sample_transcripts/openai-chat.jsonl
 ```
 
 """
@@ -407,15 +410,17 @@ COMMAND = Addition(
     lines=(
         Line(
             path="compactctl/cli/group.py",
-            before='            "view": "Show what the model sees',
-            text='            "turns": "Count the turns of a transcript.",\n',
+            before='        "overflow": "Check whether',
+            text='        "turns": "Count the turns of a transcript.",\n',
         ),
         Line(
             path="compactctl/views/registry.py",
             before='    "ViewResult": ',
             text='    "TurnsResult": "results.turns:turns",\n',
         ),
-        Line(path="docs/commands.md", before="## compactctl view\n", text=COMMAND_SECTION),
+        Line(
+            path="docs/commands.md", before="## compactctl harness overflow\n", text=COMMAND_SECTION
+        ),
         Line(path="docs/json.md", before="## compactctl.overflow/1\n", text=COMMAND_JSON),
     ),
 )
@@ -436,7 +441,7 @@ OPTION = Addition(
         Line(
             path="compactctl/cli/compact.py",
             before='    OptGroup("output", FORCE),\n    FORMAT,\n',
-            text='    flag("require_savings", GATES, MAY, "Fail (exit 1) if nothing changes."),\n',
+            text='    flag("require_savings", GATES, MAY, "Exit 1 if nothing changes."),\n',
         ),
         Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
     ),

@@ -346,12 +346,12 @@ def test_several_processes_at_once(cache_file: Path) -> None:
 
 def test_shown_and_cleared(cache_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run()
-    assert run_program(["cache"]) == 0
+    assert run_program(["show", "cache"]) == 0
     assert capsys.readouterr().out.startswith(f"{cache_file} (5 results, ")
-    assert run_program(["cache", "--clear", "--json"]) == 0
+    assert run_program(["batch", "--clear-cache", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cleared"]
     assert not list(cache_file.parent.iterdir())
-    assert run_program(["cache"]) == 0
+    assert run_program(["show", "cache"]) == 0
 
 
 def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 FACTOR = 4
 LONG = " and much more of it" * 20
 COMPACT = ("compact", "-n", "--stages", "repair,dedup,prune,drop")
-EVAL = ("eval", "--stages", "repair", "--keep", "0.3")
+EVAL = ("lab", "eval", "--stages", "repair", "--keep", "0.3")
 # Requests of a session that ``eval`` cuts.
 REQUESTS = 40
 Record = dict[str, Any]

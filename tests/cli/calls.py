@@ -7,7 +7,7 @@ from pathlib import Path
 from cli.asking import SAMPLES, SERVERS
 
 from compactctl.__main__ import run
-from compactctl.cli.group import COMMANDS
+from compactctl.cli.group import COMMANDS, words_of
 
 # What ``furnish`` puts into a folder: samples, and what is made of the first of them.
 _SAMPLES = {
@@ -25,12 +25,10 @@ _OTHERWISE: Mapping[str, Sequence[str]] = {
     "rescue": ("run.jsonl", "-n"),
     "stats": ("damaged.jsonl",),
     "compact": ("run.jsonl", "--target", "5k", "-n", "--explain"),
-    "tag": ("run.jsonl", "--truncate", "2..6", "-n"),
     "view": ("run.compacted.jsonl", "--full"),
-    "explain": ("session.jsonl", "9"),
     "log": ("run.compacted.jsonl",),
     "rewind": ("run.compacted.jsonl", "--check"),
-    "archives": (),
+    "archive": (),
     "verify": ("run.compacted.jsonl",),
     "report": ("batch.parquet",),
     "cache": (),
@@ -40,14 +38,19 @@ _OTHERWISE: Mapping[str, Sequence[str]] = {
     "stages": (),
     "profiles": (),
     "models": ("gpt-4.1",),
-    "config": ("compact", "--all"),
+    "settings": ("compact", "--all"),
     "integrate": ("codex",),
     "hook": ("codex",),
     "statusline": (),
     "overflow": ("prompt is too long",),
 }
 CALLS: Mapping[str, Sequence[str]] = {
-    name: (name, *_OTHERWISE.get(name, ("run.jsonl",))) for name in COMMANDS if name not in SERVERS
+    **{
+        name: (*words_of(name), *_OTHERWISE.get(name, ("run.jsonl",)))
+        for name in COMMANDS
+        if name not in SERVERS
+    },
+    "view --message": ("view", "session.jsonl", "--message", "9"),
 }
 """The command line of each command that comes to a result, by its name."""
 

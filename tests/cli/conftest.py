@@ -8,16 +8,18 @@ import pytest
 from cli.asking import SAMPLES, Ask, Outcome, Sample
 
 from compactctl.__main__ import run
+from compactctl.cli.group import words_of
 
 
 @pytest.fixture
 def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Return a function that runs a command line."""
+    """Return a function that runs a command line; its command needs no name of a group."""
 
     def asked(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
         piped = io.BufferedReader(io.BytesIO(stdin))
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(piped))
-        code = run([str(each) for each in arguments])
+        words = [str(argument) for argument in arguments]
+        code = run([*words_of(words[0]), *words[1:]] if words else [])
         captured = capfdbinary.readouterr()
         return Outcome(code, captured.out.decode(), captured.err.decode())
 

@@ -1,4 +1,4 @@
-"""``compactctl audit`` says what compactions lost, on a screen and as JSON, and gates."""
+"""``compactctl lab audit`` says what compactions lost, on a screen and as JSON, and gates."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def session(tmp_path: Path) -> Path:
 
 
 def test_it_lists_what_was_lost_invented_and_looked_at_again(ask: Ask, session: Path) -> None:
-    shown = ask("audit", session)
+    shown = ask("lab", "audit", session)
     assert shown.code == 0
     assert f"rule       L1  {clients.RULE}" in shown.out
     assert "read file  L2  src/settings.py (read)" in shown.out
@@ -27,20 +27,20 @@ def test_it_lists_what_was_lost_invented_and_looked_at_again(ask: Ask, session: 
 
 
 def test_a_gate_fails_and_says_which(ask: Ask, session: Path) -> None:
-    shown = ask("audit", session, "--fail-on", "lost-rules, lost-files,invented")
+    shown = ask("lab", "audit", session, "--fail-on", "lost-rules, lost-files,invented")
     assert shown.code == 1
     assert shown.err.endswith("the audit failed: lost-rules, invented\n")
-    assert ask("audit", session, "--fail-on", "lost-files").code == 0
+    assert ask("lab", "audit", session, "--fail-on", "lost-files").code == 0
 
 
 def test_a_gate_that_there_is_not_is_a_usage_error(ask: Ask, session: Path) -> None:
-    shown = ask("audit", session, "--fail-on", "lost-rule")
+    shown = ask("lab", "audit", session, "--fail-on", "lost-rule")
     assert shown.code == 2
     assert "did you mean lost-rules?" in shown.err
 
 
 def test_the_document_holds_every_find(ask: Ask, session: Path) -> None:
-    found = json.loads(ask("audit", session, "--json", "--top", "0").out)
+    found = json.loads(ask("lab", "audit", session, "--json", "--top", "0").out)
     (compaction,) = found["compactions"]
     audit = compaction["audit"]
     assert (found["schema"], compaction["writer"]) == ("compactctl.audit/1", "claude-code")
@@ -55,21 +55,21 @@ def test_the_document_holds_every_find(ask: Ask, session: Path) -> None:
 def test_of_a_sealed_summary_the_document_says_nothing(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "codex.jsonl"
     path.write_bytes(clients.codex_sealed())
-    (compaction,) = json.loads(ask("audit", path, "--json").out)["compactions"]
+    (compaction,) = json.loads(ask("lab", "audit", path, "--json").out)["compactions"]
     audit = compaction["audit"]
     assert compaction["verdict"] == "sealed"
     assert (audit["known"], audit["lost"], audit["invented"]) == (None, None, None)
-    assert "encrypted or not in the file" in ask("audit", path).out
-    assert ask("audit", path, "--fail-on", "unaudited").code == 1
+    assert "encrypted or not in the file" in ask("lab", "audit", path).out
+    assert ask("lab", "audit", path, "--fail-on", "unaudited").code == 1
 
 
 def test_what_was_never_compacted_holds_nothing(ask: Ask, desk: Path) -> None:
-    shown = ask("audit", desk)
+    shown = ask("lab", "audit", desk)
     assert (shown.code, shown.out) == (0, f"{desk}: no compaction in it\n")
 
 
 def test_standard_input_is_read(ask: Ask, session: Path) -> None:
-    shown = ask("audit", "-", stdin=session.read_bytes())
+    shown = ask("lab", "audit", "-", stdin=session.read_bytes())
     assert "standard input: 1 compaction" in shown.out
 
 
@@ -94,7 +94,7 @@ def test_a_summary_by_somebody_else_is_audited_before_it_is_written(
     (stage,) = found["stages"]
     assert [each["text"] for each in stage["audit"]["lost"]["rules"]] == [clients.RULE]
     assert "1 rule lost" in " ".join(found["warnings"])
-    assert ask("audit", output, "--fail-on", "lost-rules").code == 1
+    assert ask("lab", "audit", output, "--fail-on", "lost-rules").code == 1
 
 
 def test_a_batch_refuses_it_as_well(ask: Ask, session: Path, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_built_in_summaries_make_nothing_up(
     path = sample(name)
     output = path.with_name("out.jsonl")
     done = ask("compact", path, "--stages", stage, "-o", output, "--json")
-    found = json.loads(ask("audit", output, "--json").out)["compactions"]
+    found = json.loads(ask("lab", "audit", output, "--json").out)["compactions"]
     own = [each for each in found if each["writer"] == "compactctl"]
     assert bool(own) == json.loads(done.out)["compacted"]
     assert [each["audit"]["invented"] for each in own] == [[]] * len(own)

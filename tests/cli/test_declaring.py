@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from compactctl.cli.command import shown_command
 from compactctl.cli.group import Commands
+from compactctl.cli.help import Help
 from compactctl.cli.opt import MAY, MEASURED, OptGroup, beside, build, check_places, flag, opt
 
 
@@ -51,7 +52,7 @@ def test_a_place_that_is_not_there_is_named() -> None:
 def test_a_command_is_not_declared_with_a_place_that_is_not_there() -> None:
     option = opt("inner.modle", MEASURED, MAY, "The model.")
     with pytest.raises(TypeError, match="Inner has no field 'modle'"):
-        shown_command(Outer, opt("path", MEASURED, MAY, "The file."), option, help="Echo.")
+        shown_command(Outer, opt("path", MEASURED, MAY, "The file."), option, help=Help("Echo."))
 
 
 def test_a_command_gets_its_record_and_what_is_beside_it() -> None:
@@ -71,7 +72,7 @@ def test_a_command_gets_its_record_and_what_is_beside_it() -> None:
             ),
         ),
         beside(flag("loud", MEASURED, MAY, "Shout.")),
-        help="Echo.",
+        help=Help("Echo."),
     )
     def command(options: Outer, *, loud: bool) -> None:
         click.echo(f"{options.path} {options.inner.window} {loud}")

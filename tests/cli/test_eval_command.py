@@ -35,7 +35,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def document(ask: Ask, session: Path, *arguments: str | Path) -> dict[str, Any]:
-    found = ask("eval", session, "--counter", "chars/4", "--json", *arguments)
+    found = ask("lab", "eval", session, "--counter", "chars/4", "--json", *arguments)
     assert found.code == 0, found.err
     read: dict[str, Any] = json.loads(found.out)
     return read
@@ -67,7 +67,9 @@ def test_distill_is_compared_with_controls(ask: Ask, session: Path) -> None:
 
 
 def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> None:
-    found = ask("eval", session, "--stages", "distill", "--keep", "30%", "--counter", "chars/4")
+    found = ask(
+        "lab", "eval", session, "--stages", "distill", "--keep", "30%", "--counter", "chars/4"
+    )
     assert found.code == 0
     assert "the most that a model can recall, not what it will" in found.out
     assert "it takes sessions of two projects" in found.out
@@ -76,7 +78,7 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
 
 @pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed(session: Path) -> None:
-    given = ("eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")
+    given = ("lab", "eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")
     runs = [
         subprocess.run(
             [sys.executable, "-m", "compactctl", *given],
@@ -127,7 +129,7 @@ def test_files_are_written_on_request(ask: Ask, session: Path, tmp_path: Path) -
     drawn = ET.fromstring(plot.read_text())  # noqa: S314 - written above
     lines = drawn.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len((line.get("points") or "").split()) for line in lines] == [2, 2, 2, 2]
-    again = ask("eval", session, "--plot", plot)
+    again = ask("lab", "eval", session, "--plot", plot)
     assert (again.code, "overwrite it with --force" in again.err) == (2, True)
 
 
@@ -153,7 +155,7 @@ def test_no_file_is_written_over_another_one_of_the_same_run(
     assert ask("compact", session, "--stages", "dedup", "-n", "--plan-out", "plan.json").code == 0
     before = (session.read_bytes(), Path("plan.json").read_bytes())
     named = [session if word == "SESSION" else word for word in arguments]
-    outcome = ask("eval", session, "--force", *named)
+    outcome = ask("lab", "eval", session, "--force", *named)
     assert (outcome.code, outcome.out) == (2, "")
     assert f"{named[-1]}: is an input or an output" in outcome.err
     assert (session.read_bytes(), Path("plan.json").read_bytes()) == before
@@ -164,7 +166,7 @@ def test_no_file_is_written_over_another_one_of_the_same_run(
 def test_a_gate_decides_about_the_exit_code(ask: Ask, session: Path, limit: str, code: int) -> None:
     gate = f"support>={limit}@0.1"
     given = ("--stages", "distill", "--keep", "0.1", "--counter", "chars/4", "--gate", gate)
-    found = ask("eval", session, *given)
+    found = ask("lab", "eval", session, *given)
     assert found.code == code
     assert (f"gate: {gate}: distill has" in found.err) == bool(code)
 
@@ -174,11 +176,11 @@ def test_a_baseline_decides_about_the_exit_code(ask: Ask, session: Path, tmp_pat
     before = document(ask, session, *given)
     path = tmp_path / "before.json"
     path.write_text(json.dumps(before))
-    assert ask("eval", session, *given, "--baseline", path).code == 0
+    assert ask("lab", "eval", session, *given, "--baseline", path).code == 0
     row = next(row for row in before["figures"] if row["policy"] == "distill")
     row["measures"]["recall"]["value"] += 0.1
     path.write_text(json.dumps(before))
-    found = ask("eval", session, *given, "--baseline", path)
+    found = ask("lab", "eval", session, *given, "--baseline", path)
     assert (found.code, "gate: recall of distill at 0.1" in found.err) == (1, True)
 
 
@@ -194,9 +196,9 @@ def test_a_command_answers_questions_about_each_context(
 
 
 def test_a_command_that_fails_is_not_one_that_is_wrong(ask: Ask, session: Path) -> None:
-    found = ask("eval", session, "--keep", "0.1", "--answers", "false")
+    found = ask("lab", "eval", session, "--keep", "0.1", "--answers", "false")
     assert (found.code, "--answers false: exit code 1" in found.err) == (2, True)
-    found = ask("eval", session, "--answers", "no-such-reader")
+    found = ask("lab", "eval", session, "--answers", "no-such-reader")
     assert (found.code, "--answers no-such-reader: there is no such program" in found.err) == (
         2,
         True,
@@ -208,7 +210,7 @@ def test_a_file_that_fails_does_not_stop_the_others(
 ) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text("not JSON\n")
-    found = ask("eval", broken, session, "--keep", "0.1", "--json", "--counter", "chars/4")
+    found = ask("lab", "eval", broken, session, "--keep", "0.1", "--json", "--counter", "chars/4")
     assert (found.code, "not evaluated: " in found.err) == (4, True)
     read = json.loads(found.out)
     assert [failure["path"] for failure in read["failures"]] == [str(broken)]
@@ -216,7 +218,7 @@ def test_a_file_that_fails_does_not_stop_the_others(
 
 
 def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
-    found = ask("eval", desk, "--gate", "recall>=0.1@0.3", "--at", "0.99")
+    found = ask("lab", "eval", desk, "--gate", "recall>=0.1@0.3", "--at", "0.99")
     assert (found.code, "a cut takes 8,000 tokens before it" in found.out) == (1, True)
     assert "recall>=0.1@0.3: nothing was measured" in found.err
 
@@ -237,7 +239,7 @@ def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
 def test_what_means_nothing_is_refused_before_any_work(
     ask: Ask, session: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    found = ask("eval", session, *arguments)
+    found = ask("lab", "eval", session, *arguments)
     assert found.code in {2, 3}
     assert said in found.err
     assert not found.out

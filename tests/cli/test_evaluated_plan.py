@@ -22,7 +22,7 @@ def plan(ask: Ask, tmp_path: Path) -> Path:
 
 
 def evaluated(ask: Ask, plan: Path, *options: str) -> dict[str, Any]:
-    found = ask("eval", SESSION, "--plan", plan, *FAST, "--json", *options)
+    found = ask("lab", "eval", SESSION, "--plan", plan, *FAST, "--json", *options)
     assert found.code == 0, found.err
     document: dict[str, Any] = json.loads(found.out)
     return document
@@ -56,13 +56,13 @@ def test_what_is_pinned_by_hand_is_kept(ask: Ask, plan: Path) -> None:
 
 
 def test_a_session_that_has_not_gone_on_tells_nothing(ask: Ask, plan: Path) -> None:
-    found = ask("eval", plan.with_name("then.jsonl"), "--plan", plan, *FAST)
+    found = ask("lab", "eval", plan.with_name("then.jsonl"), "--plan", plan, *FAST)
     assert found.code == 2
     assert "has not gone on since the plan was made" in found.err
 
 
 def test_a_session_that_begins_otherwise_is_refused(ask: Ask, plan: Path) -> None:
-    found = ask("eval", SAMPLES / "codex-session.jsonl", "--plan", plan, *FAST)
+    found = ask("lab", "eval", SAMPLES / "codex-session.jsonl", "--plan", plan, *FAST)
     assert found.code == 8
     assert "is not what the plan was made for" in found.err
 
@@ -71,6 +71,6 @@ def test_a_session_that_begins_otherwise_is_refused(ask: Ask, plan: Path) -> Non
 def test_where_to_cut_and_how_much_to_keep_is_decided(
     ask: Ask, plan: Path, option: tuple[str, str]
 ) -> None:
-    found = ask("eval", SESSION, "--plan", plan, *option)
+    found = ask("lab", "eval", SESSION, "--plan", plan, *option)
     assert found.code == 2
-    assert f"--plan and {option[0]} contradict each other" in found.err
+    assert f"--plan and {option[0]} cannot be used together" in found.err

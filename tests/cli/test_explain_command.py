@@ -1,4 +1,4 @@
-"""``compactctl explain`` says of one message what other commands say of all of them."""
+"""``compactctl view --message`` says of one message what other commands say of all of them."""
 
 import json
 import shlex
@@ -15,7 +15,7 @@ QUICK = ("--profile", "codebuddy")
 
 
 def explained(ask: Ask, path: Path, message: object, *more: str) -> dict[str, Any]:
-    shown = ask("explain", path, str(message), "--json", *more)
+    shown = ask("view", path, "--message", str(message), "--json", *more)
     assert shown.code == 0, shown.err
     document: dict[str, Any] = json.loads(shown.out)
     return document
@@ -65,7 +65,7 @@ def test_what_refers_to_a_message_is_named(ask: Ask, sample: Sample) -> None:
     assert min(kinds(shown)["reads again"]) > 9
     assert min(kinds(shown)["edits"]) > 9
     assert {each["what"] for each in shown["links"][1:]} == {"quayside/tides/windows.py"}
-    text = ask("explain", path, "9", *QUICK).out
+    text = ask("view", path, "--message", "9", *QUICK).out
     assert "called by     line 8 · assistant · Read\n" in text
     assert "more messages; see --json\n" in text
 
@@ -88,7 +88,7 @@ def test_the_way_back_of_a_hidden_message_leads_back(
     assert hidden["id"] in {
         each["id"] for each in explained(ask, compacted, instead["id"])["links"]
     }
-    shown = ask("explain", compacted.name, hidden["id"]).out
+    shown = ask("view", compacted.name, "--message", hidden["id"]).out
     command = shlex.split(shown.partition("bring back")[2])
     assert command[:2] == ["compactctl", "rewind"]
     assert ask(*command[1:]).code == 0
@@ -112,15 +112,15 @@ def test_what_a_client_hid_is_undone_as_its_own(ask: Ask, tmp_path: Path) -> Non
     found = explained(ask, path, hidden["id"])
     assert (found["sent"], found["stage"]) == (False, "claude-code")
     assert found["wayBack"] == {"way": "client", "group": hidden["hiddenBy"]}
-    assert f"rewind {path} --client\n" in ask("explain", path, hidden["id"]).out
+    assert f"rewind {path} --client\n" in ask("view", path, "--message", hidden["id"]).out
 
 
 def test_without_its_archive_only_what_is_gone_is_refused(ask: Ask, compacted: Path) -> None:
     hidden = viewed(ask, compacted, "--archived")[0]["id"]
     archive = compacted.with_name(f"{compacted.name}.archive")
     archive.rename(archive.with_name("elsewhere"))
-    assert ask("explain", compacted, "1").code == 0
-    assert ask("explain", compacted, hidden).code == 6
+    assert ask("view", compacted, "--message", "1").code == 0
+    assert ask("view", compacted, "--message", hidden).code == 6
     moved = ("--archive", str(archive.with_name("elsewhere")))
     assert explained(ask, compacted, hidden, *moved)["sent"] is False
 
@@ -131,13 +131,13 @@ def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, sample: Sam
     assert explained(ask, path, by_line["id"], *QUICK) == by_line
     assert explained(ask, path, by_line["id"][:8], *QUICK) == by_line
     data = path.read_bytes()
-    piped = ask("explain", "-", "9", "--json", *QUICK, stdin=data)
+    piped = ask("view", "-", "--message", "9", "--json", *QUICK, stdin=data)
     assert json.loads(piped.out) == {**by_line, "path": "-"}
 
 
 @pytest.mark.parametrize("name", ["0", "99999", "nothing-like-it", ""])
 def test_a_message_that_there_is_not_is_a_usage_error(ask: Ask, desk: Path, name: str) -> None:
-    shown = ask("explain", desk, name)
+    shown = ask("view", desk, "--message", name)
     assert (shown.code, shown.out) == (2, "")
     assert f"there is no message {name!r}" in shown.err
 
@@ -148,7 +148,7 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
         {"role": role, "content": f"{role} {n}"} for n in range(4) for role in ("user", "assistant")
     ]
     path.write_text(json.dumps({"messages": said}) + "\n")
-    shown = ask("explain", path, "1")
+    shown = ask("view", path, "--message", "1")
     assert shown.code == 2
     assert "'1' means 8 messages; name one by its id: " in shown.err
     first = viewed(ask, path)[0]["id"]
@@ -158,7 +158,7 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
 
 def test_it_fits_a_narrow_terminal(sample: Sample) -> None:
     path = sample("claude-code-session")
-    shown = run_on_terminal(40, path.parent, "explain", path.name, "9", *QUICK)
+    shown = run_on_terminal(40, path.parent, "view", path.name, "--message", "9", *QUICK)
     facts = shown[shown.index("id  ") :]
     assert "called by" in facts
     wide = [line for line in facts.splitlines() if len(line) > 40]

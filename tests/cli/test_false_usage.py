@@ -26,7 +26,7 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("check", ()),
         ("compact", ("--dry-run",)),
         ("simulate", ("--profile", "default")),
-        ("explain", ("20",)),
+        ("view", ("--message", "20")),
     ],
 )
 def test_every_command_warns_once(
@@ -55,9 +55,9 @@ def test_documents_name_what_is_doubted(ask: Ask, proxied: Path) -> None:
         assert found["estimatedInputTokens"] == 26_007
 
 
-@pytest.mark.parametrize("command", ["stats", "check", "explain"])
+@pytest.mark.parametrize("command", ["stats", "check", "view"])
 def test_screens_name_the_counter(ask: Ask, proxied: Path, command: str) -> None:
-    options = {"explain": ("20",), "stats": ("--details",)}.get(command, ())
+    options = {"view": ("--message", "20"), "stats": ("--details",)}.get(command, ())
     counter = json.loads(ask("stats", proxied, "--json").out)["counter"]
     lines = ask(command, proxied, *options).out.splitlines()
     assert [counter in line for line in lines if line.startswith("counted with")] == [True]

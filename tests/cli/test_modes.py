@@ -37,7 +37,7 @@ WRITING: tuple[tuple[str, ...], ...] = (
         *("--archived-out", "hidden.jsonl", "--plan-out", "plan.toml", "--html", "compact.html"),
     ),
     ("rewind", "small.jsonl", "--output", "back.jsonl"),
-    ("tag", "run.jsonl", "--truncate", "3..8", "--output", "tagged.jsonl"),
+    ("compact", "run.jsonl", "--hide", "3..8", "--output", "tagged.jsonl"),
     ("rescue", "run.jsonl", "--output", "rescued.jsonl"),
     (
         *("eval", "run.jsonl", "--report", "eval.parquet", "--plot", "eval.svg"),

@@ -10,12 +10,9 @@ class Plain(click.ParamType):
     __class_getitem__ = None
 
 click.ParamType = Plain
-from compactctl.cli.group import cli
+from compactctl.cli.group import Commands
 
-context = click.Context(cli)
-names = cli.list_commands(context)
-assert all(cli.get_command(context, name) for name in names)
-print(*names)
+print(*(command.name for command in Commands().values()))
 """
 
 

@@ -140,8 +140,8 @@ def test_what_gives_way_to_a_compaction_can_be_had_again(
     out, summary = tmp_path / "out" / "openai-chat.compacted.jsonl", tmp_path / "summary.txt"
     out.parent.mkdir()
     summary.write_text("What I know of these messages, in my own words.")
-    by_hand = ("--condense", "4..9", "--widen", "--summary-file", summary)
-    assert ask("tag", desk, *by_hand, "-o", out).code == 0
+    by_hand = ("--hide", "4..9", "--widen", "--summary-file", summary)
+    assert ask("compact", desk, *by_hand, "-o", out).code == 0
     mine, (archive,) = out.read_bytes(), archives(out)
     places: dict[str, Path] = {"FILE": desk, "OUT": out, "FOLDER": out.parent}
     for _ in range(2):
@@ -186,7 +186,7 @@ def test_a_page_does_not_take_the_place_of_an_output_and_may_lie_beside_it(
     [
         *("compact FILE --target 5k -o", "compact FILE --target 5k --archived-out"),
         *("compact FILE --target 5k --html", "compact FILE --target 5k --plan-out"),
-        *("rescue FILE --target 5k -o", "tag FILE --truncate 4..9 --widen -o", "rewind SMALL -o"),
+        *("rescue FILE --target 5k -o", "compact FILE --hide 4..9 --widen -o", "rewind SMALL -o"),
         *("stats FILE --html", "stats FILE --rounds-out", "batch FILE --report"),
         *("batch FILE --junit", "eval FILE --plot"),
     ],
@@ -236,7 +236,7 @@ def test_what_an_archive_would_not_fit_is_not_written_beside_it(
 
 
 def test_a_spilled_output_overwrites_nothing_else(ask: Ask, tmp_path: Path) -> None:
-    spill = ("limit-output", "--spill-dir", tmp_path)
+    spill = ("harness", "limit-output", "--spill-dir", tmp_path)
     assert ask(*spill, stdin=LOG).code == 0
     (saved,) = tmp_path.iterdir()
     assert ask(*spill, stdin=LOG).code == 0

@@ -44,6 +44,6 @@ def test_commands_that_measure_one_file_import_no_room_of_another_command(
 
 @pytest.mark.parametrize("shown_as", [(), ("--json",)])
 def test_what_only_looks_at_the_cache_reads_no_transcript(shown_as: tuple[str, ...]) -> None:
-    found = _imported("cache", *shown_as)
+    found = _imported("show", "cache", *shown_as)
     packages = {name.split(".")[1] for name in found if name.startswith("compactctl.")}
     assert packages & {"formats", "history", "profiles", "stages"} == set(), _LATER

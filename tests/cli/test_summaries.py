@@ -70,7 +70,7 @@ def test_what_the_summary_of_another_made_up_is_warned_of(
 ) -> None:
     text = tmp_path / "summary.txt"
     asked = ("compact", desk, *SUMMARIZE, "-n")
-    warning = "warning: the summary by file: 1 claim made up; compactctl audit lists them"
+    warning = "warning: the summary by file: 1 claim made up; compactctl lab audit lists them"
     for written, count_of_warnings in ((f"{TEXT} See src/nowhere.py.", 1), (TEXT, 0)):
         text.write_text(written)
         assert ask(*asked, "--summary-file", text).err.count(warning) == count_of_warnings
@@ -139,15 +139,15 @@ def test_what_is_written_differently_is_another_operation(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--summarizer", "openai", "--summarizer-cmd", "cat"), "choose one"),
+        (("--summarizer", "openai", "--summarizer-cmd", "cat"), "cannot be used together"),
         (("--summarizer", "openai"), "--summarizer-model"),
         (("--summarizer", "openai", "--summarizer-model", "x"), "--base-url"),
         (("--base-url", "http://127.0.0.1"), "no effect without --summarizer openai"),
         (("--summarizer-model", "x"), "no effect without --summarizer openai or llm"),
         (("--summarizer-cmd", "no-such-program"), "no such program"),
-        (("--summarizer-cmd", "cat", "--summary-file", "x"), "choose one"),
+        (("--summarizer-cmd", "cat", "--summary-file", "x"), "cannot be used together"),
         (("--template", "seven"), "nine, ten, eight, six"),
-        (("--template", "six", "--summarize-template", "ten"), "choose one"),
+        (("--template", "six", "--summarize-template", "ten"), "cannot be used together"),
         (
             ("--summarizer", "openai", "--summarizer-model", "x", "--base-url", "http://192.0.2.1"),
             "--allow-network",
@@ -221,7 +221,7 @@ def test_the_prompt_is_what_a_command_gets(ask: Ask, desk: Path, tmp_path: Path)
     more = ("--summarize-instructions", "Mind the ports.")
     tee = program(f'import sys; open("{seen}", "w").write(sys.stdin.read())')
     ask("compact", desk, "--stages", "summarize", *options, *more, "--summarizer-cmd", tee, "-n")
-    shown = ask("prompt", desk, *options, *more)
+    shown = ask("harness", "prompt", desk, *options, *more)
     assert shown.code == 0
     assert shown.out == f"{seen.read_text()}\n"
     assert "### 10. Constraints and Established Rules" in shown.out
@@ -229,18 +229,18 @@ def test_the_prompt_is_what_a_command_gets(ask: Ask, desk: Path, tmp_path: Path)
 
 
 def test_a_prompt_as_a_document(ask: Ask, desk: Path) -> None:
-    document = json.loads(ask("prompt", "-", "--json", stdin=desk.read_bytes()).out)
+    document = json.loads(ask("harness", "prompt", "-", "--json", stdin=desk.read_bytes()).out)
     (prompt,) = document["prompts"]
     assert document["schema"] == "compactctl.prompt/1"
     assert prompt["tokens"] > prompt["summaryTokens"] > 0
     assert prompt["messages"] > 10
-    small = json.loads(ask("prompt", desk, "--summarizer-context", "3000", "--json").out)
+    small = json.loads(ask("harness", "prompt", desk, "--summarizer-context", "3000", "--json").out)
     assert small["prompts"][0]["tokens"] <= 3_000
-    assert ask("prompt", desk, "--summarizer-context", "100").code == 5
+    assert ask("harness", "prompt", desk, "--summarizer-context", "100").code == 5
 
 
 def test_without_a_summary_there_is_no_prompt(ask: Ask, desk: Path) -> None:
-    outcome = ask("prompt", desk, "--summarize-min-messages", "1000")
+    outcome = ask("harness", "prompt", desk, "--summarize-min-messages", "1000")
     assert (outcome.code, outcome.out) == (0, "")
     assert "a summary needs more than 1000" in outcome.err
 
@@ -251,8 +251,8 @@ def test_secrets_are_masked_in_a_prompt(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in talk))
     options = ("--keep-turns", "1", "--summarize-overlap", "0")
-    assert secret not in ask("prompt", path, *options).out
-    assert secret in ask("prompt", path, *options, "--no-mask-secrets").out
+    assert secret not in ask("harness", "prompt", path, *options).out
+    assert secret in ask("harness", "prompt", path, *options, "--no-mask-secrets").out
 
 
 @pytest.mark.parametrize("line", ['summarizer-cmd = "cat"', "allow-network = true"])

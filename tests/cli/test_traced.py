@@ -21,7 +21,7 @@ from cli.asking import SAMPLES
 from examples import LONG
 from sessions.bundled_home import fill_home
 
-from compactctl.cli.group import COMMANDS
+from compactctl.cli.group import COMMANDS, words_of
 
 _PROGRAM = Path(sys.executable).with_name("compactctl")
 _CALLS = (
@@ -70,35 +70,30 @@ LINES: Mapping[str, Line] = {
     ),
     "stats": Line(line="stats run.jsonl --rounds --prices builtin"),
     "view": Line(line="view run.jsonl --full"),
-    "explain": Line(line="explain run.jsonl 9"),
     "compact": _COMPACT,
-    "tag": Line(
-        line="tag run.jsonl --truncate 2..6 -o tagged.jsonl",
-        writes=("tagged.jsonl", ".tagged.jsonl.cctl"),
-    ),
     "log": Line(line="log small.jsonl"),
     "verify": Line(line="verify small.jsonl"),
-    "archives": Line(line="archives", home=True),
-    "audit": Line(line="audit small.jsonl"),
+    "archive": Line(line="archive", home=True),
+    "audit": Line(line="lab audit small.jsonl"),
     "rewind": Line(line="rewind small.jsonl", writes=_SMALL),
-    "simulate": Line(line="simulate run.jsonl --profile spring-tokens"),
-    "eval": Line(line="eval run.jsonl --keep 0.1 --stages distill"),
+    "simulate": Line(line="lab simulate run.jsonl --profile spring-tokens"),
+    "eval": Line(line="lab eval run.jsonl --keep 0.1 --stages distill"),
     "batch": Line(
         line="batch run.jsonl other.jsonl --jobs 2 --report rows.parquet",
         writes=("rows.parquet", ".rows.parquet.cctl", "cache"),
         speaks=True,
     ),
     "report": Line(line="report rows.parquet"),
-    "cache": Line(line="cache", writes=("cache/compactctl/results.sqlite3-",)),
-    "stages": Line(line="stages"),
-    "profiles": Line(line="profiles"),
-    "models": Line(line="models"),
-    "config": Line(line="config compact --all"),
-    "integrate": Line(line="integrate codex"),
-    "hook": Line(line="hook claude-code", stdin=_HOOK),
-    "statusline": Line(line="statusline", stdin='{"transcript_path": "run.jsonl"}'),
-    "mcp": Line(line="mcp", speaks=True),
-    "overflow": Line(line="overflow 'prompt is too long: 201 tokens > 200 maximum'"),
+    "cache": Line(line="show cache", writes=("cache/compactctl/results.sqlite3-",)),
+    "stages": Line(line="show stages"),
+    "profiles": Line(line="show profiles"),
+    "models": Line(line="show models"),
+    "settings": Line(line="show settings compact --all"),
+    "integrate": Line(line="client integrate codex"),
+    "hook": Line(line="client hook claude-code", stdin=_HOOK),
+    "statusline": Line(line="client statusline", stdin='{"transcript_path": "run.jsonl"}'),
+    "mcp": Line(line="client mcp", speaks=True),
+    "overflow": Line(line="harness overflow 'prompt is too long: 201 tokens > 200 maximum'"),
 }
 
 
@@ -120,7 +115,11 @@ def test_a_compaction_writes_what_it_names_and_asks_no_network(folder: Path) -> 
 
 @pytest.mark.long
 def test_no_command_asks_for_a_network_a_home_or_a_file_of_others(folder: Path) -> None:
-    others = {name: Line(line=f"{name} run.jsonl") for name in COMMANDS if name not in LINES}
+    others = {
+        name: Line(line=f"{' '.join(words_of(name))} run.jsonl")
+        for name in COMMANDS
+        if name not in LINES
+    }
     fill_home(folder / "home")
     assert {
         name: found

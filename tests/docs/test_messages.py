@@ -46,7 +46,7 @@ def test_no_text_points_outside_of_the_package(ending: str) -> None:
     }
     assert wrong == {}, (
         "the package is installed without docs/ and from no index: name a command instead, such as "
-        "compactctl stages, or compactctl.extras.install_command for an extra"
+        "compactctl show stages, or compactctl.extras.install_command for an extra"
     )
 
 

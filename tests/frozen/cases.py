@@ -180,8 +180,8 @@ def _explain() -> _Cases:
         ("codex-session", "122"), ("neurolink", "3"), ("damaged", "3"),
         ("gemini-cli-session", "32"),
     ):  # fmt: skip
-        yield f"explain/{name}", _shown_if_small(name, f"explain {name}.jsonl {message}")
-    chat = "explain openai-chat.jsonl"
+        yield f"explain/{name}", _shown_if_small(name, f"view {name}.jsonl --message {message}")
+    chat = "view openai-chat.jsonl --message"
     yield (
         "explain/options",
         [
@@ -192,10 +192,10 @@ def _explain() -> _Cases:
             f"{chat} 4 --stages truncate",
             f"{chat}",
             "compact openai-chat.jsonl --target 5k",
-            "explain openai-chat.compacted.jsonl 3",
-            "explain openai-chat.compacted.jsonl 3 --json",
+            "view openai-chat.compacted.jsonl --message 3",
+            "view openai-chat.compacted.jsonl --message 3 --json",
             "view openai-chat.compacted.jsonl --archived --json --limit 1",
-            "80: explain openai-chat.compacted.jsonl 4",
+            "80: view openai-chat.compacted.jsonl --message 4",
         ],
     )
 
@@ -441,30 +441,29 @@ def _summaries() -> _Cases:
         )
 
 
-def _tag() -> _Cases:
-    tag = "tag openai-chat.jsonl"
+def _hide() -> _Cases:
+    hide = "compact openai-chat.jsonl"
     yield (
-        "tag",
+        "hide",
         [
-            f"{tag} --condense 2..6 --summary-file told.txt -o out.jsonl",
+            f"{hide} --hide 2..6 --summary-file told.txt -o out.jsonl",
             "log out.jsonl --json",
             "view out.jsonl --archived --json",
             "rewind out.jsonl --json",
-            f"{tag} --truncate 2..6 -n --json",
-            f"80: {tag} --truncate 2..6 -n",
-            f"{tag} --truncate 2..7 --layout inline -o inline.jsonl",
-            f"{tag} --truncate 2..7 --widen --in-place",
+            f"{hide} --hide 2..6 -n --json",
+            f"80: {hide} --hide 2..6 -n",
+            f"{hide} --hide 2..7 --layout inline -o inline.jsonl",
+            f"{hide} --hide 2..7 --widen --in-place",
             "log openai-chat.jsonl",
             "rewind openai-chat.jsonl",
-            f"{tag} --truncate 6..2",
-            f"{tag} --truncate 2..900",
-            f"{tag} --truncate nonsense",
-            f"{tag} --condense 2..6",
-            f"{tag} --truncate 2..6 --summary-file told.txt -n",
-            f"{tag} --truncate 2..6 --condense 2..6",
-            f"{tag} --truncate 1..3",
-            f"{tag}",
-            f"{tag} --truncate 2..3 -o - ",
+            f"{hide} --hide 6..2",
+            f"{hide} --hide 2..900",
+            f"{hide} --hide nonsense",
+            f"{hide} --hide 2..6",
+            f"{hide} --hide 2..6 --summary-file told.txt -n",
+            f"{hide} --hide 1..3",
+            f"{hide}",
+            f"{hide} --hide 2..3 -o - ",
         ],
     )
 
@@ -612,7 +611,7 @@ def _batch() -> _Cases:
             "cache",
             "80: cache",
             "cache --json",
-            "cache --clear",
+            "batch --clear-cache",
             "cache",
         ],
     )
@@ -769,7 +768,7 @@ def _sessions() -> _Cases:
                 "sessions harbour --json",
                 "sessions nothing like that",
                 "sessions --limit 2",
-                "archives",
+                "archive",
                 "80: archives --json",
                 "stats latest",
                 "check claude:latest",
@@ -794,8 +793,8 @@ def _sessions() -> _Cases:
             "rescue",
             "rescue",
             "sessions",
-            "archives",
-            "archives --json",
+            "archive",
+            "archive --json",
             "60: archives",
             "rewind latest",
             "rescue claude:latest --from-error error.txt --target 40%",
@@ -809,10 +808,10 @@ def _sessions() -> _Cases:
             "rescue pi:latest",
             "rescue gemini:latest",
             "rescue claude:latest -o out.jsonl",
-            "archives --forget",
-            "archives claude:latest --forget --dry-run",
-            "archives claude:latest --forget",
-            "archives --dead --forget --json",
+            "archive --forget",
+            "archive claude:latest --forget --dry-run",
+            "archive claude:latest --forget",
+            "archive --dead --forget --json",
             "verify ../home",
         ],
     )
@@ -864,9 +863,9 @@ def _sessions() -> _Cases:
             "compact pi:latest --keep 50%",
             "compact gemini:latest --keep 50%",
             "compact roo:latest --keep 50%",
-            "tag claude:latest --truncate 2..3",
+            "compact claude:latest --hide 2..3",
             "sessions",
-            "archives --json",
+            "archive --json",
         ],
     )
 
@@ -994,14 +993,14 @@ def _reference() -> _Cases:
             "models --windows missing.toml",
         ],
     )
-    yield "reference/config", [*_shown("config"), *_shown("config --all"), "config nothing"]
+    yield "reference/settings", [*_shown("settings"), *_shown("settings --all"), "settings nothing"]
     for name in _COMMANDS:
         yield (
-            f"reference/config/{name}",
+            f"reference/settings/{name}",
             [
-                f"config {name} --all",
-                f"80: config {name}",
-                f"config {name} --all --json",
+                f"settings {name} --all",
+                f"80: settings {name}",
+                f"settings {name} --all --json",
             ],
         )
 
@@ -1012,22 +1011,22 @@ def _settings() -> _Cases:
         "settings",
         [
             f"--config good.toml {chat}",
-            "--config good.toml config compact",
-            "80: --config good.toml config --all",
+            "--config good.toml settings compact",
+            "80: --config good.toml settings --all",
             f"--config wrong-option.toml {chat}",
             f"--config wrong-value.toml {chat}",
             f"--config no.toml {chat}",
             f"--config missing.toml {chat}",
-            "--config wrong-option.toml config",
+            "--config wrong-option.toml settings",
             f"--config none {chat}",
             f"COMPACTCTL_TARGET=4k {chat}",
             f"COMPACTCTL_TARGET=4k {chat} --target 3k",
             f"COMPACTCTL_TARGET=4k --config good.toml {chat}",
-            "COMPACTCTL_TARGET=4k --config good.toml config compact --json",
+            "COMPACTCTL_TARGET=4k --config good.toml settings compact --json",
             f"COMPACTCTL_TARGETS=4k {chat}",
             f"COMPACTCTL_LAYOUT=sideways {chat}",
             f"COMPACTCTL_COMPACT_TARGET=4k {chat}",
-            "COMPACTCTL_PRUNE_MIN_SAVINGS=5 config compact",
+            "COMPACTCTL_PRUNE_MIN_SAVINGS=5 settings compact",
             f"COMPACTCTL_IN_PLACE=yes {chat}",
             "COMPACTCTL_KEEP=30% compact openai-chat.jsonl --target 5k -n",
             f"COMPACTCTL_CONFIG=good.toml {chat}",
@@ -1050,9 +1049,9 @@ def _settings() -> _Cases:
                 [
                     f'$ mkdir -p {folder}; printf "{text}\\n" > {folder}/{file}',
                     chat,
-                    "config",
-                    "80: config compact",
-                    "config batch --json",
+                    "settings",
+                    "80: settings compact",
+                    "settings batch --json",
                     "batch openai-chat.jsonl --json",
                     "stats openai-chat.jsonl",
                     "compact openai-chat.jsonl --keep 50% -n",
@@ -1071,7 +1070,7 @@ def _completion() -> _Cases:
                     ("compactctl s", 1), ("compactctl compact --st", 2),
                     ("compactctl compact --stages pr", 3), ("compactctl compact --profile ", 3),
                     ("compactctl stats ", 2), ("compactctl batch --report-format ", 3),
-                    ("compactctl integrate c", 2), ("compactctl stages pru", 2),
+                    ("compactctl client integrate c", 2), ("compactctl show stages pru", 2),
                 )
             ),
             "$ : openai-chat.jsonl @bundled",
@@ -1087,7 +1086,7 @@ def _in_turn(*parts: _Cases) -> Iterator[tuple[str, tuple[str, ...]]]:
 CASES = dict(
     _in_turn(
         _help(), _stats(), _check(), _view(), _explain(), _compact(), _compact_options(),
-        _summaries(), _tag(), _rewind(), _lab(), _batch(), _report(), _sessions(),
+        _summaries(), _hide(), _rewind(), _lab(), _batch(), _report(), _sessions(),
         _beside_clients(), _harness(), _reference(), _settings(), _completion(),
     )
 )  # fmt: skip

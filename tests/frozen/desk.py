@@ -23,6 +23,8 @@ from frozen.still import CLOCK
 from sessions.bundled_home import fill_home
 from sessions.homes import Home, everything
 
+from compactctl.cli.group import words_of
+
 _WIDTH = re.compile(r"(\d+): ")
 _SETTING = re.compile(r"([A-Z_]+)=(.*)", re.DOTALL)
 _TAKEN_BACK = re.compile(rb"\x1b\[\?25l.*\x1b\[\?25h(?:\r|\x1b\[\d[AK])*", re.DOTALL)
@@ -82,8 +84,9 @@ def digests(name: str, steps: tuple[str, ...]) -> list[tuple[str, str]]:
 class Desk:
     """A folder ``work`` with the files that a case names, beside a home.
 
-    A step is a command line of compactctl without its name. ``80: `` in front runs it on a terminal
-    of so many columns, ``NAME=value`` sets a variable, ``< FILE`` at its end is standard input.
+    A step is a command line of compactctl without its name, and without that of a group. ``80: ``
+    in front runs it on a terminal of so many columns, ``NAME=value`` sets a variable, ``< FILE`` at
+    its end is standard input.
     ``$ `` in front leaves it to a shell; what that changes is not shown.
     """
 
@@ -168,6 +171,7 @@ class Desk:
         if words[-2:-1] == ["<"]:
             stdin = (self._work / words[-1]).read_bytes()
             del words[-2:]
+        words[:1] = words_of(*words[:1]) if words else ()
         CLOCK.ids = 0
         before = self._held()
         if width:

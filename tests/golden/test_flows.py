@@ -32,7 +32,9 @@ class Desk:
         return self._captured.readouterr().out
 
     def told(self, command: str, *words: object, code: int = 0) -> Json:
-        found: Json = json.loads(self.typed(command, self.talk, *words, "--json", code=code))
+        found: Json = json.loads(
+            self.typed(*command.split(), self.talk, *words, "--json", code=code)
+        )
         return found
 
     def compacted(self, *words: object) -> Json:
@@ -169,7 +171,9 @@ def test_codebuddy_summarizes_chunks_of_twelve_thousand_tokens(desk: Desk) -> No
     desk.holds(*(each for n in range(200) for each in exchange(n, 2_000)))
     check = desk.told("check", *CODEBUDDY, "--window", "128k", code=1)
     assert check["as"]["codebuddy"]["warningLevel"] == "critical"
-    chunks = desk.told("chunks", "--counter", "chars/4", "--window", "128k", "--keep-turns", "0")
+    chunks = desk.told(
+        "harness chunks", "--counter", "chars/4", "--window", "128k", "--keep-turns", "0"
+    )
     assert chunks["conversations"][0]["limitTokens"] == 12_000
     found = desk.compacted(*CODEBUDDY, "--window", "128k")
     assert found["as"]["codebuddy"]["tier"] == 2

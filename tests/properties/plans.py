@@ -14,7 +14,16 @@ Kind = Literal[
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds that every conversation is mostly made of come up more often.
-_COMMON: tuple[Kind, ...] = ("prompt", "say", "call", "call", "call", "parallel", "edit", "noise")
+_COMMON: tuple[Kind, ...] = (
+    "prompt",
+    "say",
+    "call",
+    "call",
+    "call",
+    "parallel",
+    "edit",
+    "noise",
+)
 # Texts that are easy to take for something else when a line is cut and put together again.
 _ODD = (
     "",

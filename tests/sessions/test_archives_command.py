@@ -18,7 +18,7 @@ OTHER = Said(name="other", title="Other", project="/home/dev/quayside")
 
 
 def listed(ask: Ask, *options: str) -> dict[str, Any]:
-    outcome = ask("archives", *options, "--json")
+    outcome = ask("archive", *options, "--json")
     assert outcome.code == 0, outcome.err
     document: dict[str, Any] = json.loads(outcome.out)
     return document
@@ -36,7 +36,7 @@ def two(home: Home, ask: Ask) -> tuple[Path, Path]:
 def test_none_are_listed_where_there_are_none(home: Home, ask: Ask) -> None:
     claude(home)
     assert listed(ask)["archives"] == []
-    assert "there are none like that below ~/.local/state" in ask("archives").out
+    assert "there are none like that below ~/.local/state" in ask("archive").out
 
 
 def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask: Ask) -> None:
@@ -49,9 +49,9 @@ def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask:
         assert found[str(path)]["bytes"] == sum(each.stat().st_size for each in held)
         assert found[str(path)]["operations"] == 1
     assert listed(ask)["bytes"] == sum(each["bytes"] for each in found.values())
-    shown = ask("archives").out
+    shown = ask("archive").out
     assert "1 session is gone" in shown
-    assert "compactctl archives --dead --forget" in shown
+    assert "compactctl archive --dead --forget" in shown
 
 
 def test_folders_without_archives_are_not_listed(home: Home, ask: Ask) -> None:
@@ -81,11 +81,11 @@ def test_those_of_sessions_that_are_gone_are_forgotten(home: Home, ask: Ask) -> 
 def test_the_last_way_back_stays_without_force(home: Home, ask: Ask) -> None:
     path = claude(home)
     in_place(ask, path)
-    outcome = ask("archives", SAID.id[:8], "--forget")
+    outcome = ask("archive", SAID.id[:8], "--forget")
     assert outcome.code == 2
     assert "this is its only way back" in outcome.err
     assert ask("rewind", path, "--check").code == 0
-    assert ask("archives", SAID.id[:8], "--forget", "--force").code == 0
+    assert ask("archive", SAID.id[:8], "--forget", "--force").code == 0
     assert not state_of(home).exists()
     assert path.exists()
 
@@ -95,7 +95,7 @@ def test_one_that_was_rewound_is_not_needed(home: Home, ask: Ask) -> None:
     whole = path.read_bytes()
     in_place(ask, path)
     assert ask("rewind", path).code == 0
-    assert ask("archives", path, "--forget").code == 0
+    assert ask("archive", path, "--forget").code == 0
     assert not archive_folder(path).exists()
     assert path.read_bytes() == whole
 
@@ -104,13 +104,13 @@ def test_one_whose_session_was_edited_is_kept(home: Home, ask: Ask) -> None:
     path = codex(home)
     in_place(ask, path)
     path.write_text(path.read_text().replace("tide", "TIDE"))
-    assert ask("archives", SAID.id, "--forget").code == 2
+    assert ask("archive", SAID.id, "--forget").code == 2
     assert archive_folder(path).is_dir()
 
 
 def test_nothing_is_removed_when_one_of_several_is_needed(home: Home, ask: Ask) -> None:
     here, gone = two(home, ask)
-    assert ask("archives", str(gone), str(here), "--forget").code == 2
+    assert ask("archive", str(gone), str(here), "--forget").code == 2
     assert archive_folder(gone).is_dir()
 
 
@@ -126,7 +126,7 @@ def test_what_is_asked_for_must_be_there(
     home: Home, ask: Ask, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     two(home, ask)
-    outcome = ask("archives", *arguments)
+    outcome = ask("archive", *arguments)
     assert outcome.code == code
     assert words in outcome.err
 
@@ -135,7 +135,7 @@ def test_a_beginning_that_means_several_is_refused(home: Home, ask: Ask) -> None
     for name in ("0e714fd9-1111-4111-8111-111111111111", "0e714fd9-2222-4222-8222-222222222222"):
         path = claude(home, OTHER)
         in_place(ask, path.rename(path.with_name(f"{name}.jsonl")))
-    outcome = ask("archives", "0e714fd9", "--forget")
+    outcome = ask("archive", "0e714fd9", "--forget")
     assert outcome.code == 2
     assert "may mean several" in outcome.err
 
@@ -144,7 +144,7 @@ def test_what_is_not_of_compactctl_stays(home: Home, ask: Ask) -> None:
     _, gone = two(home, ask)
     note = archive_folder(gone) / "note.txt"
     note.write_text("mine")
-    assert ask("archives", "--dead", "--forget").code == 0
+    assert ask("archive", "--dead", "--forget").code == 0
     assert note.read_text() == "mine"
     assert list(archive_folder(gone).glob("*.parquet")) == []
 
@@ -152,8 +152,8 @@ def test_what_is_not_of_compactctl_stays(home: Home, ask: Ask) -> None:
 def test_a_document_for_import_goes_with_its_archive(home: Home, ask: Ask) -> None:
     made = Path(forked(ask, opencode(home))["output"])
     assert [each["session"] for each in listed(ask)["archives"]] == [str(made)]
-    assert ask("archives", made.stem, "--forget").code == 2
-    assert ask("archives", made.stem, "--forget", "-f").code == 0
+    assert ask("archive", made.stem, "--forget").code == 2
+    assert ask("archive", made.stem, "--forget", "-f").code == 0
     assert not made.parent.exists()
     assert ask("compact", "opencode:latest", *SMALL, "--dry-run").code == 0
 
@@ -185,7 +185,7 @@ def test_a_session_that_was_packed_by_hand_is_not_dead(
     other.write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
     assert listed(ask, "--dead", "--forget")["archives"] == []
-    assert ask("archives", SAID.id, "--forget").code == 2
+    assert ask("archive", SAID.id, "--forget").code == 2
     restored = home.root / "restored.jsonl"
     assert ask("rewind", other, "-o", restored).code == 0
     assert restored.read_bytes() == whole
@@ -212,7 +212,7 @@ def test_a_session_that_its_client_put_elsewhere_is_not_dead(
     in_place(ask, path)
     away(path)
     assert listed(ask, "--dead", "--forget")["archives"] == []
-    refused = ask("archives", SAID.id, "--forget")
+    refused = ask("archive", SAID.id, "--forget")
     assert refused.code == 2
     assert "was moved" in refused.err
     assert archive_folder(path).is_dir()
@@ -229,8 +229,8 @@ def test_a_store_that_cannot_be_read_makes_no_session_dead(home: Home, ask: Ask)
     loop = path.parents[4] / "archived_sessions"
     loop.symlink_to(loop)
     assert listed(ask, "--dead", "--forget")["archives"] == []
-    assert f"{loop}: cannot be read" in ask("archives", "--dead").err
-    refused = ask("archives", SAID.id, "--forget")
+    assert f"{loop}: cannot be read" in ask("archive", "--dead").err
+    refused = ask("archive", SAID.id, "--forget")
     assert refused.code == 2
     assert "cannot be read" in refused.err
     loop.unlink()
@@ -247,7 +247,7 @@ def test_a_store_that_is_not_there_makes_no_session_dead(
     in_place(ask, disk / path.relative_to(home.root / ".codex"))
     disk.rename(disk.with_name("away"))
     assert listed(ask, "--dead", "--forget")["archives"] == []
-    assert "session was moved" in ask("archives").out
+    assert "session was moved" in ask("archive").out
     monkeypatch.delenv("CODEX_HOME")
     assert listed(ask, "--dead", "--forget")["archives"] == []
 

@@ -81,7 +81,7 @@ OFFERED = {
     "compactctl stats --format cla": ["claude-code"],
     "compactctl stats --profile spring-s": ["spring-sliding"],
     "compactctl compact --stages sum": ["summarize"],
-    "compactctl stages trun": ["truncate"],
+    "compactctl show stages trun": ["truncate"],
     "compactctl stats --model gpt-5.2-ch": ["gpt-5.2-chat"],
     "compactctl sessions --client vs": ["vscode"],
     "compactctl batch r": [],

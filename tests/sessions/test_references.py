@@ -15,7 +15,7 @@ from cli.screens.terminal import ended_on_terminal
 from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
-from compactctl.cli.group import cli
+from compactctl.cli.group import Commands, cli
 from compactctl.commands.session_finder import (
     ChosenSession,
     Purpose,
@@ -440,11 +440,11 @@ NO_TRANSCRIPTS = {"report", "limit-output", "file-budget"}
 
 def test_every_command_that_takes_transcripts_takes_sessions() -> None:
     context = click.Context(cli)
-    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    commands = Commands()
     files = {
         name: parameter
         for name, command in commands.items()
-        for parameter in (command.params if command else ())
+        for parameter in command.params
         if isinstance(parameter, click.Argument)
         and parameter.name in {"path", "input_path", "paths"}
     }
@@ -458,7 +458,7 @@ def test_every_command_that_takes_transcripts_takes_sessions() -> None:
 
 def test_what_a_compaction_keeps_of_a_session_by_its_id(home: Home, ask: Ask) -> None:
     fill_home(home.root)
-    outcome = ask("eval", "32ee9a45", "--at", "0.3", "--keep", "10%", "--json")
+    outcome = ask("lab", "eval", "32ee9a45", "--at", "0.3", "--keep", "10%", "--json")
     assert outcome.code == 0, outcome.err
     (session,) = json.loads(outcome.out)["sessions"]
     assert session["path"].endswith("32ee9a45-aee0-53d4-a587-c28c937c29ee.jsonl")

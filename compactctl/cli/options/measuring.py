@@ -6,6 +6,7 @@ import click
 
 from compactctl.cli.opt import (
     COUNTS,
+    GATES,
     MAY,
     MEASURED,
     READS,
@@ -43,9 +44,9 @@ def _measure(**values: Any) -> "MeasureOptions":  # noqa: ANN401 - of several op
 
 FAIL_OVER = opt(
     "fail_over",
-    MEASURED,
+    GATES,
     MAY,
-    "Exit with 1 when more than this share of what --fail-base says is used, such as 80%.",
+    "Exit 1 if more than this share of --fail-base is used, e.g. 80%.",
     type=ShareRange(min=0),
     metavar="SHARE",
 )
@@ -55,9 +56,9 @@ FAIL_BASE = opt(
     "base",
     MEASURED,
     MAY,
-    "What levels and gates refer to: client (where it compacts by itself), window, or "
-    "available (for input). [default: client where that is known and no other profile is "
-    "named, else available]",
+    "Limit for levels and gates: client (where it auto-compacts), window, or available (window "
+    "minus output reserve). [default: client if known and no other profile is named, else "
+    "available]",
     flag="--fail-base",
     type=click.Choice(get_args(LimitBase)),
     metavar="BASE",
@@ -78,7 +79,7 @@ MEASURE = OptGroup(
         "window",
         MEASURED,
         MAY,
-        "Context window in tokens, such as 128k or 131072.",
+        "Context window in tokens, e.g. 128k.",
         type=ParsedText(parse_window),
         metavar="SIZE",
     ),
@@ -88,23 +89,23 @@ MEASURE = OptGroup(
         "counter",
         MEASURED,
         MAY,
-        f"Token counter: {COUNTERS}; each also with a factor "
-        '("o200k_base x1.2"). [default: by model]',
+        f"Count with this counter: {COUNTERS}. Each also with a factor, e.g. "
+        '"o200k_base x1.2". [default: by model]',
         metavar="NAME",
     ),
     opt(
         "counter_cmd",
         MEASURED,
         COUNTS,
-        "Count with this command: it reads texts as JSON, one a line, and prints the "
-        "tokens of each.",
+        "Count with this command. It reads one JSON string per line and prints one token count "
+        "per line.",
         metavar="CMD",
     ),
     opt(
         "chars_per_token",
         MEASURED,
         MAY,
-        "Count one token for every N characters, such as 3.5, instead of with a counter.",
+        "Count one token for every N characters, e.g. 3.5.",
         type=FiniteRange(min=0, min_open=True),
         metavar="N",
     ),
@@ -112,7 +113,7 @@ MEASURE = OptGroup(
         "image_tokens",
         MEASURED,
         MAY,
-        "Count every image as N tokens. [default: by its size, or as the profile's system]",
+        "Count every image as N tokens. [default: by its size, or as the profile says]",
         type=click.IntRange(min=0),
         metavar="N",
     ),
@@ -132,7 +133,7 @@ EXTRAS = OptGroup(
         "system",
         MEASURED,
         READS,
-        "Count this system prompt as well.",
+        "Also count this system prompt.",
         path="settings",
         metavar="FILE",
     ),
@@ -140,16 +141,16 @@ EXTRAS = OptGroup(
         "tools",
         MEASURED,
         READS,
-        "Count these tool definitions (JSON) as well.",
+        "Also count these tool definitions (JSON).",
         path="settings",
         metavar="FILE",
     ),
-    opt("prompt", MEASURED, READS, "Count this prompt as well.", metavar="TEXT"),
+    opt("prompt", MEASURED, READS, "Also count this prompt.", metavar="TEXT"),
     opt(
         "attach",
         MEASURED,
         READS,
-        "Count this file's text as well (repeatable).",
+        "Also count the text of this file (repeatable).",
         path="settings",
         metavar="FILE",
         multiple=True,

@@ -10,7 +10,6 @@ from compactctl.cli.opt import (
     ONE_RUN,
     OUTPUT,
     PRIVACY,
-    SHOWN,
     SUMMARIZES,
     WRITES,
     Opt,
@@ -37,7 +36,7 @@ SHOWN_AS = beside(
     OptGroup(
         "shown_as",
         *(
-            flag(name, SHOWN, ONE_RUN, output.help)
+            flag(name, OUTPUT, ONE_RUN, output.help)
             for name, output in OUTPUTS.items()
             if output.help
         ),
@@ -68,8 +67,8 @@ NATIVE = flag(
     "native",
     OUTPUT,
     WRITES,
-    "Append to the session itself what makes its client send less; no byte of it "
-    "changes. For Claude Code, Codex and pi.",
+    "Compact by appending to the session file; existing bytes stay unchanged. For Claude Code, "
+    "Codex and pi.",
 )
 
 
@@ -77,8 +76,8 @@ WHILE_OPEN = flag(
     "while_open",
     OUTPUT,
     WRITES,
-    "Append to a session (--native) though its client has it open, or nothing tells "
-    "whether it has; it reads that when it resumes the session.",
+    "With --native, append even if the client has (or may have) the session open. The client "
+    "picks it up on the next resume.",
 )
 
 
@@ -89,7 +88,7 @@ def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
     the transcript may go to standard output.
     """
     what = "Put originals into an archive beside the output, or leave them in it with tags"
-    more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
+    more = ", or print only the messages that are sent (-o -)" if messages else ""
     return opt(
         "layout",
         OUTPUT,
@@ -122,7 +121,7 @@ OUTPUT_FILE = opt(
     path="here",
     metavar="FILE",
 )
-IN_PLACE = flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
+IN_PLACE = flag("in_place", OUTPUT, WRITES, "Replace FILE; its old bytes are archived.")
 TAGS = opt(
     "tags",
     OUTPUT,
@@ -131,8 +130,8 @@ TAGS = opt(
     flag="--tags/--no-tags",
     default=True,
 )
-DRY_RUN = flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
-FORCE = flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
+DRY_RUN = flag("dry_run", OUTPUT, WRITES, "Show what would happen; write nothing.", short="-n")
+FORCE = flag("force", OUTPUT, WRITES, "Overwrite files that compactctl did not write.", short="-f")
 
 
 _HTML = opt(

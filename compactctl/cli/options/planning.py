@@ -13,7 +13,6 @@ from compactctl.cli.opt import (
     POLICY,
     PROTECTED,
     READS,
-    SIZE,
     SUMMARIES,
     WRITES,
     Opt,
@@ -26,6 +25,7 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.summaries import TEMPLATE, with_template
+from compactctl.cli.set_option import SET
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
 from compactctl.errors import UsageError
@@ -69,7 +69,7 @@ def stage_options(*stages: Stage[Any]) -> OptGroup:
     def settings(**values: OptionValue) -> StageSettings:
         return settings_of(stages, values)
 
-    return OptGroup("settings", *stage_opts(*stages), make=settings)
+    return OptGroup("settings", SET, *stage_opts(*stages), make=settings)
 
 
 def stage_opts(*stages: Stage[Any]) -> list[StageOption]:
@@ -167,7 +167,7 @@ def _overflow(error: str | None) -> Overflow | None:
         return None
     reading = overflow(error)
     if not reading.overflow:
-        advice = "see compactctl overflow, and compact without it"
+        advice = "see compactctl harness overflow, and compact without it"
         if reading.retryable:
             advice = reading.note or "wait: the same request can succeed later"
         raise UsageError(
@@ -179,7 +179,10 @@ def _overflow(error: str | None) -> Overflow | None:
 def _summary(path: str | None) -> str:
     if path is None:
         return ""
-    return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
+    text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
+    if not text:
+        raise UsageError(f"{path}: empty; --summary-file needs the text of a summary")
+    return text
 
 
 PLAN = OptGroup(
@@ -188,46 +191,46 @@ PLAN = OptGroup(
         "stages",
         POLICY,
         MAY,
-        f"Run exactly these stages in this order ({STAGES}).",
+        f"Run these stages, in this order (compactctl show stages). Stages: {STAGES}.",
         type=ParsedText(stage_list),
         metavar="LIST",
         shell_complete=complete_stages,
     ),
     opt(
         "target",
-        SIZE,
+        POLICY,
         MAY,
-        "Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
-        "--profile of its available input) or tokens (60000, 60k).",
+        "Stop at this size: 60k tokens, or 60% of the window. With --profile, of its available "
+        "input.",
         type=ParsedText(parse_target),
         metavar="SIZE",
     ),
     opt(
         "keep",
-        SIZE,
+        POLICY,
         MAY,
-        "Stop as soon as so much of each conversation is left, instead of --target: 30% "
-        "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
+        "Keep this share of each conversation's tokens (30% or 0.3), instead of --target. System "
+        "prompt and tool definitions are not counted.",
         type=ParsedText(parse_share),
         metavar="SHARE",
     ),
     opt(
         "trigger",
-        SIZE,
+        POLICY,
         MAY,
-        "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
-        "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
-        "also the size to compact down to. [default: that of the profile, 0.8]",
+        "When to compact: a share of --fail-base (0.8), tokens (60k), 'turns>20', conditions "
+        'joined with "or", or always. Without --stages and --target, also the size to compact to. '
+        "[default: that of the profile, 0.8]",
         type=ParsedText(parse_trigger),
         metavar="WHEN",
     ),
-    flag("if_needed", SIZE, MAY, "Change nothing unless compaction is due."),
+    flag("if_needed", POLICY, MAY, "Do nothing unless compaction is due."),
     opt(
         "from_error",
-        SIZE,
+        POLICY,
         READS,
-        "Recover from this error of a provider that the context was too long: down to "
-        "70% of the available input, and by a tenth more than was too much.",
+        "Recover from this context-overflow error: compact to 70% of the available input, "
+        "removing at least 110% of the reported excess.",
         path="settings",
         metavar="TEXT|FILE",
     ),
@@ -235,11 +238,12 @@ PLAN = OptGroup(
         "summary_file",
         SUMMARIES,
         READS,
-        "Text for the summarize stage instead of the built-in summary.",
+        "Use this text as the summary.",
         path="settings",
         metavar="FILE",
     ),
     TEMPLATE,
+    SET,
     *stage_opts(*ALL_STAGES),
     make=_plan,
 )
@@ -250,7 +254,7 @@ PROTECT = OptGroup(
         "tools",
         PROTECTED,
         MAY,
-        "Leave calls and results of this tool alone (repeatable).",
+        "Never change calls or results of this tool (repeatable).",
         flag="--protect-tool",
         metavar="NAME",
         multiple=True,
@@ -259,7 +263,7 @@ PROTECT = OptGroup(
         "pins",
         PROTECTED,
         MAY,
-        "Leave messages with this id or with this pattern in their text alone (repeatable).",
+        "Never change messages with this id, or matching this regex (repeatable).",
         flag="--pin",
         metavar="ID|REGEX",
         multiple=True,
@@ -268,8 +272,8 @@ PROTECT = OptGroup(
         "keep_turns",
         PROTECTED,
         MAY,
-        "Leave the newest N turns alone. [default: the newest turn's prompt and its "
-        "newest 10 steps]",
+        "Never change the newest N turns. [default: the newest turn's prompt and its newest 10 "
+        "steps]",
         type=click.IntRange(min=0),
         metavar="N",
     ),
@@ -277,8 +281,8 @@ PROTECT = OptGroup(
         "freeze_before",
         PROTECTED,
         MAY,
-        "Leave everything before this message, or the first N messages, as it is, so that "
-        "a prompt cache still holds for it.",
+        "Never change anything before this message (or the first N messages), so that its prompt "
+        "cache stays valid.",
         metavar="ID|N",
         default="",
     ),
@@ -286,8 +290,8 @@ PROTECT = OptGroup(
         "keep_prefix",
         PROTECTED,
         MAY,
-        "Leave the oldest messages as they are, as many as fit into this part of the size "
-        "to reach (10% or 0.1), so that a prompt cache still holds for them.",
+        "Never change the oldest messages, up to this share of the target size (10% or 0.1), so "
+        "that their prompt cache stays valid.",
         type=ParsedText(parse_share),
         metavar="SHARE",
     ),
@@ -310,14 +314,13 @@ def read_plan_option(path: str | None) -> "PlanFile | None":
 
 
 PLAN_FILE = plan_option(
-    "Carry out this plan, which --plan-out wrote and you may have edited, instead of running "
-    "stages."
+    "Apply this plan, which --plan-out wrote and you may have edited, instead of running stages."
 )
 PLAN_OUT = opt(
     "plan_out",
     PLAN_FILES,
     WRITES,
-    "Write what becomes of every message to this file, to be edited and carried out with --plan.",
+    "Write a plan for each message to this file, to edit and apply with --plan.",
     path="here",
     metavar="FILE",
 )

@@ -41,8 +41,8 @@ TEMPLATE = opt(
     "template",
     SUMMARIES,
     MAY,
-    f"Sections of the summarize stage's text: {', '.join(TEMPLATES)}, or a file with "
-    "headings, one a line or Markdown.",
+    f"Sections of the summary: {', '.join(TEMPLATES)}, or a file with one heading per line (or "
+    "Markdown headings).",
     path="settings",
     metavar="NAME|FILE",
 )
@@ -136,8 +136,8 @@ _STYLE = (
         "summarizer_context",
         SUMMARIES,
         SUMMARIZES,
-        "Tokens a prompt may have; long messages are shortened until it fits. "
-        "[default: 0, any number]",
+        "Limit a summarizer prompt to N tokens; long messages are shortened to fit. [default: 0, "
+        "no limit]",
         type=click.IntRange(min=0),
         metavar="N",
         default=0,
@@ -146,7 +146,7 @@ _STYLE = (
         "label_style",
         SUMMARIES,
         SUMMARIZES,
-        "How a prompt marks who speaks: tags, user: text, or User: text.",
+        "How a summarizer prompt marks roles: tags, user: text, or User: text.",
         type=click.Choice(get_args(LabelStyle)),
         default="xml",
         show_default=True,
@@ -155,7 +155,7 @@ _STYLE = (
         "mask_secrets",
         PRIVACY,
         SUMMARIZES,
-        "Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
+        "Mask keys, tokens and passwords in prompts and pages. [default: mask-secrets]",
         flag="--mask-secrets/--no-mask-secrets",
         default=True,
     ),
@@ -167,44 +167,50 @@ SUMMARIZER = OptGroup(
         "summarizer",
         SUMMARIES,
         SUMMARIZES,
-        "Who writes summaries: the built-in one without a model, a model behind an "
-        "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
+        "Write summaries with this: offline (built in, no model), openai (a model behind an "
+        "OpenAI-compatible server), or llm (a model of the llm package). [default: offline]",
         type=click.Choice(list(_NAMES)),
     ),
     opt(
         "summarizer_cmd",
         SUMMARIES,
         SUMMARIZES,
-        "Let this command write summaries: it gets the prompt on standard input and "
-        "prints the text. No shell reads it.",
+        "Write summaries with this command: prompt on stdin, summary on stdout. Runs without a "
+        "shell.",
         metavar="COMMAND",
     ),
-    opt("summarizer_model", SUMMARIES, SUMMARIZES, "The model that writes.", metavar="NAME"),
+    opt(
+        "summarizer_model",
+        SUMMARIES,
+        SUMMARIZES,
+        "Write summaries with this model.",
+        metavar="NAME",
+    ),
     opt(
         "base_url",
         SUMMARIES,
         SUMMARIZES,
-        "Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
+        "Server of --summarizer openai, e.g. http://127.0.0.1:8080/v1.",
         metavar="URL",
     ),
     opt(
         "api_key_env",
         SUMMARIES,
         SUMMARIZES,
-        "Environment variable that holds the key of that server.",
+        "Environment variable that holds that server's API key.",
         metavar="VARIABLE",
     ),
     flag(
         "allow_network",
         SUMMARIES,
         SUMMARIZES,
-        "Let the conversation go to a server that is not this machine.",
+        "Allow sending the conversation to another machine.",
     ),
     opt(
         "summarizer_timeout",
         SUMMARIES,
         SUMMARIZES,
-        f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
+        f"Time limit for a summary. [default: {TIMEOUT:g}]",
         type=FiniteRange(min=0, min_open=True),
         metavar="SECONDS",
         default=TIMEOUT,
@@ -213,9 +219,8 @@ SUMMARIZER = OptGroup(
         "on_summarizer_failure",
         SUMMARIES,
         SUMMARIZES,
-        "What to do without a usable summary: let the built-in summarizer write, skip the "
-        "stage so that the next one runs, or fail with exit code 1. [default: that of the "
-        "profile, builtin]",
+        "Without a usable summary, use the built-in summarizer, skip the stage, or fail with exit "
+        "code 1. [default: that of the profile, builtin]",
         type=click.Choice(get_args(FailurePolicy)),
     ),
     *_STYLE,

@@ -41,7 +41,7 @@ PROFILE = opt(
     "profile",
     POLICY,
     MAY,
-    "Work as this system does; compactctl profiles lists them. FILE is a profile of your own.",
+    "Work the way this system does (compactctl show profiles). FILE is your own profile.",
     path="settings",
     metavar="NAME|FILE",
     shell_complete=complete_profile,
@@ -52,7 +52,7 @@ PROFILES = opt(
     "profiles",
     POLICY,
     MAY,
-    "Simulate this profile (repeatable). [default: all that compact by themselves]",
+    "Simulate this profile (repeatable). [default: all that auto-compact]",
     flag="--profile",
     path="settings",
     metavar="NAME|FILE",
@@ -80,7 +80,7 @@ WINDOWS = opt(
     "user_models",
     MEASURED,
     MAY,
-    "A table of models of your own (TOML or JSON), asked before the built-in one: "
+    "Your own model table (TOML or JSON), checked before the built-in one: "
     '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
     flag="--windows",
     path="settings",
@@ -92,7 +92,7 @@ MAX_TOKENS = opt(
     "max_tokens",
     MEASURED,
     MAY,
-    "Tokens kept for the answer. [default: 35% of the window, at most 64,000]",
+    "Tokens reserved for the answer. [default: 35% of the window, at most 64,000]",
     type=click.IntRange(min=1),
     metavar="N",
 )
@@ -101,7 +101,7 @@ MAX_TOKENS = opt(
 def prices_option(purpose: str, effect: str = "") -> Opt:
     """Return ``--prices``; its help begins with ``purpose`` and ends with ``effect``."""
     help_text = (
-        f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
+        f"{purpose}, by published prices or your own table. FILE is TOML or JSON: "
         '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
     )
     return opt(

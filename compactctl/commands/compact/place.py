@@ -31,7 +31,7 @@ def check_contradictions(options: CompactOptions) -> None:
         )
     piped = STANDARD_STREAM in (options.input.path, options.output.path)
     if options.output.in_place and options.output.path is not None:
-        raise UsageError("--in-place and --output contradict each other; choose one")
+        raise UsageError("--in-place and --output cannot be used together")
     if options.output.in_place and options.input.path == STANDARD_STREAM:
         raise UsageError("standard input cannot be compacted in place; name a file")
     if options.output.messages_only:
@@ -164,7 +164,7 @@ def _check_native(options: CompactOptions) -> None:
     }
     named = next((name for name, is_set in others.items() if is_set), None)
     if named is not None:
-        raise UsageError(f"--native and {named} contradict each other; choose one")
+        raise UsageError(f"--native and {named} cannot be used together")
     if options.input.path == STANDARD_STREAM:
         raise UsageError("--native appends to a file; name one")
     if is_in_database(options.input.path):

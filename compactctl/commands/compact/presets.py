@@ -1,4 +1,4 @@
-"""Compactions with a fixed recipe: ``tag`` hides a range, ``rescue`` frees space in a session."""
+"""Compactions with a fixed recipe: hiding a range of messages, and freeing up a full session."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,30 +29,27 @@ _MORE_LINES, _MORE_BYTES = 3, 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandOptions:
-    """The ``FROM..TO`` to hide, and the summary that replaces it, None for a marker.
+class HiddenRange:
+    """The ``FROM..TO`` to hide, and the summary that replaces it, "" for a marker.
 
     ``widen`` extends the range to whole tool pairs if FROM or TO is inside of one.
     """
 
     messages: str
-    summary: str | None = None
+    summary: str = ""
     widen: bool = False
 
 
-def tag(options: CompactOptions, hand: HandOptions) -> CompactResult:
+def hide_range(options: CompactOptions, hidden: HiddenRange) -> CompactResult:
     """Hide a range of messages.
 
     Raises as ``compact`` does, and UsageError for a range that may not be hidden.
     """
-    first, between, last = hand.messages.partition(_BETWEEN)
+    first, between, last = hidden.messages.partition(_BETWEEN)
     if not (between and first and last):
-        raise UsageError(f"{hand.messages!r} is not a range; write it as FROM..TO, as in 3..9")
-    if hand.summary is not None and not hand.summary.strip():
-        raise UsageError("the summary is empty; say what the messages were about")
-    summary = (hand.summary or "").strip()
+        raise UsageError(f"{hidden.messages!r} is not a range; write it as FROM..TO, e.g. 3..9")
     settings: StageSettings = {
-        NAME: {"first": first, "last": last, "summary": summary, "widen": hand.widen}
+        NAME: {"first": first, "last": last, "summary": hidden.summary, "widen": hidden.widen}
     }
     recipe = replace(
         options.recipe,

@@ -142,7 +142,7 @@ def _pays_after(draft: Draft) -> int | None:
 def _findings(draft: Draft) -> tuple[str, ...]:
     faulty = (s for s in draft.summaries if s.findings and not s.is_built_in)
     return tuple(
-        f"the summary by {summary.writer}: {summary.findings}; compactctl audit lists them"
+        f"the summary by {summary.writer}: {summary.findings}; compactctl lab audit lists them"
         for summary in faulty
     )
 

@@ -39,10 +39,13 @@ HookAnswer = Literal["decision", "continue", "text"]
 BEFORE, AFTER, STARTED = "PreCompact", "PostCompact", "SessionStart"
 _SKILL = Path("skills") / "compactctl" / "SKILL.md"
 _PROGRAM, _CLIENT, _DIGEST = "@COMPACTCTL@", "@CLIENT@", "@DIGEST@"
-_SIGNED = re.compile(rb"Written by compactctl integrate, sha256 ([0-9a-f]{16})")
+# Both names of the command: an earlier version installed the files.
+_SIGNED = re.compile(rb"Written by compactctl (?:client )?integrate, sha256 ([0-9a-f]{16})")
 # Seconds after which a client continues without the hook's answer.
 _TIMEOUT = 60
 _STATUS_LINE = "statusLine"
+_GROUP = "client"
+_STATUS_LINE_WORDS = [_GROUP, "statusline"]
 _EVENTS = (BEFORE, AFTER, STARTED)
 # The program as it was found by this or an earlier install: by name, by path, or as a module.
 _OUR_PROGRAM = re.compile(
@@ -51,7 +54,7 @@ _OUR_PROGRAM = re.compile(
 _Place = tuple[str | int, ...]
 Action = Literal["print", "install", "uninstall"]
 _ENCODING = ("utf-8", "surrogateescape")
-_SIGNATURE = b"Written by compactctl integrate"
+_SIGNATURE = b"Written by compactctl "
 _BACKUP = ".before-compactctl"
 
 
@@ -249,7 +252,9 @@ def _our_hooks(text: str, client: str) -> list[tuple[str, _Place]]:
         for hook_index, hook in enumerate(
             _list(item.get("hooks") if isinstance(item, dict) else None)
         )
-        if _is_command(hook, _hook_arguments(event, client))
+        if _is_command(
+            hook, [*_hook_words(client), *(["--block-manual"] if event == BEFORE else [])]
+        )
     ]
 
 
@@ -258,7 +263,10 @@ def _list(value: object) -> list[Any]:
 
 
 def _is_command(value: object, arguments: list[str]) -> bool:
-    """Return whether a command is exactly one that ``integrate`` writes."""
+    """Return whether a command is exactly one that ``integrate`` writes, or wrote before.
+
+    ``arguments`` start with the name of the group, which an earlier version did not write.
+    """
     command = value.get("command") if isinstance(value, dict) else None
     if not isinstance(command, str):
         return False
@@ -266,17 +274,19 @@ def _is_command(value: object, arguments: list[str]) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    program = words[: -len(arguments)]
-    # Only this spelling is surely a list of words; any other may contain shell syntax.
-    return (
-        shlex.join(words) == command
-        and words[len(program) :] == arguments
-        and bool(_OUR_PROGRAM.fullmatch("\0".join(program)))
+    if shlex.join(words) != command:
+        # Only this spelling is surely a list of words; any other may contain shell syntax.
+        return False
+    spellings = (arguments, arguments[1:])
+    return any(
+        words[-len(spelling) :] == spelling
+        and _OUR_PROGRAM.fullmatch("\0".join(words[: -len(spelling)]))
+        for spelling in spellings
     )
 
 
-def _hook_arguments(event: str, client: str) -> list[str]:
-    return ["hook", client, "--block-manual"] if event == BEFORE else ["hook", client]
+def _hook_words(client: str) -> list[str]:
+    return [_GROUP, "hook", client]
 
 
 def _taken_back(
@@ -310,7 +320,7 @@ def _without_hook(text: str, place: _Place, like: str) -> str:
 
 
 def _without_status_line(text: str, like: str) -> str:
-    is_ours = _is_command(value_at(text, _STATUS_LINE), ["statusline"])
+    is_ours = _is_command(value_at(text, _STATUS_LINE), _STATUS_LINE_WORDS)
     return without(text, (_STATUS_LINE,), like) if is_ours and not has(like, _STATUS_LINE) else text
 
 
@@ -331,7 +341,7 @@ def _with_ours(text: str, request: InstallRequest, client_files: ClientFiles, li
     for event, item in items:
         if (event, item["hooks"][0]["command"]) not in present:
             text = with_item(text, ("hooks", event), item)
-    command = f"{request.program} statusline"
+    command = f"{request.program} {shlex.join(_STATUS_LINE_WORDS)}"
     if value_at(text, _STATUS_LINE, "command") != command:
         text = _without_status_line(text, like)
     if client_files.has_status_line and not has(text, _STATUS_LINE):
@@ -340,7 +350,7 @@ def _with_ours(text: str, request: InstallRequest, client_files: ClientFiles, li
 
 
 def _items(request: InstallRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    command = f"{request.program} hook {request.client}"
+    command = f"{request.program} {shlex.join(_hook_words(request.client))}"
     if request.block_manual:
         yield BEFORE, {"matcher": "manual", "hooks": [_hook(f"{command} --block-manual")]}
     yield AFTER, {"hooks": [_hook(command)]}

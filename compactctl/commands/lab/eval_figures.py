@@ -146,7 +146,7 @@ def read_baseline(path: str) -> Baseline:
         means = _unique(_means(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
-            f"{path}: is not a baseline; write one with compactctl eval … --json > {path}"
+            f"{path}: is not a baseline; write one with compactctl lab eval … --json > {path}"
         ) from error
     return Baseline(path, means)
 

@@ -149,7 +149,7 @@ def _with_new_session(options: RewindOptions) -> RewindOptions:
         _check_native_options(options)
         return options
     if output.in_place and output.path is not None:
-        raise UsageError("--in-place and --output contradict each other; choose one")
+        raise UsageError("--in-place and --output cannot be used together")
     if output.in_place or options.check or output.path == STANDARD_STREAM:
         return options
     if output.path is not None:
@@ -169,7 +169,7 @@ def _check_native_options(options: RewindOptions) -> None:
     others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
     contradiction = next((name for name, is_set in others.items() if is_set), None)
     if contradiction is not None:
-        raise UsageError(f"--native and {contradiction} contradict each other; choose one")
+        raise UsageError(f"--native and {contradiction} cannot be used together")
     if options.input.path == STANDARD_STREAM or is_in_database(options.input.path):
         raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
 

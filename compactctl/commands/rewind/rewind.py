@@ -151,7 +151,7 @@ def _check_options(options: RewindOptions) -> None:
         chosen = ["client", "group"]
     if len(chosen) > 1:
         names = " and ".join(f"--{name}" for name in chosen)
-        raise UsageError(f"{names} contradict each other; choose one")
+        raise UsageError(f"{names} cannot be used together")
     if options.output.in_place and not (options.client or options.group):
         raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
 

@@ -51,7 +51,7 @@ def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
     dead = sum(archive.is_dead for archive in result.archives)
     if dead:
         missing = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
-        yield f"{missing}; forget their archives with: compactctl archives --dead --forget"
+        yield f"{missing}; forget their archives with: compactctl archive --dead --forget"
 
 
 def archives_document(result: ArchivesResult) -> dict[str, Any]:

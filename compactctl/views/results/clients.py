@@ -46,7 +46,7 @@ def integrate_messages(result: IntegrateResult) -> Iterator[str]:
     """Yield what was done, and what remains to be done by the user."""
     if result.changes and result.action == "print":
         client = result.request.client
-        yield f"nothing is written; to do so: compactctl integrate {client} --install"
+        yield f"nothing is written; to do so: compactctl client integrate {client} --install"
     yield from (result.notes if result.changes else ())
 
 

@@ -33,7 +33,7 @@ def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
     """Yield the output: what each stage does, from the least to the most lossy."""
     yield Facts(tuple(Fact(stage.name, stage.title) for stage in result.stages))
     yield ""
-    yield "explain one and its options with: compactctl stages STAGE"
+    yield "explain one and its options with: compactctl show stages STAGE"
 
 
 def stages_document(result: StagesResult) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     ]
     yield table(columns, rows)
     yield ""
-    yield "explain one with: compactctl profiles NAME"
+    yield "explain one with: compactctl show profiles NAME"
 
 
 def _profile_document(profile: Profile) -> dict[str, Any]:

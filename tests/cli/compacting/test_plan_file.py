@@ -325,7 +325,7 @@ def test_options_that_a_plan_has_decided_are_refused(
 ) -> None:
     refused = ask("compact", desk, "--plan", planned(ask, desk, *HIDING), *option)
     assert refused.code == 2
-    assert f"--plan and {option[0]} contradict each other; choose one" in refused.err
+    assert f"--plan and {option[0]} cannot be used together" in refused.err
 
 
 def test_a_plan_that_was_edited_is_not_overwritten_unasked(ask: Ask, desk: Path) -> None:

@@ -57,7 +57,7 @@ def test_what_is_no_share_is_no_prefix(ask: Ask, desk: Path, share: str) -> None
 def test_a_simulation_tells_what_the_input_costs(ask: Ask, sample: Sample) -> None:
     path = sample("codex-session")
     profiles = ("--profile", "default", "--profile", "spring-tokens")
-    asked = ("simulate", path, "--window", "36k", *profiles)
+    asked = ("lab", "simulate", path, "--window", "36k", *profiles)
     found = document(ask, *asked, *PRICED)
     whole = found["uncachedInputCost"]
     assert 0 < found["inputCost"] < whole

@@ -110,14 +110,13 @@ def test_a_line_end_in_a_file_name_leaves_the_error_on_one_line(ask: Ask, comman
     assert len(outcome.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["view", "log", "rewind", "explain"])
+@pytest.mark.parametrize("command", ["view", "log", "rewind"])
 @pytest.mark.parametrize("name", ["openai-chat.jsonl", "missing"])
 def test_an_archive_is_a_folder_that_is_there(
     ask: Ask, compacted: Path, command: str, name: str
 ) -> None:
     before = compacted.read_bytes()
-    message = ("1",) if command == "explain" else ()
-    outcome = ask(command, compacted, *message, "--archive", compacted.with_name(name))
+    outcome = ask(command, compacted, "--archive", compacted.with_name(name))
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(f"compactctl {command}: invalid value for '--archive': ")
     assert compacted.read_bytes() == before

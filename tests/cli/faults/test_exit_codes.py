@@ -23,7 +23,7 @@ def test_a_package_that_a_command_needs_and_that_is_not_there_is_2(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    outcome = ask("mcp")
+    outcome = ask("client", "mcp")
     assert (outcome.code, outcome.out) == (2, "")
     assert "the MCP server needs the package mcp, version 2; type: " in outcome.err
 

@@ -39,7 +39,7 @@ def below(folder: Path) -> dict[Path, bytes]:
         ("rewind", "SMALL"),
         ("rewind", "SMALL", "-o", "FOLDER/back.jsonl"),
         ("batch", "DESK", "--report", "FOLDER/report.parquet"),
-        ("limit-output", "DESK", "--max-bytes", "10", "--spill-dir", "FOLDER/spilled"),
+        ("harness", "limit-output", "DESK", "--max-bytes", "10", "--spill-dir", "FOLDER/spilled"),
     ],
     ids=" ".join,
 )

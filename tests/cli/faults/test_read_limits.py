@@ -25,10 +25,8 @@ MANY = FIRST * 300
 
 # What a command is to do, where it has to be told.
 NEEDED = {
-    "explain": ("1",),
     "compact": ("--layout", "inline"),
     "rescue": ("-n",),
-    "tag": ("--truncate", "1..1", "-n"),
 }
 
 
@@ -170,8 +168,8 @@ def test_no_more_is_read_than_the_limits_allow(unit: bytes) -> None:
         ("compact", "RUN", "--summary-file", "BIG"),
         ("compact", "RUN", "--template", "BIG"),
         ("compact", "RUN", "--from-error", "BIG"),
-        ("overflow", "BIG"),
-        ("limit-output", "BIG"),
+        ("harness", "overflow", "BIG"),
+        ("harness", "limit-output", "BIG"),
         ("--config", "BIG", "stats", "RUN"),
     ],
     ids=lambda arguments: " ".join(arguments[:3]),
@@ -191,7 +189,7 @@ def test_what_is_read_beside_a_transcript_is_limited(
 
 
 NO_TRANSCRIPT = {
-    *("stages", "profiles", "models", "config"),
+    *("stages", "profiles", "models", "settings", "cache"),
     # An error, the output of a tool, files of any kind.
     *("overflow", "limit-output", "file-budget"),
     # The ends of sessions, never a whole one.
@@ -201,7 +199,7 @@ NO_TRANSCRIPT = {
     # An agent that asks cannot be asked to raise a limit.
     "mcp",
     # What batches found out.
-    *("report", "cache", "archives"),
+    *("report", "archive"),
 }
 
 

@@ -59,11 +59,11 @@ WRITING = {
         "batch run.jsonl --report report.parquet", ("batch other.jsonl --report report.parquet",)
     ),
     "compact with its hidden lines": Writing(f"{COMPACT} --archived-out hidden.txt"),
-    "tag": Writing("tag run.jsonl --truncate 3..8"),
+    "hide": Writing("compact run.jsonl --hide 3..8"),
     "curve": Writing(
-        "eval run.jsonl --stages truncate --keep 0.5 --plot curve.svg",
+        "lab eval run.jsonl --stages truncate --keep 0.5 --plot curve.svg",
     ),
-    "spill": Writing("limit-output run.jsonl --max-bytes 500 --spill-dir saved/today"),
+    "spill": Writing("harness limit-output run.jsonl --max-bytes 500 --spill-dir saved/today"),
 }
 
 

@@ -1,4 +1,4 @@
-"""``compactctl chunks``."""
+"""``compactctl harness chunks``."""
 
 import json
 from itertools import pairwise
@@ -9,7 +9,7 @@ from cli.asking import Ask, Sample
 
 def test_the_chunks_are_those_of_the_stage(ask: Ask, sample: Sample) -> None:
     path = sample("openai-chat")
-    shown = json.loads(ask("chunks", path, "--window", "16k", "--json").out)
+    shown = json.loads(ask("harness", "chunks", path, "--window", "16k", "--json").out)
     (found,) = shown["conversations"]
     rows = found["chunks"]
     assert (found["limitTokens"], found["reason"]) == (6_400, None)
@@ -23,14 +23,16 @@ def test_the_chunks_are_those_of_the_stage(ask: Ask, sample: Sample) -> None:
 
 
 def test_the_screen_has_a_row_for_each(ask: Ask, sample: Sample) -> None:
-    lines = ask("chunks", sample("openai-chat"), "--window", "16k").out.splitlines()
+    lines = ask("harness", "chunks", sample("openai-chat"), "--window", "16k").out.splitlines()
     assert lines[0].split() == ["Chunk", "Lines", "Messages", "Left", "out", "Tokens"]
     assert lines[2].startswith("    1  2 to ")
     assert any(line.startswith("at most 6,400 tokens in a chunk; ") for line in lines)
 
 
 def test_several_conversations_are_divided_one_by_one(ask: Ask, sample: Sample) -> None:
-    shown = ask("chunks", sample("openai-chat-conversations"), "--chunk-keep-recent", "2").out
+    shown = ask(
+        "harness", "chunks", sample("openai-chat-conversations"), "--chunk-keep-recent", "2"
+    ).out
     assert "Conversation 1\n" in shown
     assert "Conversation 2\n" in shown
 
@@ -46,10 +48,10 @@ def test_several_conversations_are_divided_one_by_one(ask: Ask, sample: Sample) 
 def test_why_there_are_none_is_said(
     ask: Ask, sample: Sample, option: str, value: str, reason: str
 ) -> None:
-    assert f"{reason}\n" in ask("chunks", sample("openai-chat"), option, value).out
+    assert f"{reason}\n" in ask("harness", "chunks", sample("openai-chat"), option, value).out
 
 
 def test_the_options_of_the_stage_are_explained(ask: Ask) -> None:
-    shown = ask("chunks", "--help").out
+    shown = ask("harness", "chunks", "--help-all").out
     assert "--chunk-formula" in shown
     assert "--prune-placeholder" not in shown

@@ -1,4 +1,4 @@
-"""``compactctl file-budget``."""
+"""``compactctl harness file-budget``."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
-    outcome = ask("file-budget", *arguments, "--json")
+    outcome = ask("harness", "file-budget", *arguments, "--json")
     assert outcome.code == 0
     found = json.loads(outcome.out)
     assert isinstance(found, dict)
@@ -90,6 +90,6 @@ def test_what_means_nothing_is_refused(
     ask: Ask, files: list[Path], arguments: tuple[str, ...], code: int
 ) -> None:
     given = [str(files[1]) if each == "FILE" else each for each in arguments]
-    outcome = ask("file-budget", *given)
+    outcome = ask("harness", "file-budget", *given)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.count("\n") == 1

@@ -21,7 +21,7 @@ def saved_at(folder: Path, data: bytes) -> Path:
 def test_what_is_within_the_limits_comes_out_as_it_went_in(
     ask: Ask, tmp_path: Path, data: bytes
 ) -> None:
-    outcome = ask("limit-output", "--spill-dir", tmp_path, stdin=data)
+    outcome = ask("harness", "limit-output", "--spill-dir", tmp_path, stdin=data)
     assert (outcome.code, outcome.out.encode(), outcome.err) == (0, data, "")
     assert list(tmp_path.iterdir()) == []
 
@@ -31,15 +31,15 @@ def test_on_a_runner_no_line_of_an_output_is_a_command_but_a_document_has_it_as_
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "::error::no such file\n"
-    assert ask("limit-output", stdin=line.encode()).out == line
+    assert ask("harness", "limit-output", stdin=line.encode()).out == line
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert ask("limit-output", stdin=line.encode()).out == f"\\{line}"
-    document = ask("limit-output", "--json", stdin=line.encode()).out
+    assert ask("harness", "limit-output", stdin=line.encode()).out == f"\\{line}"
+    document = ask("harness", "limit-output", "--json", stdin=line.encode()).out
     assert json.loads(document)["content"] == line
 
 
 def test_what_is_over_is_cut_at_both_ends(ask: Ask) -> None:
-    shown = ask("limit-output", stdin=LOG).out
+    shown = ask("harness", "limit-output", stdin=LOG).out
     assert line_count(shown) == 2_000
     assert shown.startswith("line 0 of the log\n")
     assert shown.endswith("line 4999 of the log\n")
@@ -68,13 +68,18 @@ def test_which_end_stays_is_chosen(
 
 def test_the_whole_output_is_saved_for_its_owner(ask: Ask, tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "today"
-    shown = ask("limit-output", "--max-bytes", "500", "--spill-dir", folder, stdin=LOG).out
+    shown = ask(
+        "harness", "limit-output", "--max-bytes", "500", "--spill-dir", folder, stdin=LOG
+    ).out
     place = saved_at(folder, LOG)
     assert place.read_bytes() == LOG
     assert place.stat().st_mode & 0o077 == 0
     assert f" bytes]\nFull output saved to: {place}\n" in shown
     assert len(shown.encode()) <= 500
-    assert ask("limit-output", "--max-bytes", "500", "--spill-dir", folder, stdin=LOG).out == shown
+    assert (
+        ask("harness", "limit-output", "--max-bytes", "500", "--spill-dir", folder, stdin=LOG).out
+        == shown
+    )
     assert list(folder.iterdir()) == [place]
 
 
@@ -95,7 +100,16 @@ def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_the_document_has_the_fields_of_neurolink(ask: Ask, tmp_path: Path) -> None:
     found = json.loads(
-        ask("limit-output", "--max-lines", "9", "--spill-dir", tmp_path, "--json", stdin=LOG).out
+        ask(
+            "harness",
+            "limit-output",
+            "--max-lines",
+            "9",
+            "--spill-dir",
+            tmp_path,
+            "--json",
+            stdin=LOG,
+        ).out
     )
     assert found.pop("content").count("\n") == 9
     assert found == {
@@ -104,7 +118,7 @@ def test_the_document_has_the_fields_of_neurolink(ask: Ask, tmp_path: Path) -> N
         "savedPath": str(saved_at(tmp_path, LOG)),
         "originalSize": len(LOG),
     }
-    assert json.loads(ask("limit-output", "--json", stdin=b"hi \xff").out) == {
+    assert json.loads(ask("harness", "limit-output", "--json", stdin=b"hi \xff").out) == {
         "schema": "compactctl.limit-output/1",
         "content": "hi \udcff",
         "truncated": False,
@@ -115,7 +129,7 @@ def test_the_document_has_the_fields_of_neurolink(ask: Ask, tmp_path: Path) -> N
 
 def test_an_output_that_cannot_be_saved_is_told(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    outcome = ask("limit-output", "--spill-dir", tmp_path / "taken", stdin=LOG)
+    outcome = ask("harness", "limit-output", "--spill-dir", tmp_path / "taken", stdin=LOG)
     assert (outcome.code, outcome.out) == (74, "")
     assert outcome.err == (
         f"compactctl: {tmp_path / 'taken'}: File exists; the full output is not saved; "
@@ -124,4 +138,4 @@ def test_an_output_that_cannot_be_saved_is_told(ask: Ask, tmp_path: Path) -> Non
 
 
 def test_a_missing_file_is_told(ask: Ask, tmp_path: Path) -> None:
-    assert ask("limit-output", tmp_path / "missing").code == 3
+    assert ask("harness", "limit-output", tmp_path / "missing").code == 3

@@ -1,4 +1,4 @@
-"""``compactctl overflow``: text, file or standard input, and an exit code to branch on."""
+"""``compactctl harness overflow``: text, file or standard input, and an exit code to branch on."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ LONG = "prompt is too long: 205000 tokens > 200000 maximum"
 
 
 def test_a_text_is_judged(ask: Ask) -> None:
-    outcome = ask("overflow", LONG)
+    outcome = ask("harness", "overflow", LONG)
     assert (outcome.code, outcome.err) == (0, "")
     assert "anthropic" in outcome.out
     assert "5,000 tokens" in outcome.out
@@ -18,7 +18,7 @@ def test_a_text_is_judged(ask: Ask) -> None:
 
 
 def test_another_error_is_1(ask: Ask) -> None:
-    outcome = ask("overflow", "429 rate limit exceeded")
+    outcome = ask("harness", "overflow", "429 rate limit exceeded")
     assert (outcome.code, outcome.err) == (1, "")
     assert outcome.out.startswith("no overflow")
     assert "can succeed later" in outcome.out
@@ -28,13 +28,13 @@ def test_a_file_and_standard_input_are_read(ask: Ask, tmp_path: Path) -> None:
     body = json.dumps({"error": {"message": LONG}})
     path = tmp_path / "error.json"
     path.write_text(body)
-    shown = ask("overflow", LONG).out
-    assert ask("overflow", path).out == shown
-    assert ask("overflow", "-", stdin=body.encode()).out == shown
+    shown = ask("harness", "overflow", LONG).out
+    assert ask("harness", "overflow", path).out == shown
+    assert ask("harness", "overflow", "-", stdin=body.encode()).out == shown
 
 
 def test_the_document(ask: Ask) -> None:
-    assert json.loads(ask("overflow", LONG, "--json").out) == {
+    assert json.loads(ask("harness", "overflow", LONG, "--json").out) == {
         "schema": "compactctl.overflow/1",
         "overflow": True,
         "provider": "anthropic",
@@ -49,15 +49,15 @@ def test_the_document(ask: Ask) -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_nothing_to_judge_is_3(ask: Ask, text: str) -> None:
-    outcome = ask("overflow", text)
+    outcome = ask("harness", "overflow", text)
     assert (outcome.code, outcome.out) == (3, "")
     assert "the error is empty" in outcome.err
 
 
 def test_a_folder_is_3(ask: Ask, tmp_path: Path) -> None:
-    assert ask("overflow", tmp_path).code == 3
+    assert ask("harness", "overflow", tmp_path).code == 3
 
 
 @pytest.mark.parametrize("text", ["x" * 10_000, "a\0b", "../" * 2_000 + "prompt is too long"])
 def test_a_text_that_can_be_no_path_is_a_text(ask: Ask, text: str) -> None:
-    assert ask("overflow", text).code == (0 if "too long" in text else 1)
+    assert ask("harness", "overflow", text).code == (0 if "too long" in text else 1)

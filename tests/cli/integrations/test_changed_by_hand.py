@@ -18,11 +18,13 @@ from compactctl.store.client_folders import this_machine
 
 Edit = Callable[[str], str]
 
-OWN_LINE = '"statusLine": {"type": "command", "command": "git status -sb; compactctl statusline"}'
+OWN_LINE = (
+    '"statusLine": {"type": "command", "command": "git status -sb; compactctl client statusline"}'
+)
 OUR_LINE = re.compile(
     r'\s*"statusLine": \{\s*"type": "command",\s*"command": "compactctl.*?\},', re.DOTALL
 )
-OWN_HOOK = '{"hooks": [{"type": "command", "command": "compactctl hook codex | tee ~/log"}]}'
+OWN_HOOK = '{"hooks": [{"type": "command", "command": "compactctl client hook codex | tee ~/log"}]}'
 BASES = {
     "none": None,
     "empty": "{}",
@@ -33,7 +35,9 @@ BASES = {
     "empty lists": '{"hooks": {"PostCompact": [ ], "SessionStart":[]}}',
     "commented lists": '{"hooks": {\n  // later\n}, "model": "opus"\n}\n',
     "own status line": f'{{\n  {OWN_LINE}, // mine\n  "model": "opus"\n}}\n',
-    "our status line": '{"statusLine": {"type": "command", "command": "compactctl statusline"}}',
+    "our status line": (
+        '{"statusLine": {"type": "command", "command": "compactctl client statusline"}}'
+    ),
     "own hooks": '{"model": "opus",\t"hooks": {\n "PostCompact": [ ' + OWN_HOOK + " ],\n} }",
     "no status line": '{"statusLine": null}\n',
 }
@@ -121,14 +125,14 @@ def test_all_of_the_users_is_as_it_was_and_nothing_of_ours_is_left(
         if kind == "an own status line" and "statusLine" in base:
             continue
         path.write_bytes(base.encode())
-        assert ask("integrate", client, "--install", *block).code == 0, (name, kind)
+        assert ask("client", "integrate", client, "--install", *block).code == 0, (name, kind)
         copy = path.with_name(f"{path.name}.before-compactctl")
         assert copy.read_bytes() == base.encode(), (name, kind)
         installed = path.read_bytes().decode()
         if kind == "an own status line":
             installed = OUR_LINE.sub("", installed, count=1)
         path.write_bytes(edit(installed).encode())
-        outcome = ask("integrate", client, "--uninstall")
+        outcome = ask("client", "integrate", client, "--uninstall")
         assert outcome.code == 0, (name, kind, outcome.err)
         assert list(state(home)) == [path], (name, kind)
         left, wanted = path.read_bytes().decode(), edit(base)
@@ -147,12 +151,12 @@ def test_settings_that_were_made_here_go_unless_they_hold_something_else(
 ) -> None:
     path = settings_of(client)
     assert path is not None
-    ask("integrate", client, "--install")
-    ask("integrate", client, "--uninstall")
+    ask("client", "integrate", client, "--install")
+    ask("client", "integrate", client, "--uninstall")
     assert state(home) == {}
-    ask("integrate", client, "--install")
+    ask("client", "integrate", client, "--install")
     path.write_text(path.read_text().replace("{", '{\n  "theme": "dark", // mine', 1))
-    ask("integrate", client, "--uninstall")
+    ask("client", "integrate", client, "--uninstall")
     assert state(home) == {path: b'{\n  "theme": "dark" // mine\n}\n'}
 
 
@@ -160,8 +164,8 @@ def test_settings_that_were_made_here_go_unless_they_hold_something_else(
 def test_an_own_hook_in_the_same_list_stays_before_and_behind_ours(ask: Ask, client: str) -> None:
     path = settings_of(client)
     assert path is not None
-    for old in ('"PostCompact": [', '"command": "compactctl hook'):
-        ask("integrate", client, "--install")
+    for old in ('"PostCompact": [', '"command": "compactctl client hook'):
+        ask("client", "integrate", client, "--install")
         text = path.read_text()
         own = '{"type": "command", "command": "say done"}'
         new = f'"PostCompact": [\n{{"hooks": [{own}]}},'
@@ -170,7 +174,7 @@ def test_an_own_hook_in_the_same_list_stays_before_and_behind_ours(ask: Ask, cli
         else:
             text = text.replace(old, new)
         path.write_text(text)
-        assert ask("integrate", client, "--uninstall").code == 0
+        assert ask("client", "integrate", client, "--uninstall").code == 0
         left = json.loads(path.read_text())
         assert left == {"hooks": {"PostCompact": [{"hooks": [json.loads(own)]}]}}
         path.unlink()
@@ -182,12 +186,12 @@ def test_a_changed_option_of_ours_stays_over_another_install_and_goes(
 ) -> None:
     path = settings_of(client)
     assert path is not None
-    ask("integrate", client, "--install")
+    ask("client", "integrate", client, "--install")
     changed = path.read_text().replace('"timeout": 60', '"timeout": 5 /* quick */')
     path.write_text(changed)
-    assert ask("integrate", client, "--install").code == 0
+    assert ask("client", "integrate", client, "--install").code == 0
     assert path.read_text() == changed
-    assert ask("integrate", client, "--uninstall").code == 0
+    assert ask("client", "integrate", client, "--uninstall").code == 0
     assert "compactctl" not in path.read_text()
     assert path.read_text().count("/* quick */") == changed.count("/* quick */")
 
@@ -202,13 +206,13 @@ def test_settings_that_are_gone_or_damaged_are_an_error_and_nothing_is_changed(
     assert path is not None
     path.parent.mkdir(parents=True)
     path.write_text('{"model": "opus"}')
-    ask("integrate", client, "--install")
+    ask("client", "integrate", client, "--install")
     if damage == "removed":
         path.unlink()
     else:
         path.write_text("{" if damage == "invalid" else "{}")
     before = state(home)
-    outcome = ask("integrate", client, action)
+    outcome = ask("client", "integrate", client, action)
     assert outcome.code in (2, 4)
     assert path.name in outcome.err
     assert state(home) == before
@@ -218,17 +222,17 @@ def test_settings_that_are_gone_or_damaged_are_an_error_and_nothing_is_changed(
 def test_a_file_of_ours_that_was_changed_by_hand_is_not_lost(
     ask: Ask, home: Path, client: str
 ) -> None:
-    ask("integrate", client, "--install")
+    ask("client", "integrate", client, "--install")
     found = next(each for each in ALL_INTEGRATIONS if each.client == client)
     for path in found.files(this_machine()).files.values():
         whole = path.read_bytes()
         path.write_bytes(whole + b"mine\n")
         before = state(home)
         for action in ("--install", "--uninstall"):
-            outcome = ask("integrate", client, action)
+            outcome = ask("client", "integrate", client, action)
             assert outcome.code == 2
             assert str(path) in outcome.err
             assert state(home) == before
         path.write_bytes(whole.replace(b"\n", b"\r\n"))
-    assert ask("integrate", client, "--uninstall").code == 0
+    assert ask("client", "integrate", client, "--uninstall").code == 0
     assert state(home) == {}

@@ -22,7 +22,7 @@ def told(transcript: Path, event: str, **more: str) -> bytes:
 
 
 def answer(ask: Ask, *arguments: str, stdin: bytes) -> Any:
-    outcome = ask("hook", *arguments, stdin=stdin)
+    outcome = ask("client", "hook", *arguments, stdin=stdin)
     assert (outcome.code, outcome.err) == (0, "")
     return json.loads(outcome.out) if outcome.out else None
 
@@ -83,8 +83,8 @@ def test_the_agent_of_pi_is_told_how_to_search_though_nothing_was_lost(
     ask: Ask, session: Path
 ) -> None:
     good = told(session, "PostCompact", compact_summary=f"The user said: {RULE}")
-    assert "view pi:. --archived --grep" in ask("hook", "pi", stdin=good).out
-    assert ask("hook", "opencode", stdin=good).out == ""
+    assert "view pi:. --archived --grep" in ask("client", "hook", "pi", stdin=good).out
+    assert ask("client", "hook", "opencode", stdin=good).out == ""
 
 
 @pytest.mark.parametrize("client", ["opencode", "pi"])
@@ -92,7 +92,7 @@ def test_a_compaction_in_the_file_is_audited(ask: Ask, sample: Sample, client: s
     compacted = sample("claude-code-session")
     assert ask("compact", compacted, "--stages", "truncate").code == 0
     path = compacted.with_name("claude-code-session.compacted.jsonl")
-    outcome = ask("hook", client, stdin=told(path, "PostCompact"))
+    outcome = ask("client", "hook", client, stdin=told(path, "PostCompact"))
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("The summary does not tell: ")
     assert outcome.out.count("\n") == 1
@@ -121,7 +121,7 @@ def test_the_agent_is_told_how_to_search_only_after_a_compaction(ask: Ask, sessi
 def test_whatever_goes_wrong_the_client_goes_on(
     ask: Ask, arguments: tuple[str, ...], stdin: bytes
 ) -> None:
-    outcome = ask("hook", *arguments, stdin=stdin)
+    outcome = ask("client", "hook", *arguments, stdin=stdin)
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith("compactctl: ")
     assert outcome.err.count("\n") == 1

@@ -48,24 +48,24 @@ def put(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_nothing_is_written_unless_it_is_asked_for(ask: Ask, home: Path, client: str) -> None:
-    shown = ask("integrate", client)
+    shown = ask("client", "integrate", client)
     assert shown.code == 0
     assert "new: " in shown.out
     assert "--archived --grep" in shown.out
     assert "--install" in shown.err
     assert state(home) == {}
-    assert ask("integrate", client, "--print").out == shown.out
+    assert ask("client", "integrate", client, "--print").out == shown.out
 
 
 def test_a_client_runs_the_program_by_its_name_where_a_shell_finds_it(
     ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
-    by_python = f"{shlex.quote(sys.executable)} -m compactctl hook codex"
-    assert by_python in ask("integrate", "codex").out
+    by_python = f"{shlex.quote(sys.executable)} -m compactctl client hook codex"
+    assert by_python in ask("client", "integrate", "codex").out
     put(home / "compactctl", "#!/bin/sh\n").chmod(0o755)
-    shown = ask("integrate", "codex").out
-    assert "compactctl hook codex" in shown
+    shown = ask("client", "integrate", "codex").out
+    assert "compactctl client hook codex" in shown
     assert by_python not in shown
 
 
@@ -73,17 +73,17 @@ def test_a_client_runs_the_program_by_its_name_where_a_shell_finds_it(
 def test_what_is_installed_is_what_was_shown_and_goes_again(
     ask: Ask, home: Path, client: str
 ) -> None:
-    told = json.loads(ask("integrate", client, "--json").out)["changes"]
-    assert ask("integrate", client, "--install").code == 0
+    told = json.loads(ask("client", "integrate", client, "--json").out)["changes"]
+    assert ask("client", "integrate", client, "--install").code == 0
     found = state(home)
     assert {name: text.decode() for name, text in found.items()} == {
         Path(each["path"]).relative_to(home).as_posix(): each["after"] for each in told
     }
-    assert "it is set up" in ask("integrate", client, "--install").out
+    assert "it is set up" in ask("client", "integrate", client, "--install").out
     assert state(home) == found
-    assert ask("integrate", client, "--uninstall").code == 0
+    assert ask("client", "integrate", client, "--uninstall").code == 0
     assert state(home) == {}
-    assert "nothing of compactctl's" in ask("integrate", client, "--uninstall").out
+    assert "nothing of compactctl's" in ask("client", "integrate", client, "--uninstall").out
 
 
 @pytest.mark.parametrize("client", SETTINGS)
@@ -95,29 +95,29 @@ def test_settings_come_back_to_the_byte(ask: Ask, home: Path, client: str, text:
     path = put(home / SETTINGS[client], text)
     path.chmod(0o640)
     for _ in range(2):
-        assert ask("integrate", client, "--install", "--block-manual").code == 0
+        assert ask("client", "integrate", client, "--install", "--block-manual").code == 0
     assert path.with_name(f"{path.name}.before-compactctl").read_bytes() == text.encode()
-    assert path.read_bytes().count(b"compactctl hook") == 3
+    assert path.read_bytes().count(b"compactctl client hook") == 3
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert ask("integrate", client, "--uninstall").code == 0
+    assert ask("client", "integrate", client, "--uninstall").code == 0
     assert state(home) == {SETTINGS[client]: text.encode()}
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_what_was_changed_meanwhile_stays(ask: Ask, home: Path) -> None:
     path = put(home / SETTINGS["claude-code"], MINE)
-    ask("integrate", "claude-code", "--install")
+    ask("client", "integrate", "claude-code", "--install")
     path.write_text(path.read_text().replace("opus", "haiku"))
-    ask("integrate", "claude-code", "--uninstall")
+    ask("client", "integrate", "claude-code", "--uninstall")
     assert path.read_text() == MINE.replace("opus", "haiku")
 
 
 def test_a_status_line_of_ones_own_stays(ask: Ask, home: Path) -> None:
     mine = '{"statusLine": {"type": "command", "command": "my-line"}}'
     path = put(home / SETTINGS["claude-code"], mine)
-    ask("integrate", "claude-code", "--install")
+    ask("client", "integrate", "claude-code", "--install")
     assert json.loads(path.read_text())["statusLine"]["command"] == "my-line"
-    ask("integrate", "claude-code", "--uninstall")
+    ask("client", "integrate", "claude-code", "--uninstall")
     assert path.read_text() == mine
 
 
@@ -128,17 +128,17 @@ def test_settings_that_are_a_link_are_written_where_they_lie(
     link = home / SETTINGS["claude-code"]
     link.parent.mkdir()
     link.symlink_to(place)
-    ask("integrate", "claude-code", "--install")
+    ask("client", "integrate", "claude-code", "--install")
     assert link.is_symlink()
-    assert b"compactctl hook" in place.read_bytes()
-    ask("integrate", "claude-code", "--uninstall")
+    assert b"compactctl client hook" in place.read_bytes()
+    ask("client", "integrate", "claude-code", "--uninstall")
     assert (link.is_symlink(), place.read_text()) == (True, MINE)
 
 
 @pytest.mark.parametrize("action", ["--print", "--install", "--uninstall"])
 def test_settings_that_are_damaged_are_left_alone(ask: Ask, home: Path, action: str) -> None:
     path = put(home / SETTINGS["claude-code"], '{\n"model": opus}')
-    outcome = ask("integrate", "claude-code", action)
+    outcome = ask("client", "integrate", "claude-code", action)
     assert outcome.code == 4
     assert "settings.json: is not JSON in line 2" in outcome.err
     assert outcome.err.count("\n") == 1
@@ -151,10 +151,10 @@ def test_a_file_of_somebody_else_is_left_alone(
     ask: Ask, home: Path, client: str, name: str
 ) -> None:
     path = put(home / name, "mine")
-    refused = ask("integrate", client, "--install")
+    refused = ask("client", "integrate", client, "--install")
     assert refused.code == 2
     assert "is not compactctl's" in refused.err
-    assert ask("integrate", client, "--uninstall").code == 0
+    assert ask("client", "integrate", client, "--uninstall").code == 0
     assert (path.read_text(), list(state(home))) == ("mine", [name])
 
 
@@ -162,25 +162,25 @@ def test_clients_that_were_moved_are_found(
     ask: Ask, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
-    ask("integrate", "claude-code", "--install")
+    ask("client", "integrate", "claude-code", "--install")
     assert (tmp_path / "moved" / "settings.json").exists()
     assert state(home) == {}
 
 
 OWN = """{
-  "statusLine": {"type": "command", "command": "~/bin/branch.sh; compactctl statusline"},
+  "statusLine": {"type": "command", "command": "~/bin/branch.sh; compactctl client statusline"},
   "hooks": {"PreCompact": [{"hooks": [
-    {"type": "command", "command": "~/bin/backup.sh && compactctl hook claude-code"}]}]}
+    {"type": "command", "command": "~/bin/backup.sh && compactctl client hook claude-code"}]}]}
 }
 """
 
 
 def test_commands_of_ones_own_that_call_compactctl_stay(ask: Ask, home: Path) -> None:
     path = put(home / SETTINGS["claude-code"], OWN)
-    assert ask("integrate", "claude-code", "--install").code == 0
-    assert "branch.sh; compactctl statusline" in path.read_text()
-    assert "backup.sh && compactctl hook" in path.read_text()
-    assert ask("integrate", "claude-code", "--uninstall").code == 0
+    assert ask("client", "integrate", "claude-code", "--install").code == 0
+    assert "branch.sh; compactctl client statusline" in path.read_text()
+    assert "backup.sh && compactctl client hook" in path.read_text()
+    assert ask("client", "integrate", "claude-code", "--uninstall").code == 0
     assert state(home) == {SETTINGS["claude-code"]: OWN.encode()}
 
 
@@ -192,23 +192,23 @@ def test_what_an_earlier_install_wrote_goes(ask: Ask, home: Path, program: str) 
     command = f"{program} hook codex"
     hook = {"hooks": [{"type": "command", "command": command}]}
     put(home / SETTINGS["codex"], json.dumps({"hooks": {"PostCompact": [hook]}}))
-    assert ask("integrate", "codex", "--uninstall").code == 0
+    assert ask("client", "integrate", "codex", "--uninstall").code == 0
     assert "compactctl" not in "".join(each.decode() for each in state(home).values())
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "compactctl hook codex; say done",
-        "compactctl hook codex | tee log",
-        "nice compactctl hook codex",
+        "compactctl client hook codex; say done",
+        "compactctl client hook codex | tee log",
+        "nice compactctl client hook codex",
         "$HOME/bin/compactctl hook codex",
-        "compactctl hook codex\nsay done",
+        "compactctl client hook codex\nsay done",
     ],
 )
 def test_a_command_that_is_more_than_ours_stays(ask: Ask, home: Path, command: str) -> None:
     hook = {"hooks": [{"type": "command", "command": command}]}
     text = json.dumps({"hooks": {"PostCompact": [hook]}})
     path = put(home / SETTINGS["codex"], text)
-    assert ask("integrate", "codex", "--uninstall").code == 0
+    assert ask("client", "integrate", "codex", "--uninstall").code == 0
     assert path.read_text() == text

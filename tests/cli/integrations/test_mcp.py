@@ -123,6 +123,6 @@ def test_it_ends_when_its_input_does_and_prints_nothing_else(home: Home, tmp_pat
 
 def test_without_the_sdk_it_says_how_to_get_it(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    refused = ask("mcp")
+    refused = ask("client", "mcp")
     assert refused.code == 2
     assert refused.err.endswith("version 2; type: " + install_command("mcp>=2") + "\n")

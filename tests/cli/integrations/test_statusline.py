@@ -41,7 +41,7 @@ BOUNDARY = b'{"type":"system","subtype":"compact_boundary","uuid":"b"}\n'
 
 
 def line(ask: Ask, told: Any) -> str:
-    outcome = ask("statusline", stdin=json.dumps(told).encode())
+    outcome = ask("client", "statusline", stdin=json.dumps(told).encode())
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.count("\n") == 1
     return outcome.out.removesuffix("\n")
@@ -66,7 +66,7 @@ def test_before_the_first_answer_there_is_no_context(ask: Ask) -> None:
     assert line(ask, {**CLAUDE_CODE, "context_window": early}) == (
         "context: not told yet · compacts at 167k"
     )
-    document = json.loads(ask("statusline", "--json", stdin=b"{}").out)
+    document = json.loads(ask("client", "statusline", "--json", stdin=b"{}").out)
     assert document == {
         "schema": "compactctl.statusline/1",
         "context": None,
@@ -80,7 +80,7 @@ def test_before_the_first_answer_there_is_no_context(ask: Ask) -> None:
     "arguments", [("--no-such-option",), ("extra",), ("--json=yes",)], ids=" ".join
 )
 def test_wrong_options_do_not_fail_the_client(ask: Ask, arguments: tuple[str, ...]) -> None:
-    outcome = ask("statusline", *arguments)
+    outcome = ask("client", "statusline", *arguments)
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith("compactctl: ")
     assert outcome.err.count("\n") == 1
@@ -111,7 +111,7 @@ KEYS = st.sampled_from([*CLAUDE_CODE, *COPILOT_CLI["context_window"], "current_u
     )
 )
 def test_whatever_a_client_tells_there_is_one_line(ask: Ask, told: bytes) -> None:
-    outcome = ask("statusline", stdin=told)
+    outcome = ask("client", "statusline", stdin=told)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.count("\n") == 1
     assert outcome.out.removesuffix("\n").isprintable()

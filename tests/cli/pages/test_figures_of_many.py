@@ -11,7 +11,17 @@ from cli.pages.hostile import HOSTILE
 from cli.pages.reading import Page, assert_inert
 
 SESSION = SAMPLES / "claude-code-session.jsonl"
-EVALUATED = ("eval", SESSION, "--counter", "chars/4", "--stages", "distill", "--keep", "50%,10%")
+EVALUATED = (
+    "lab",
+    "eval",
+    SESSION,
+    "--counter",
+    "chars/4",
+    "--stages",
+    "distill",
+    "--keep",
+    "50%,10%",
+)
 BAD = "a<img src=x onerror=alert(1)> b"
 
 

@@ -63,7 +63,7 @@ def page_named(name: str, ask: Ask, sample: Sample, folder: Path) -> Path:
     asked: dict[str, tuple[str | Path, ...]] = {
         "compaction": ("compact", "-n", path, "--stages", "dedup,prune,summarize",
                        "--prune-min-savings", "0"),
-        "evaluation": ("eval", path, "--counter", "chars/4", "--stages", "distill"),
+        "evaluation": ("lab", "eval", path, "--counter", "chars/4", "--stages", "distill"),
         "batch": ("batch", path, sample("codex-session"), sample("openai-chat"), "--no-cache"),
     }  # fmt: skip
     assert ask(*asked[name], "--html", page).code == 0

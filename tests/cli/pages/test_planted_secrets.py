@@ -150,7 +150,7 @@ def test_nothing_shows_a_planted_secret(
     for command in asked:
         done = ask(*command)
         assert done.code in {0, 1, 5}, done.err
-    prompt = ask("prompt", path, "--keep-turns", "0")
+    prompt = ask("harness", "prompt", path, "--keep-turns", "0")
     assert prompt.code == 0, prompt.err
     # What a plan writes is carried out, so that its texts are those of the transcript.
     messages = json.loads(plan.read_text())["messages"]
@@ -175,7 +175,7 @@ def test_a_redacted_page_names_no_account_and_no_argument(ask: Ask, tmp_path: Pa
             ["stats", path],
             ["compact", path, "-n", "--keep", "30%"],
             ["batch", path],
-            ["eval", path],
+            ["lab", "eval", path],
         ]
         for command in commands:
             ask(*command, "--counter-cmd", counter, "--html", page, "-f", *redact)
@@ -198,7 +198,7 @@ def test_a_redacted_page_names_no_file_of_an_option(ask: Ask, desk: Path, tmp_pa
         ["stats", desk],
         ["compact", desk, "-n", "--profile", profile],
         ["batch", desk, "--profile", profile],
-        ["eval", desk, "--profile", profile],
+        ["lab", "eval", desk, "--profile", profile],
     ]
     for command in commands:
         for counter in (f"file:{ranks}", "o200k_base"):

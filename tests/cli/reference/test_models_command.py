@@ -1,4 +1,4 @@
-"""``compactctl models`` and ``--windows``."""
+"""``compactctl show models`` and ``--windows``."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,14 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_every_row_is_listed(ask: Ask) -> None:
-    shown = ask("models").out
+    shown = ask("show", "models").out
     for row in ("claude-opus-4.5", "gpt-4.1 ", "huggingface/"):
         assert f"\n{row}" in shown
     assert "1,047,576" in shown
 
 
 def test_clients_are_listed_with_rule_source_and_date(ask: Ask) -> None:
-    shown = ask("models").out
+    shown = ask("show", "models").out
     assert "\nClaude Code before 2.1.21 " in shown
     assert "\nCodex " in shown
     assert "2026-08: openai/codex" in shown
@@ -52,14 +52,14 @@ def test_the_table_fits_a_terminal(tmp_path: Path, width: int) -> None:
     ],
 )
 def test_how_a_name_is_looked_up(ask: Ask, name: str, words: tuple[str, ...]) -> None:
-    outcome = ask("models", name)
+    outcome = ask("show", "models", name)
     assert outcome.code == 0
     assert [word for word in words if word not in outcome.out] == []
 
 
 def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -> None:
     codex = sample("codex-session")
-    for command in (("check",), ("stats",), ("simulate", "--profile", "default")):
+    for command in (("check",), ("stats",), ("lab", "simulate", "--profile", "default")):
         outcome = ask(*command, codex, "--model", "gpt5")
         assert outcome.err == (
             "warning: --model gpt5 is not a listed model: a window of 128,000 tokens is assumed,"
@@ -75,7 +75,7 @@ def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -
 
 
 def test_the_documents(ask: Ask) -> None:
-    listed = json.loads(ask("models", "--json").out)
+    listed = json.loads(ask("show", "models", "--json").out)
     assert listed["resolved"] is None
     rows = {row["match"]: row for row in listed["models"]}
     assert rows["gpt-4"]["windowTokens"] == 8_192
@@ -83,16 +83,16 @@ def test_the_documents(ask: Ask) -> None:
     assert rows["gpt-5-codex"]["windowForInput"]
     assert {row["client"] for row in listed["clients"]} >= {"Claude Code", "Codex", "OpenCode"}
     assert all(row["date"] and row["source"] for row in listed["windowSources"])
-    found = json.loads(ask("models", "gpt-4o", "--json").out)
+    found = json.loads(ask("show", "models", "gpt-4o", "--json").out)
     assert found["models"] == []
     assert found["resolved"]["availableInputTokens"] == 83_200
     assert found["resolved"]["exactness"] == "exact"
 
 
 def test_ones_own_table_comes_first(ask: Ask, table: Path) -> None:
-    listed = json.loads(ask("models", "--json", "--windows", table).out)["models"]
+    listed = json.loads(ask("show", "models", "--json", "--windows", table).out)["models"]
     assert [row["match"] for row in listed[:2]] == ["gpt-5", "mine"]
-    shown = ask("models", "mine-7b", "--windows", table).out
+    shown = ask("show", "models", "mine-7b", "--windows", table).out
     assert "your own table: mine in windows.toml" in shown
     assert "chars/3 (estimate)" in shown
 
@@ -112,7 +112,7 @@ def test_ones_own_table_is_used_for_measuring(ask: Ask, sample: Sample, table: P
 def test_json_will_do_as_well(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "windows.json"
     path.write_text('{"mine": {"window": "32k"}}')
-    assert "32,000" in ask("models", "mine", "--windows", path).out
+    assert "32,000" in ask("show", "models", "mine", "--windows", path).out
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_a_table_that_means_nothing_is_2(
 
 
 def test_a_table_that_is_not_there_is_3(ask: Ask, tmp_path: Path) -> None:
-    assert ask("models", "--windows", tmp_path / "none.toml").code == 3
-    assert ask("models", "--windows", "-").code == 2
+    assert ask("show", "models", "--windows", tmp_path / "none.toml").code == 3
+    assert ask("show", "models", "--windows", "-").code == 2

@@ -11,18 +11,18 @@ from compactctl.profiles.registry import PROFILES
 
 
 def test_profiles_are_listed_and_explained(ask: Ask) -> None:
-    shown = ask("profiles").out
+    shown = ask("show", "profiles").out
     assert all(f"\n{name} " in shown for name in PROFILES)
-    shown = ask("profiles", "agent-code").out
+    shown = ask("show", "profiles", "agent-code").out
     assert "free <= 13,000" in shown
     assert '"[Old tool result cleared]"' in shown
 
 
 def test_a_profiles_file_can_be_taken_as_a_start(ask: Ask, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
-    mine.write_text(ask("profiles", "copilot", "--toml").out)
+    mine.write_text(ask("show", "profiles", "copilot", "--toml").out)
     theirs, own = (
-        json.loads(ask("profiles", name, "--json").out)["profiles"][0]
+        json.loads(ask("show", "profiles", name, "--json").out)["profiles"][0]
         for name in ("copilot", str(mine))
     )
     assert {**theirs, "name": ""} == {**own, "name": ""}
@@ -114,7 +114,7 @@ def test_in_a_small_window_no_more_goes_than_that_of_a_full_one(ask: Ask, desk: 
     [
         ("429 rate limit exceeded", "wait: the same request can succeed later"),
         ("503 overloaded", "too many requests at the moment: wait a few minutes"),
-        ("invalid api key", "see compactctl overflow"),
+        ("invalid api key", "see compactctl harness overflow"),
     ],
 )
 def test_an_error_about_something_else_is_refused(
@@ -130,8 +130,8 @@ def test_an_error_about_something_else_is_refused(
     ("error", "code", "words"),
     [
         ("prompt is too long: 205,000 tokens > 200,000 maximum", 0, ""),
-        ("rate limit exceeded, try again in 20s", 2, "this is a rate limit or a quota"),
-        ("the disk is full", 2, "not known to be about a context that is too long"),
+        ("rate limit exceeded, try again in 20s", 2, "this is a rate limit or quota error"),
+        ("the disk is full", 2, "not recognized as a context overflow"),
     ],
 )
 def test_only_a_session_whose_context_is_too_long_is_rescued(
@@ -144,7 +144,7 @@ def test_only_a_session_whose_context_is_too_long_is_rescued(
 @pytest.mark.parametrize("profile", ["default", "staged", "cline", "claude-api"])
 def test_simulation_tells_where_a_profile_compacts(ask: Ask, sample: Sample, profile: str) -> None:
     path = sample("claude-code-session")
-    found = json.loads(ask("simulate", path, "--json", "--profile", profile).out)
+    found = json.loads(ask("lab", "simulate", path, "--json", "--profile", profile).out)
     (replay,) = found["profiles"]
     assert replay["firings"]
     assert replay["sentTokens"] < found["sentTokens"]
@@ -159,7 +159,9 @@ def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Samp
     path = sample("claude-code-session")
     whys = set()
     for seed in range(2):
-        outcome = ask("simulate", path, "--json", "--profile", "copilot", "--seed", str(seed))
+        outcome = ask(
+            "lab", "simulate", path, "--json", "--profile", "copilot", "--seed", str(seed)
+        )
         firing = json.loads(outcome.out)["profiles"][0]["firings"][0]
         whys.add(firing["why"])
         assert firing["path"] == "background"
@@ -170,13 +172,23 @@ def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Samp
 def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
     arguments = ("--json", "--profile", "opencode", "--window", "120k")
-    found = json.loads(ask("simulate", path, *arguments).out)
+    found = json.loads(ask("lab", "simulate", path, *arguments).out)
     assert "reactive" in {firing["path"] for firing in found["profiles"][0]["firings"]}
 
 
 def test_the_answer_that_is_kept_counts_for_every_profile(ask: Ask, desk: Path) -> None:
     names = ("--profile", "neurolink", "--profile", "agent-code", "--profile", "codebuddy@code")
-    arguments = ("simulate", desk, "--json", "--window", "100k", "--max-tokens", "10000", *names)
+    arguments = (
+        "lab",
+        "simulate",
+        desk,
+        "--json",
+        "--window",
+        "100k",
+        "--max-tokens",
+        "10000",
+        *names,
+    )
     found = json.loads(ask(*arguments).out)
     available = [profile["availableInputTokens"] for profile in found["profiles"]]
     assert available == [90_000, 90_000, 75_000]
@@ -185,7 +197,7 @@ def test_the_answer_that_is_kept_counts_for_every_profile(ask: Ask, desk: Path) 
 def test_simulation_of_an_empty_conversation(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text('{"role": "user", "content": "hello"}\n')
-    found = json.loads(ask("simulate", path, "--json").out)
+    found = json.loads(ask("lab", "simulate", path, "--json").out)
     assert found["requestCount"] == 1
     assert all(replay["firings"] == [] for replay in found["profiles"])
 
@@ -247,10 +259,10 @@ def test_after_an_overflow_what_was_too_much_has_to_go(ask: Ask, desk: Path) -> 
 
 
 def test_a_profile_without_room_does_not_stop_the_others(ask: Ask, desk: Path) -> None:
-    outcome = ask("simulate", desk, "--window", "2")
+    outcome = ask("lab", "simulate", desk, "--window", "2")
     assert outcome.code == 0
     assert "not simulated: codebuddy@code: " in outcome.err
-    assert ask("simulate", desk, "--window", "2", "--profile", "codebuddy@code").code == 2
+    assert ask("lab", "simulate", desk, "--window", "2", "--profile", "codebuddy@code").code == 2
 
 
 @pytest.mark.parametrize(
@@ -267,7 +279,7 @@ def test_what_means_nothing_in_a_profile_is_refused(
     ask: Ask, tmp_path: Path, text: str, why: str
 ) -> None:
     (tmp_path / "mine.toml").write_text(text)
-    outcome = ask("profiles", tmp_path / "mine.toml")
+    outcome = ask("show", "profiles", tmp_path / "mine.toml")
     assert outcome.code == 2
     assert why in outcome.err
 
@@ -279,7 +291,7 @@ def test_a_block_of_their_configuration_may_hold_more_than_compaction(
         "[conversationMemory]\nmaxSessions = 50\n"
         "[conversationMemory.contextCompaction]\nthreshold = 0.5\n"
     )
-    assert "ratio >= 0.5" in ask("profiles", tmp_path / "mine.toml").out
+    assert "ratio >= 0.5" in ask("show", "profiles", tmp_path / "mine.toml").out
 
 
 @pytest.mark.parametrize("command", ["compact", "simulate"])

@@ -12,7 +12,8 @@ import click
 import pytest
 from cli.asking import SERVERS, Ask
 
-from compactctl.cli.group import COMMANDS, Commands
+from compactctl.cli.group import COMMANDS, Commands, cli, words_of
+from compactctl.cli.help import HelpfulCommand, first_sentence
 from compactctl.cli.opt import StageOption
 from compactctl.cli.precedence import flag_of
 from compactctl.formats.registry import ALL_FORMATS
@@ -23,9 +24,9 @@ from compactctl.stages.support.stage import Stage
 HEAVY = ("rich", "pyarrow", "tiktoken", "orjson", "multiprocessing", "compactctl.commands")
 
 
-def command(name: str) -> click.Command:
+def command(name: str) -> HelpfulCommand:
     found = Commands()[name]
-    assert isinstance(found, click.Command)
+    assert isinstance(found, HelpfulCommand)
     return found
 
 
@@ -48,8 +49,8 @@ def test_each_command_has_one_line_of_a_terminal(ask: Ask, monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "80")
     shown = ask("--help").out.splitlines()
     said = [line.split(maxsplit=1) for line in shown]
-    assert [line for line in said if line and line[0] in COMMANDS] == [
-        [name, text] for name, text in COMMANDS.items()
+    assert [line for line in said if line and line[0] in cli.lines] == [
+        [name, text] for name, text in cli.lines.items()
     ], "compactctl/cli/group.py: make the line of the command fit on a terminal of 80 columns"
 
 
@@ -84,15 +85,15 @@ def test_every_command_has_json(ask: Ask, name: str) -> None:
 
 
 def test_stages_are_listed_and_a_document_has_those_that_are_named(ask: Ask) -> None:
-    shown = ask("stages").out
+    shown = ask("show", "stages").out
     assert all(re.search(rf"^{stage.name} ", shown, re.MULTILINE) for stage in ALL_STAGES)
-    document = json.loads(ask("stages", "prune", "--json").out)
+    document = json.loads(ask("show", "stages", "prune", "--json").out)
     assert [stage["name"] for stage in document["stages"]] == ["prune"]
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage[Any]) -> None:
-    shown = ask("stages", stage.name).out
+    shown = ask("show", "stages", stage.name).out
     assert shown.startswith(f"{stage.name}: ")
     for field in fields(stage.options()):
         flag = f"--{stage.name}-{field.name}".replace("_", "-")
@@ -113,7 +114,7 @@ def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage[Any]) 
 def test_what_an_option_of_a_stage_is_by_default_is_told(
     ask: Ask, stage: str, flag: str, default: str
 ) -> None:
-    shown = " ".join(ask("stages", stage).out.split())
+    shown = " ".join(ask("show", "stages", stage).out.split())
     after = shown.partition(f" --{flag} ")[2]
     assert after.partition("[default: ")[2].partition("]")[0] == default
 
@@ -124,11 +125,11 @@ def test_stages_are_explained_the_same_where_docstrings_are_left_out(ask: Ask) -
     done = subprocess.run(
         [sys.executable, "-OO", "-c", probe], capture_output=True, check=True, text=True
     )
-    assert done.stdout == ask("stages", *names).out
+    assert done.stdout == ask("show", "stages", *names).out
 
 
 def test_help_is_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
-    lines = [["--help"], *([name, "--help"] for name in COMMANDS)]
+    lines = [["--help"], *([*words_of(name), "--help"] for name in COMMANDS)]
     probe = f"from compactctl.__main__ import run; [run(line) for line in {lines!r}]"
     done = subprocess.run(
         [sys.executable, "-OO", "-c", probe], capture_output=True, check=True, text=True
@@ -148,7 +149,7 @@ def test_many_options_stand_in_sections_each_in_its_own(ask: Ask, name: str) -> 
     own = [
         o for o in found.params if isinstance(o, click.Option) and not isinstance(o, StageOption)
     ]
-    shown = ask(name, "--help").out
+    shown = ask(name, "--help-all" if found.usual else "--help").out
     if len(found.params) > 12:
         assert "\nOptions:" not in shown, f"compactctl/cli: give each option of {name} a section"
     for each in own:
@@ -162,12 +163,15 @@ def test_help_fits_and_parts_no_flag(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     for line in ask(name, "--help").out.splitlines():
-        assert len(line) <= columns, f"compactctl/cli: this line of {name} --help is too long"
+        is_example = line.strip() in command(name).examples
+        assert len(line) <= max(columns, 80 if is_example else 0), (
+            f"compactctl/cli: this line of {name} --help is too long"
+        )
         assert not re.search(r"--[a-z-]*-$", line), f"{name} --help breaks a flag over two lines"
 
 
 def option_line(ask: Ask, command: str, flag: str) -> str:
-    lines = ask(command, "--help").out.splitlines()
+    lines = ask(command, "--help-all").out.splitlines()
     return next(line for line in lines if line.startswith(f"  {flag} "))
 
 
@@ -177,14 +181,15 @@ def test_on_a_narrow_terminal_long_options_have_their_text_below(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     # Two of the columns are the margin of all help.
-    assert ("Text for" in option_line(ask, "compact", "--summary-file")) == beside
+    assert ("Use this" in option_line(ask, "compact", "--summary-file")) == beside
 
 
 def test_short_options_have_their_text_beside_them_on_any_terminal(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    assert option_line(ask, "log", "--archive DIR").startswith("  --archive DIR        The archive")
+    lines = ask("log", "--help").out.splitlines()
+    assert "  --archive DIR        Archive folder of FILE, if FILE was" in lines
 
 
 def test_lines_of_help_are_no_longer_than_is_easy_to_read(
@@ -199,7 +204,7 @@ def test_what_commands_do_stands_in_one_column(ask: Ask) -> None:
     lines = ask("--help").out.splitlines()
     columns = {
         line.index(text)
-        for name, text in COMMANDS.items()
+        for name, text in cli.lines.items()
         for line in lines
         if line.startswith(f"  {name} ") and text in line
     }
@@ -208,7 +213,7 @@ def test_what_commands_do_stands_in_one_column(ask: Ask) -> None:
 
 def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask) -> None:
     names = [stage.name for stage in builtin_profile(DEFAULT_PROFILE).stages]
-    told = ask("compact", "--help").out.partition("Without --stages")[2].partition("\n\n")[0]
+    told = ask("compact", "--help").out.partition("By default")[2].partition("\n\n")[0]
     assert re.findall(r"\((\w+)\)", told) == names
     page = Path(__file__).resolve().parents[3] / "docs" / "stages.md"
     words = f"the default: {', then '.join(names)}"
@@ -216,13 +221,48 @@ def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask)
 
 
 def test_every_format_is_named(ask: Ask) -> None:
-    shown = " ".join(ask("stats", "--help").out.replace("-\n", "-").split())
+    shown = " ".join(ask("stats", "--help-all").out.replace("-\n", "-").split())
     for each in ALL_FORMATS:
-        assert each.name in shown.replace("- ", "-"), f"stats --help, --format: name {each.name}"
+        assert each.name in shown.replace("- ", "-"), f"stats --help-all, --format: {each.name}"
 
 
-def test_short_and_long_help_are_the_same(ask: Ask) -> None:
-    assert ask("-h").out == ask("--help").out
+@pytest.mark.parametrize("name", COMMANDS)
+def test_short_and_long_help_are_the_same(ask: Ask, name: str) -> None:
+    assert ask(name, "-h").out == ask(name, "--help").out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_on_a_screen(ask: Ask, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = ask(name, "-h").out.splitlines()
+    assert len(lines) <= 60, f"compactctl/cli: name fewer usual options of {name}"
+    known = {flag for option in command(name).params for flag in option.opts}
+    assert set(command(name).usual) <= known, f"compactctl/cli: {name} has no such usual option"
+
+
+def test_the_first_page_has_16_names() -> None:
+    assert len(cli.lines) == 16, "put the command into a group: the first page is not to grow"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_all_options_are_in_the_complete_help(ask: Ask, name: str) -> None:
+    shown = ask(name, "--help-all" if command(name).usual else "--help").out
+    for option in command(name).params:
+        if isinstance(option, click.Option) and not isinstance(option, StageOption):
+            assert f"--{flag_of(option)}" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Use N tokens, e.g. 5. Or fewer. [default: 3]", "Use N tokens, e.g. 5."),
+        ("Use 0.5 of it. [default: 1]", "Use 0.5 of it."),
+        ("Count by model [default: yes]", "Count by model."),
+        ("Take [this] one.", "Take [this] one."),
+    ],
+)
+def test_short_help_has_the_first_sentence_of_an_option(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
 
 
 def test_without_arguments_the_help_is_an_error(ask: Ask) -> None:
@@ -238,11 +278,15 @@ def test_the_version_is_told(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
-        (("list",), "compactctl: there is no command 'list'; did you mean sessions?"),
-        (("undo",), "compactctl: there is no command 'undo'; did you mean rewind?"),
-        (("frobnicate",), "compactctl: there is no command 'frobnicate'; there are sessions, "),
-        (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
+        (("stat",), "compactctl: no command named 'stat'; did you mean stats?"),
+        (("list",), "compactctl: no command named 'list'; did you mean sessions?"),
+        (("undo",), "compactctl: no command named 'undo'; did you mean rewind?"),
+        (("frobnicate",), "compactctl: no command named 'frobnicate'; there are stats, "),
+        (("lab", "evil"), "compactctl lab: no command named 'evil'; did you mean eval?"),
+        (
+            ("prompt",),
+            "compactctl harness prompt: missing argument 'FILE'; see compactctl harness ",
+        ),
         (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
     ],
 )
@@ -268,7 +312,5 @@ def test_completion_offers_the_commands_without_importing_one() -> None:
         env=environment,
         text=True,
     )
-    assert done.stdout.split() == [
-        f"plain,{name}" for name in ("sessions", "stats", "simulate", "stages", "statusline")
-    ]
+    assert done.stdout.split() == [f"plain,{name}" for name in ("stats", "sessions", "show")]
     assert "compactctl.commands" not in done.stderr

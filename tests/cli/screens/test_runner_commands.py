@@ -106,8 +106,8 @@ _WAYS = (
     ("view",),
     ("view", "--all", "--full"),
     ("view", "--json"),
-    ("explain", "1"),
-    ("explain", "2", "--json"),
+    ("view", "--message", "1"),
+    ("view", "--message", "2", "--json"),
     ("compact", "--stages", "microcompact,summarize", "--explain", "-n"),
     ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
     ("rescue", "-n"),
@@ -118,7 +118,7 @@ _WAYS = (
     ("limit-output",),
     ("limit-output", "--max-bytes", "90"),
     ("rewind", "--check"),
-    ("tag", "--truncate", "1..2", "-n"),
+    ("compact", "--hide", "1..2", "-n"),
 )
 WAYS = (*_WAYS, *((name,) for name in CALLS if name not in {way[0] for way in _WAYS}))
 
@@ -206,25 +206,28 @@ def test_transcripts_are_data_and_stay_as_they_are(ask: Ask, tmp_path: Path) -> 
 @pytest.mark.usefixtures("no_runner")
 def test_an_output_for_an_agent_is_as_it_was(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{piece}\n" for piece in PIECES)
-    assert ask("limit-output", stdin=text.encode()).out == text
+    assert ask("harness", "limit-output", stdin=text.encode()).out == text
     for name in ("TF_BUILD", "BUILDKITE"):
         with monkeypatch.context() as on_runner:
             on_runner.setenv(name, "true")
-            assert commands_in(ask("limit-output", stdin=text.encode()).out) == []
+            assert commands_in(ask("harness", "limit-output", stdin=text.encode()).out) == []
 
 
 def test_an_output_is_kept_within_its_limit_with_its_marks(ask: Ask) -> None:
     text = "".join(f"{piece}\n" for piece in PIECES * 30)
     for size in range(40, 400, 7):
-        shown = ask("limit-output", "--max-bytes", str(size), stdin=text.encode()).out
+        shown = ask("harness", "limit-output", "--max-bytes", str(size), stdin=text.encode()).out
         assert len(shown.encode()) <= size
         assert commands_in(shown) == []
-    assert json.loads(ask("limit-output", "--json", stdin=text.encode()).out)["content"] == text
+    assert (
+        json.loads(ask("harness", "limit-output", "--json", stdin=text.encode()).out)["content"]
+        == text
+    )
 
 
 def test_no_bundled_profile_holds_one(ask: Ask) -> None:
     for name in PROFILES:
-        shown = ask("profiles", name, "--toml").out
+        shown = ask("show", "profiles", name, "--toml").out
         assert commands_in(shown) == []
         assert "\\#" not in shown
 

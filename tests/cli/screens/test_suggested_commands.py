@@ -11,7 +11,7 @@ import pytest
 from cli.asking import Ask
 from cli.faults.writing import transcript
 
-from compactctl.cli.group import COMMANDS as KNOWN
+from compactctl.cli.group import cli
 
 SMALLER, SMALLEST = "--stages truncate --target 600", "--stages truncate --target 300"
 FAILS = "fails: "
@@ -43,10 +43,10 @@ compact inline.jsonl {SMALLEST} --in-place
 rewind inline.jsonl --all
 compact RUN {SMALLER} --in-place
 rewind RUN
-stages
-profiles
-fails: profiles --toml
-fails: stages nothing
+show stages
+show profiles
+fails: show profiles --toml
+fails: show stages nothing
 batch RUN --out out {SMALLER}
 fails: batch RUN --report notes.txt
 """
@@ -96,7 +96,7 @@ def test_every_suggested_command_works(
         assert (outcome.code not in {0, 1}) == line.startswith(FAILS), (
             f"COMMANDS: let the line begin with {FAILS!r} if it is meant to fail: {line}\n{shown}"
         )
-        unknown = set(NAMED.findall(shown)) - {*KNOWN, *VERBS}
+        unknown = set(NAMED.findall(shown)) - {*cli.lines, *VERBS}
         assert not unknown, f"suggests what is not a command; name one that exists:\n{shown}"
         for suggestion in COMMAND.findall(shown):
             monkeypatch.chdir(shutil.copytree(folder, tmp_path / f"copy {next(copies)}"))
@@ -104,4 +104,4 @@ def test_every_suggested_command_works(
             assert again.code in {0, 1}, f"{line} suggests {suggestion}, which fails: {again.err}"
             tried.add(shlex.split(suggestion)[1])
             monkeypatch.chdir(folder)
-    assert {"compact", "rewind", "profiles", "stages"} <= tried
+    assert {"compact", "rewind", "show"} <= tried

@@ -8,7 +8,7 @@ import click
 import pytest
 from cli.asking import SAMPLES, Ask
 
-from compactctl.cli.group import Commands, cli
+from compactctl.cli.group import Commands, cli, words_of
 from compactctl.cli.opt import MAY, StageOption, project_rule
 from compactctl.cli.precedence import (
     EXCLUSIVE,
@@ -34,11 +34,12 @@ VALUES = {
     "counter": "o200k_base", "counter-cmd": "cat", "chars-per-token": "4.0", "target": "5k",
     "keep": "30%", "from-error": OVERFLOW, "stages": "dedup", "profile": "roo", "trigger": "60k",
     "keep-prefix": "0.1", "template": "six", "summarize-template": "ten", "at": "0.5",
-    "condense": "2..3", "truncate": "4..5", "freeze-before": "2", "archive": str(SAMPLES),
+    "hide": "2..3", "message": "9", "freeze-before": "2", "archive": str(SAMPLES),
 }  # fmt: skip
 ARGUMENTS = {
-    "explain": ["run.jsonl", "m"], "cache": [], "sessions": [], "stages": [], "profiles": [],
-    "models": [], "integrate": ["claude-code"], "statusline": [], "archives": [],
+    "sessions": [], "stages": [], "profiles": [],
+    "models": [], "integrate": ["claude-code"], "statusline": [], "cache": [], "settings": [],
+    "archive": [],
     "batch": ["runs", "--out", "out"],
 }  # fmt: skip
 FILE, OWN_FILE = "compactctl.toml", "config.toml"
@@ -135,7 +136,7 @@ def test_two_of_one_source_contradict_each_other_and_both_are_named(name: str) -
         if rule.relation != "contradict":
             assert "contradict" not in complaint
             continue
-        assert "contradict each other; choose one" in complaint
+        assert "cannot be used together" in complaint
         for each in two:
             said = variable_of(each.option) if source.place == "environment" else each.option
             assert said in complaint
@@ -158,10 +159,12 @@ class Bench:
 
     def asked(self, command: str, *settings: tuple[str, str]) -> dict[str, object]:
         """Return the parameters with these terms set, each with its value in one place."""
-        arguments = [command, *ARGUMENTS.get(command, ["run.jsonl"])]
+        arguments = [*words_of(command), *ARGUMENTS.get(command, ["run.jsonl"])]
         terms = {term for term, _ in settings}
         if command == "rewind" and terms <= {"in-place", "native", "output"}:
             arguments.append("--client")
+        if command == "view" and terms & {"counter", "counter-cmd", "chars-per-token"}:
+            arguments += ["--message", "9"]
         with self.patch.context() as patch:
             for file in self.files.values():
                 file.unlink(missing_ok=True)
@@ -181,9 +184,11 @@ class Bench:
     def read(self, arguments: list[str]) -> dict[str, object]:
         """Return the parameters of a command line."""
         with cli.make_context("compactctl", list(arguments)) as context:
-            name, command, rest = cli.resolve_command(context, arguments)
+            command: click.Command | None = cli
+            while isinstance(command, click.Group):
+                _, command, arguments = command.resolve_command(context, arguments)
             assert command is not None
-            return dict(command.make_context(name, rest, parent=context).params)
+            return dict(command.make_context(command.name, arguments, parent=context).params)
 
 
 def _typed(option: click.Option, value: Value) -> list[str]:
@@ -283,7 +288,7 @@ ELSEWHERE = (
 
 @pytest.mark.parametrize(("own", "command"), ELSEWHERE)
 def test_a_value_for_another_command_is_passed_over(bench: Bench, own: str, command: str) -> None:
-    arguments = [command, *ARGUMENTS.get(command, ["run.jsonl"])]
+    arguments = [*words_of(command), *ARGUMENTS.get(command, ["run.jsonl"])]
     alone = bench.read(arguments)
     bench.files["user"].write_text(f"{own}\n")
     assert bench.read(arguments) == alone
@@ -315,4 +320,4 @@ def test_no_flag_among_the_settings_keeps_a_command_from_being_read(
     for flag, option in OPTIONS[name].items():
         for value in (True, False) if option.is_flag else ():
             bench.files["user"].write_text(f"{flag} = {str(value).lower()}\n")
-            bench.read([name, *ARGUMENTS.get(name, ["run.jsonl"])])
+            bench.read([*words_of(name), *ARGUMENTS.get(name, ["run.jsonl"])])

@@ -109,8 +109,8 @@ def test_a_refused_option_is_an_error_that_says_where_else(
         (("batch", "run.jsonl", "--stages", "dedup"), '[batch]\nout = "VICTIM.d"'),
         (("rewind", "small.jsonl"), '[rewind]\noutput = "VICTIM"'),
         (("rewind", "small.jsonl"), "[rewind]\nall = true"),
-        (("limit-output", "run.jsonl"), '[limit-output]\nspill-dir = "VICTIM.d"'),
-        (("limit-output", "run.jsonl"), '[limit-output]\nmarker = "do this"'),
+        (("harness", "limit-output", "run.jsonl"), '[limit-output]\nspill-dir = "VICTIM.d"'),
+        (("harness", "limit-output", "run.jsonl"), '[limit-output]\nmarker = "do this"'),
     ],
 )
 def test_a_project_does_not_say_what_is_written(
@@ -237,7 +237,7 @@ def test_a_profile_of_the_project_says_no_more_than_its_settings(
 
 def test_a_profile_of_the_project_may_start_from_a_built_in_one(ask: Ask, project: Path) -> None:
     for name in ("default", "agent-code", "codebuddy", "claude-api", "neurolink"):
-        (project / "our.toml").write_text(ask("profiles", name, "--toml").out)
+        (project / "our.toml").write_text(ask("show", "profiles", name, "--toml").out)
         say(project, 'profile = "our.toml"\n')
         assert ask("compact", "run.jsonl", "-n").code == 0
         say(project, "")

@@ -68,7 +68,7 @@ def test_the_environment_names_a_file_or_none_at_all(
     (home / "other.toml").write_text('model = "o1"\n')
     monkeypatch.setenv("COMPACTCTL_CONFIG", "none")
     assert model_of(ask, desk) == plain
-    assert json.loads(ask("config", "--json").out)["files"] == []
+    assert json.loads(ask("show", "settings", "--json").out)["files"] == []
     assert model_of(ask, desk, "--config", str(home / "other.toml")) == "o1"
     monkeypatch.setenv("COMPACTCTL_CONFIG", str(home / "other.toml"))
     assert model_of(ask, desk) == "o1"
@@ -186,7 +186,7 @@ def test_files_of_a_list_are_relative_to_the_settings(
     monkeypatch.setenv("HOME", str(own))
     user_settings(tmp_path, f"[simulate]\nprofile = {value}\n")
     (own / "mine.toml").write_text('base = "roo"\n')
-    outcome = ask("simulate", desk, "--json")
+    outcome = ask("lab", "simulate", desk, "--json")
     assert outcome.err == ""
     assert "mine" in outcome.out
 
@@ -207,7 +207,7 @@ def test_config_tells_every_value_with_its_origin(
 ) -> None:
     (home / "compactctl.toml").write_text('window = "64k"\n[compact]\nstages = "prune"\n')
     monkeypatch.setenv("COMPACTCTL_TARGET", "0.5")
-    found = json.loads(ask("config", "--all", "--json").out)
+    found = json.loads(ask("show", "settings", "--all", "--json").out)
     rows = {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
     file = str(home / "compactctl.toml")
     assert found["files"] == [file]
@@ -216,8 +216,8 @@ def test_config_tells_every_value_with_its_origin(
     assert rows["--target"] == ("0.5", "environment: COMPACTCTL_TARGET")
     assert rows["--layout"] == ("split", "default")
     assert rows["--prune-min-savings"] == (20_000, "default")
-    assert "--window" in ask("config").out
-    assert "--layout" not in ask("config").out
+    assert "--window" in ask("show", "settings").out
+    assert "--layout" not in ask("show", "settings").out
 
 
 def test_config_tells_which_setting_overrules_another(
@@ -229,7 +229,7 @@ def test_config_tells_which_setting_overrules_another(
     monkeypatch.setenv("COMPACTCTL_TARGET", "5k")
 
     def rows(command: str) -> dict[str, tuple[object, str]]:
-        found = json.loads(ask("config", command, "--json").out)
+        found = json.loads(ask("show", "settings", command, "--json").out)
         return {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
 
     assert rows("compact") == {
@@ -238,19 +238,19 @@ def test_config_tells_which_setting_overrules_another(
     }
     own = tmp_path / "settings" / "compactctl" / "config.toml"
     assert rows("view") == {"--page": (1, f"default; {own} is without an effect")}
-    assert ask("config", "frobnicate").err.startswith(
-        "compactctl: there is no command 'frobnicate'; there are sessions, "
+    assert ask("show", "settings", "frobnicate").err.startswith(
+        "compactctl: no command named 'frobnicate'; see compactctl --help"
     )
 
 
 def test_config_tells_what_a_project_may_set(ask: Ask) -> None:
-    found = json.loads(ask("config", "--all", "--json").out)
+    found = json.loads(ask("show", "settings", "--all", "--json").out)
     marked = {row["option"]: row["project"] for row in found["settings"]}
     assert marked["--window"]
     assert marked["--prune-min-savings"]
     assert not marked["--output"]
     assert not marked["--prune-placeholder"]
-    shown = ask("config", "--all").out
+    shown = ask("show", "settings", "--all").out
     assert re.search(r"^--window .* yes$", shown, re.MULTILINE)
     assert re.search(r"^--output .* no$", shown, re.MULTILINE)
 
@@ -365,9 +365,9 @@ def test_a_project_cannot_have_a_profile_choose_who_writes(
 
 def test_an_option_with_the_name_of_a_command_can_be_set_for_all(ask: Ask, home: Path) -> None:
     (home / "compactctl.toml").write_text('stages = "dedup,prune"\n')
-    assert "dedup,prune" in ask("config", "compact").out
+    assert "dedup,prune" in ask("show", "settings", "compact").out
     (home / "compactctl.toml").write_text("stats = 5\n")
-    assert "write its settings as [stats]" in ask("config", "compact").err
+    assert "write its settings as [stats]" in ask("show", "settings", "compact").err
 
 
 MEANINGLESS = {
@@ -424,6 +424,6 @@ def test_config_masks_secrets_in_commands(
     assert home.is_dir()
     monkeypatch.setenv("COMPACTCTL_COUNTER_CMD", "count --api-key hunter-2 --fast")
     for given in ([], ["--json"]):
-        shown = ask("config", *given).out
+        shown = ask("show", "settings", *given).out
         assert "count --api-key [REDACTED:credential] --fast" in shown
         assert "hunter-2" not in shown

@@ -6,16 +6,13 @@ import click
 import pytest
 from cli.asking import Ask
 
-from compactctl.cli.group import cli
+from compactctl.cli.group import Commands
 from compactctl.cli.opt import StageOption
 from compactctl.cli.settings import validator_of
 
 
 def share_options() -> Iterator[tuple[str, click.Option]]:
-    context = click.Context(cli)
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
+    for name, command in Commands().items():
         for option in command.params:
             if isinstance(option, click.Option) and option.metavar == "SHARE":
                 yield f"{name} {option.opts[-1]}", option

@@ -163,7 +163,7 @@ def test_batch_says_it_without_a_gate(log: Path, capsys: Captured) -> None:
 
 def test_other_commands_that_tell_sizes_warn(log: Path, capsys: Captured, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    assert run(["simulate", str(log)]) == 0
+    assert run(["lab", "simulate", str(log)]) == 0
     assert f"warning: {SENTENCE}" in capsys.readouterr().err
     assert run(["stats", str(log), "--html", str(page)]) == 0
     assert SENTENCE in page.read_text()

@@ -49,9 +49,9 @@ def test_names_are_offered_without_a_text(
     ("line", "word", "expected"),
     [
         ("compactctl sess", "sess", ["plain,sessions"]),
-        ("compactctl stages dis", "dis", ["plain,distill"]),
-        ("compactctl stages dedup,dis", "dedup,dis", ["plain,dedup,distill"]),
-        ("compactctl profiles neurol", "neurol", ["file,neurol", "plain,neurolink"]),
+        ("compactctl show stages dis", "dis", ["plain,distill"]),
+        ("compactctl show stages dedup,dis", "dedup,dis", ["plain,dedup,distill"]),
+        ("compactctl show profiles neurol", "neurol", ["file,neurol", "plain,neurolink"]),
         ("compactctl report ru", "ru", ["file,ru"]),
         ("compactctl report ", "", ["file,"]),
         ("compactctl compact run.jsonl --summary-file=r", "--summary-file=r", ["file,r"]),

@@ -10,7 +10,6 @@ from compactctl.cli.opt import (
     MAY,
     MEASURED,
     NOT_JUDGED,
-    SHOWN,
     FiniteRange,
     KnownName,
     ParsedText,
@@ -78,12 +77,12 @@ def test_a_text_is_parsed_and_a_name_stays_itself() -> None:
             kind(parsed).convert(5, None, None)
 
 
-def test_an_option_that_was_not_declared_here_is_about_output() -> None:
+def test_an_option_that_was_not_declared_here_is_about_help() -> None:
     option = opt("inner.keep_turns", MEASURED, MAY, "Help.", short="-k")
     assert (option.opts, option.name) == (["-k", "--keep-turns"], "inner_keep_turns")
     assert (section_of(option), project_rule(option)) == (MEASURED, MAY)
     plain = click.Option(["--version"])
-    assert (section_of(plain), project_rule(plain)) == (SHOWN, NOT_JUDGED)
+    assert (section_of(plain), project_rule(plain)) == (None, NOT_JUDGED)
 
 
 OPTIONS: list[click.Parameter] = [

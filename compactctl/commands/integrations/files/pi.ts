@@ -1,9 +1,9 @@
-// Written by compactctl integrate, sha256 @DIGEST@: after a compaction, a message says what was lost.
+// Written by compactctl client integrate, sha256 @DIGEST@: after a compaction, a message says what was lost.
 import { spawn } from "node:child_process";
 
 const told = (input: object): Promise<string> =>
   new Promise((resolve) => {
-    const child = spawn("@COMPACTCTL@ hook pi", { shell: true, stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn("@COMPACTCTL@ client hook pi", { shell: true, stdio: ["pipe", "pipe", "ignore"] });
     let said = "";
     child.stdout.on("data", (data) => (said += data));
     child.on("error", () => resolve(""));

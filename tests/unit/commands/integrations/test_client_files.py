@@ -17,7 +17,7 @@ from compactctl.store.client_folders import UserEnvironment
 
 SKILL = "skills/compactctl/SKILL.md"
 REQUEST = InstallRequest(client="codex", program="compactctl")
-HOOK = {"type": "command", "command": "compactctl hook codex", "timeout": 60}
+HOOK = {"type": "command", "command": "compactctl client hook codex", "timeout": 60}
 
 
 def changes(result: IntegrateResult, home: Path) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_the_program_is_escaped_in_code_and_plain_in_text(
     [skill] = [text for path, text in files.items() if path.endswith(SKILL)]
     [code] = [text for path, text in files.items() if path.endswith(plugin)]
     assert f'\n    "C:\\my tools\\compactctl.exe" view {client}:. --archived' in skill
-    assert f'spawn("\\"C:\\\\my tools\\\\compactctl.exe\\" hook {client}"' in code
+    assert f'spawn("\\"C:\\\\my tools\\\\compactctl.exe\\" client hook {client}"' in code
     assert "@" not in code.partition("sha256 ")[2][:17]
 
 
@@ -78,7 +78,7 @@ def test_hooks_run_after_a_compaction_and_as_a_session_starts(tmp_path: Path) ->
 
 def test_a_hook_that_refuses_runs_before_a_compaction_by_hand(tmp_path: Path) -> None:
     text = shown(replace(REQUEST, block_manual=True), tmp_path)[".codex/hooks.json"]
-    refusing = HOOK | {"command": "compactctl hook codex --block-manual"}
+    refusing = HOOK | {"command": "compactctl client hook codex --block-manual"}
     assert json.loads(text)["hooks"]["PreCompact"] == [{"matcher": "manual", "hooks": [refusing]}]
 
 
@@ -87,7 +87,7 @@ def test_another_install_replaces_what_it_would_not_write_today(tmp_path: Path) 
     apply_changes(integrate(replace(REQUEST, block_manual=True), "install", machine))
     moved = replace(REQUEST, program="/opt/bin/compactctl")
     apply_changes(integrate(moved, "install", machine))
-    hook = HOOK | {"command": "/opt/bin/compactctl hook codex"}
+    hook = HOOK | {"command": "/opt/bin/compactctl client hook codex"}
     settings = json.loads((tmp_path / ".codex" / "hooks.json").read_text())
     assert settings["hooks"].get("PreCompact", []) == []
     assert settings["hooks"]["PostCompact"] == [{"hooks": [hook]}]
@@ -97,7 +97,7 @@ def test_another_install_replaces_what_it_would_not_write_today(tmp_path: Path) 
 @pytest.mark.parametrize(("client", "has_one"), [("claude-code", True), ("codex", False)])
 def test_only_claude_code_has_a_status_line(tmp_path: Path, client: str, *, has_one: bool) -> None:
     [_, text] = shown(replace(REQUEST, client=client), tmp_path).values()
-    expected = {"type": "command", "command": "compactctl statusline"} if has_one else None
+    expected = {"type": "command", "command": "compactctl client statusline"} if has_one else None
     assert json.loads(text).get("statusLine") == expected
 
 

@@ -69,7 +69,7 @@ def test_archives_are_rows_with_what_became_of_the_session(home: Path) -> None:
         "~/moved.jsonl 1 minute ago 1,200 2.5 kB session was moved",
         "",
         f"3 archives, 7.5 kB, below {below}",
-        "1 session is gone; forget their archives with: compactctl archives --dead --forget",
+        "1 session is gone; forget their archives with: compactctl archive --dead --forget",
     ]
     assert list(archives_messages(result)) == ["warning: odd"]
     assert words(archives_terminal(result_of(home))) == [f"there are none like that below {below}"]

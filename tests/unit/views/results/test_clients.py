@@ -75,7 +75,7 @@ def test_without_changes_it_is_said_so(action: str, line: str) -> None:
 
 def test_what_remains_to_be_done_is_said() -> None:
     assert list(integrate_messages(result_of(*CHANGES))) == [
-        "nothing is written; to do so: compactctl integrate codex --install",
+        "nothing is written; to do so: compactctl client integrate codex --install",
         "type /hooks in it",
     ]
     installed = result_of(*CHANGES, action="install")

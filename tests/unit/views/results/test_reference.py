@@ -199,7 +199,7 @@ def test_profiles_are_listed_with_their_stages() -> None:
         "─",
         f"mine {PROFILE.trigger} dedup, drop My own",
         "",
-        "explain one with: compactctl profiles NAME",
+        "explain one with: compactctl show profiles NAME",
     ]
 
 
@@ -207,7 +207,7 @@ def test_stages_are_listed() -> None:
     result = stages(["dedup", "drop"])
     lines = words(stages_terminal(result))
     assert lines[0] == f"dedup {result.stages[0].title}"
-    assert lines[2:] == ["", "explain one and its options with: compactctl stages STAGE"]
+    assert lines[2:] == ["", "explain one and its options with: compactctl show stages STAGE"]
     assert [stage["name"] for stage in stages_document(result)["stages"]] == ["dedup", "drop"]
 
 

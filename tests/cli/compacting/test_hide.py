@@ -22,7 +22,7 @@ def told(tmp_path: Path) -> Path:
 def test_a_range_goes_behind_a_summary_and_comes_back(ask: Ask, talk: Path, told: Path) -> None:
     before, out = talk.read_bytes(), talk.with_name("out.jsonl")
     # A person's question and the answer to it, with all that was looked up.
-    done = ask("tag", talk, "--condense", "2..6", "--summary-file", told, "-o", out, "--json")
+    done = ask("compact", talk, "--hide", "2..6", "--summary-file", told, "-o", out, "--json")
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert document["stagesUsed"] == ["span"]
@@ -38,7 +38,7 @@ def test_a_range_goes_behind_a_summary_and_comes_back(ask: Ask, talk: Path, told
 
 def test_a_range_goes_behind_a_marker(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
-    assert ask("tag", talk, "--truncate", "2..6", "-o", out).code == 0
+    assert ask("compact", talk, "--hide", "2..6", "-o", out).code == 0
     records = [json.loads(line) for line in out.read_text().splitlines()]
     marker = next(record for record in records if record.get("isTruncationMarker"))
     assert marker["content"] == "[5 messages were taken out by hand]"
@@ -48,11 +48,11 @@ def test_unless_an_output_is_named_it_lies_beside_a_file_and_a_pipe_goes_into_a_
     ask: Ask, talk: Path
 ) -> None:
     before = talk.read_bytes()
-    piped = ask("tag", "-", "--truncate", "2..6", stdin=before)
+    piped = ask("compact", "-", "--hide", "2..6", stdin=before)
     assert piped.code == 0, piped.err
     assert "[5 messages were taken out by hand]" in piped.out
     assert [path.name for path in talk.parent.iterdir()] == [talk.name]
-    written = ask("tag", talk, "--truncate", "2..6")
+    written = ask("compact", talk, "--hide", "2..6")
     assert written.code == 0, written.err
     assert "[5 messages were taken out by hand]" not in written.out
     assert "[5 messages were taken out by hand]" in talk.with_suffix(".compacted.jsonl").read_text()
@@ -61,7 +61,7 @@ def test_unless_an_output_is_named_it_lies_beside_a_file_and_a_pipe_goes_into_a_
 
 def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
-    done = ask("tag", talk, "--truncate", "35..38", "-o", out, "--json")
+    done = ask("compact", talk, "--hide", "35..38", "-o", out, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["messagesHidden"] == 4
 
@@ -69,20 +69,18 @@ def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--truncate", "2..3"), "separates tool calls from their results; lines 3 to"),
-        (("--truncate", "6..2"), "range 6..2 is reversed"),
-        (("--truncate", "1..6"), "line 1 cannot be hidden: system prompt"),
-        (("--truncate", "2..900"), "message 900 is not in the context"),
-        (("--truncate", "2-6"), "is not a range; write it as FROM..TO"),
-        (("--truncate", "2.."), "is not a range"),
-        (("--condense", "2..6"), "--condense needs the text of the summary"),
-        ((), "give either --condense or --truncate"),
+        (("--hide", "2..3"), "separates tool calls from their results; lines 3 to"),
+        (("--hide", "6..2"), "range 6..2 is reversed"),
+        (("--hide", "1..6"), "line 1 cannot be hidden: system prompt"),
+        (("--hide", "2..900"), "message 900 is not in the context"),
+        (("--hide", "2-6"), "is not a range; write it as FROM..TO"),
+        (("--hide", "2.."), "is not a range"),
     ],
 )
 def test_what_cannot_be_hidden_is_refused(
     arguments: tuple[str, ...], why: str, ask: Ask, talk: Path
 ) -> None:
-    refused = ask("tag", talk, *arguments)
+    refused = ask("compact", talk, *arguments)
     assert refused.code == 2
     assert why in refused.err
     assert not list(talk.parent.glob("*.compacted*"))
@@ -92,11 +90,11 @@ def test_of_several_conversations_that_with_the_messages_says_why(ask: Ask, samp
     path = sample("openai-chat-conversations")
     messages = json.loads(ask("view", path, "--json").out)["messages"]
     names = [message["id"] for message in messages if message["conversation"] == 4]
-    refused = ask("tag", path, "--truncate", f"{names[2]}..{names[6]}")
+    refused = ask("compact", path, "--hide", f"{names[2]}..{names[6]}")
     assert refused.code == 2
     assert "separates tool calls from their results" in refused.err
     other = next(message["id"] for message in messages if message["conversation"] == 2)
-    across = ask("tag", path, "--truncate", f"{other}..{names[6]}")
+    across = ask("compact", path, "--hide", f"{other}..{names[6]}")
     assert across.code == 2
     assert f"message {names[6]} is not in the context" in across.err
 
@@ -104,13 +102,13 @@ def test_of_several_conversations_that_with_the_messages_says_why(ask: Ask, samp
 def test_a_summary_that_saves_nothing_is_refused(ask: Ask, talk: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_text("word " * 20_000)
-    refused = ask("tag", talk, "--condense", "2..6", "--summary-file", long)
+    refused = ask("compact", talk, "--hide", "2..6", "--summary-file", long)
     assert refused.code == 2
     assert "a summary would be no smaller than the 1,118 tokens it replaces" in refused.err
 
 
 def test_a_range_is_widened_to_whole_pairs(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
-    done = ask("tag", talk, "--truncate", "2..3", "--widen", "-o", out, "--json")
+    done = ask("compact", talk, "--hide", "2..3", "--widen", "-o", out, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["messagesHidden"] > 2
