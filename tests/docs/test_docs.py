@@ -30,6 +30,7 @@ from compactctl.commands.batch.one_file import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.support.stage import options_of as options_of_stage
 from compactctl.store.archive.parquet import COLUMNS
 from compactctl.store.files.filesystem import DiskError
 from compactctl.tokens.counters.claude import claude_is_installed
@@ -96,6 +97,17 @@ def test_every_stage_has_a_section_that_says_when_it_does_nothing(stage: Any) ->
         f"{'this section' if section else 'a new section of this name'}: a command that"
         " runs the stage, and when it does nothing"
     )
+
+
+def test_every_option_of_a_stage_is_shown() -> None:
+    text = page("commands")
+    flags = {
+        f"--{stage.name}-{option.name}".replace("_", "-")
+        for stage in ALL_STAGES
+        for option in options_of_stage(stage)
+    }
+    missing = sorted(flag for flag in flags if flag not in text)
+    assert missing == [], "run: python tests/docs/generate.py commands"
 
 
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
