@@ -17,7 +17,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
 
 # The part of a request that no message explains, as far as it was inferred from usage.
-OVERHEAD = "overhead"
+OVERHEAD = "system prompt and tools"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from compactctl.history.usage.costs import UNSEEN
 from compactctl.lab.audit_findings import Audit
 from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
-from compactctl.views.pages.drawing import Chart, areas, class_of, grid, label_of, percent
+from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments, row_data
 from compactctl.views.terminal.graph import short_count
@@ -53,7 +53,6 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "most": max((_fate_size(compared, at) for at in listed), default=1) or 1,
             "redacted": choice.redact,
             "class_of": class_of,
-            "label_of": label_of,
             "percent": percent,
         },
     )

@@ -19,7 +19,6 @@ _MAX_LINE_SHARE = 0.87
 # The number of colors in the style sheet for series.
 SERIES = 6
 _LINES = 5
-_LABELS = {"overhead": "system prompt and tools", "frames": "message overhead"}
 # The space above and to the right is for the labels of points.
 _TOP, _RIGHT = 96.0, 96.0
 
@@ -120,11 +119,6 @@ def down(value: float, top: float) -> float:
 def across(column: float, columns: int) -> float:
     """Return the distance of a column from the left, in percent."""
     return round(100 * column / columns, 3)
-
-
-def label_of(name: str) -> str:
-    """Return the name under which users see a part of a request."""
-    return _LABELS.get(name, name)
 
 
 def class_of(name: str) -> str:

@@ -9,7 +9,6 @@ from compactctl.commands.output_files import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
-from compactctl.tokens.fit import Fit, fit_of
 from compactctl.tokens.models.prices import MILLION
 from compactctl.views.facts import clock_text, utc_text
 from compactctl.views.pages.drawing import (
@@ -21,7 +20,6 @@ from compactctl.views.pages.drawing import (
     dollars,
     down,
     grid,
-    label_of,
     percent,
 )
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
@@ -38,8 +36,9 @@ from compactctl.views.pages.session_lists import (
     request_segments,
     tool_bars,
 )
-from compactctl.views.results.request import REFUSED
+from compactctl.views.results.request import answer_lines, doubt_lines
 from compactctl.views.terminal.graph import short_count
+from compactctl.views.terminal.screen import Accent
 from compactctl.views.terminal.text import plural, share_text, size_text
 
 # A wide screen has no more pixels to draw them.
@@ -60,7 +59,6 @@ _MARK_LABELS: Mapping[RoundMark, str] = {
 # A limit higher than this many times the largest request would flatten the chart.
 _MAX_LIMIT_RATIO = 3
 _HEADROOM = 1.14
-_FITS = "fits"
 _MAX_LABELS = 6
 _LOW_CHART_LINES = 2
 
@@ -106,7 +104,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
             "facts": list(_facts(result, choice, names)),
             "holds": list(page_contents(choice, n_cut, len(timeline.messages) - len(indices))),
             "warnings": _warnings(result, choice, names),
-            **_next_request(result),
+            **_next_request(result, choice, names),
             **_charts(result, columns),
             "is_reported": timeline.is_reported,
             "aside": timeline.rounds.subagent_requests,
@@ -126,7 +124,6 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
             "gone": sum(not message.is_sent for message in timeline.messages),
             "redacted": choice.redact,
             "class_of": class_of,
-            "label_of": label_of,
         },
     )
 
@@ -162,7 +159,7 @@ def _request_table(
     has_cost = any(column.cost for column in columns)
     titles = ["Request", "Turn", "Time", "Context", "New"]
     titles += ["Cache read", "Cache miss"] if has_cache else []
-    titles += ["Output", *(["Cost $"] if has_cost else []), "Marks", *map(label_of, categories)]
+    titles += ["Output", *(["Cost $"] if has_cost else []), "Marks", *categories]
     rows = []
     for column in columns:
         round_ = column.round
@@ -216,30 +213,22 @@ def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterato
 
 
 def _warnings(result: StatsResult, choice: PageChoice, names: PageNames) -> list[str]:
-    warnings = (*filter(None, (result.unread,)), *result.transcript.warnings, *result.warnings)
+    warnings = (*result.transcript.warnings, *result.warnings)
     return [] if choice.redact else [names.line(warning) for warning in warnings]
 
 
-def _next_request(result: StatsResult) -> dict[str, object]:
+def _next_request(result: StatsResult, choice: PageChoice, names: PageNames) -> dict[str, object]:
     """Return the values of the next request and of its bar."""
     tokens, budget, limits = result.usage.tokens, result.measure.budget, result.measure.limits
     rows = request_rows(result)
-    fit = fit_of(tokens, limits)
-    verdict = _verdict(result, fit)
     total = max(budget.window, tokens)
-    client_limit = None
-    if limits.client is not None and limits.compacts_at is not None:
-        client_limit = (limits.client.name, limits.compacts_at, percent(limits.compacts_at, total))
+    limit_at = None if limits.compacts_at is None else percent(limits.compacts_at, total)
     return {
         "tokens": tokens,
-        "or_more": bool(result.size.unreported),
         "is_largest": result.counts.conversations > 1,
         "window": budget.window,
-        "share": f"{tokens / max(1, budget.window):.0%}",
-        "verdict": verdict,
-        "is_wrong": verdict != _FITS,
-        "until": fit.until_compaction,
-        "limit": client_limit,
+        "answer": list(_answer(result, choice, names)),
+        "limit_at": limit_at,
         "window_at": percent(budget.window, total),
         "pieces": request_segments(rows, tokens, total),
         "kinds": category_bars(rows),
@@ -248,12 +237,19 @@ def _next_request(result: StatsResult) -> dict[str, object]:
     }
 
 
-def _verdict(result: StatsResult, fit: Fit) -> str:
-    if not fit.fits:
-        return f"does not fit, {-fit.window_left:,} over"
-    if result.is_refused:
-        return REFUSED
-    return "remaining space unknown" if result.unread else _FITS
+def _answer(
+    result: StatsResult, choice: PageChoice, names: PageNames
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield the lines of the answer in two parts, and whether the second one is bad news.
+
+    If redacted, the lines about what was assumed are left out: they may name a model.
+    """
+    doubts = sum(1 for _ in doubt_lines(result)) if choice.redact else 0
+    lines = list(answer_lines(result))
+    for line in lines[: len(lines) - doubts]:
+        text, style = (line.text, line.style) if isinstance(line, Accent) else (str(line), "")
+        fact, colon, verdict = names.line(text).partition(": ")
+        yield fact + colon, verdict, "red" in style
 
 
 def _charts(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str, object]:

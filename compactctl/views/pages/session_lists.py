@@ -1,14 +1,14 @@
 """Lists on a session's page: the parts of its next request, and the files it read again."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
-from compactctl.views.pages.drawing import Bar, BarList, across, class_of, label_of, percent
+from compactctl.views.pages.drawing import Bar, BarList, across, class_of, percent
 from compactctl.views.pages.page import PageNames
+from compactctl.views.results.request import unseen_rows
 from compactctl.views.terminal.text import one_line, plural, share_text
 
 _MAX_ROWS = 10
@@ -22,18 +22,9 @@ MAX_MESSAGES = 4_000
 
 def request_rows(result: StatsResult) -> dict[str, int]:
     """Return the tokens of the next request by category, largest first, the counting error last."""
-    rows = (*result.categories.items(), *_inferred_categories(result.size))
+    rows = (*result.categories.items(), *unseen_rows(result))
     ordered = sorted(rows, key=lambda row: (row[0] == "unexplained", -row[1]))
     return {name: tokens for name, tokens in ordered if tokens}
-
-
-def _inferred_categories(size: ContextSize) -> Iterator[tuple[str, int]]:
-    yield "overhead", size.overhead
-    yield "missing history", size.missing
-    yield "restored", size.restored
-    yield "hidden reasoning", size.hidden_reasoning
-    yield "frames", size.frames
-    yield "unexplained", size.unexplained
 
 
 def request_segments(
@@ -66,7 +57,7 @@ def category_bars(rows: Mapping[str, int]) -> BarList:
         note="",
         rows=tuple(
             Bar(
-                label=label_of(name),
+                label=name,
                 figure=f"{tokens:,}",
                 note=share_text(tokens / parts) if tokens > 0 else "",
                 width=percent(max(0, tokens), largest),

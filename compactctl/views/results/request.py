@@ -128,7 +128,7 @@ def request_table(result: StatsResult) -> Table:
     rows = _category_rows(result)
     if unseen:
         indented = [(f"  {name}", tokens) for name, tokens in rows]
-        sent = [(f"  {name}", tokens) for name, tokens in _unseen_rows(result)]
+        sent = [(f"  {name}", tokens) for name, tokens in unseen_rows(result)]
         counted = ("In the transcript", result.next_request.counted)
         rows = [counted, *indented, ("Sent, not in the transcript", unseen), *sent]
     columns = (text(""), number("Tokens"), number("Share"), text("", spare=1))
@@ -158,7 +158,8 @@ def _category_rows(result: StatsResult) -> list[tuple[str, int]]:
     return _by_size(rows.items())
 
 
-def _unseen_rows(result: StatsResult) -> list[tuple[str, int]]:
+def unseen_rows(result: StatsResult) -> list[tuple[str, int]]:
+    """Return what is sent besides the transcript, the largest first."""
     size = result.size
     rows = (
         ("system prompt and tools", size.overhead),

@@ -10,7 +10,6 @@ from cli.pages.reading import Page, document_of, page_of
 from compactctl.commands.measuring.timeline import OVERHEAD
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.costs import UNSEEN
-from compactctl.views.pages.drawing import label_of
 from compactctl.views.pages.session import ORDER
 
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat"]
@@ -56,7 +55,7 @@ def test_the_table_is_what_the_document_says_of_every_round(
         assert figure(row["Output"]) == told["outputTokens"]
         cost = told["cost"]
         assert row["Cost $"] == ("" if cost is None else f"{cost['input'] + cost['output']:.4f}")
-        held = [figure(row[label]) for label in map(label_of, ORDER) if label in row]
+        held = [figure(row[name]) for name in ORDER if name in row]
         assert sum(held) == told["contextTokens"]
 
 

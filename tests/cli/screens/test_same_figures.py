@@ -254,7 +254,7 @@ def compare(path: Path, way: str) -> None:
     assert simulated.requests[-1].tokens == found.usage.tokens
 
     page = stats_page(found, PageChoice(path="page.html"))
-    assert f"<strong>{found.usage.tokens:,}</strong>" in page
+    assert f"{found.usage.tokens:,} of {found.measure.budget.window:,} tokens" in page
 
     never = {"if_needed": True, "trigger": NEVER}
     idle = compact(compacting(path, way, dry_run=True, compare=True, plan=never))

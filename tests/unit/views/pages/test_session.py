@@ -40,21 +40,22 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
     assert part(page, "Next request", "Requests") == [
         "Next request",
         "18,416 of 200,000 tokens (9%): fits",
-        "Claude Code compacts at 167,000: 148,584 tokens left",
-        "[c-overhead 0.0% 7.179%] system prompt and tools: 15,004",
+        "Claude Code compacts at 167,000: in 148,584 tokens",
+        "window: assumed, it may have 1,000,000",
+        "[c-system-prompt-and-tools 0.0% 7.179%] system prompt and tools: 15,004",
         "[c-file-reads 7.179% 1.435%] file reads: 3,000",
-        "[c-frames 8.614% 0.581%] message overhead: 1,215",
+        "[c-message-overhead 8.614% 0.581%] message overhead: 1,215",
         "[c-tool-calls 9.195% 0.007%] tool calls: 14",
         "[c-user 9.202% 0.003%] user: 6",
         "[c-assistant 9.205% 0.002%] assistant: 5",
         "[limit-tick dashed 83.5% 0]",
         "By category",
         "system prompt and tools 15,004 78.0%",
-        "[c-overhead 100.0%]",
+        "[c-system-prompt-and-tools 100.0%]",
         "file reads 3,000 15.6%",
         "[c-file-reads 19.995%]",
         "message overhead 1,215 6.3%",
-        "[c-frames 8.098%]",
+        "[c-message-overhead 8.098%]",
         "tool calls 14 0.1%",
         "[c-tool-calls 0.093%]",
         "user 6 0.0%",
@@ -85,7 +86,7 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "[c-tool-calls M0 1000H0V285H2V284H4V1000Z]",
         "[c-assistant M0 1000H0V285H4V1000Z]",
         "[c-user M0 1000H0V285H4V1000Z]",
-        "[c-overhead M0 1000H0V285H4V1000Z]",
+        "[c-system-prompt-and-tools M0 1000H0V285H4V1000Z]",
         "[grid 0 76.18%]",
         "5k",
         "[grid 0 52.35%]",
@@ -97,7 +98,7 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "[c-tool-calls 100%] tool calls",
         "[c-assistant 100%] assistant",
         "[c-user 100%] user",
-        "[c-overhead 100%] system prompt and tools",
+        "[c-system-prompt-and-tools 100%] system prompt and tools",
         "Prompt cache",
         "[c-cache-miss M0 1000H0V285H1V209H2V128H3V123H4V1000Z]",
         "[c-new M0 1000H0V285H1V209H2V919H3V123H4V1000Z]",
@@ -210,7 +211,7 @@ def test_standard_input_is_no_path(path: Path) -> None:
 def test_what_does_not_fit_is_drawn_beyond_the_window(path: Path) -> None:
     page = lines(timed(path, measure=replace(FAST, window=10_000)))
     assert page[3] == "18,416 of 10,000 tokens (184%): does not fit, 8,416 over"
-    assert page[9:11] == [
+    assert page[10:12] == [
         "[c-assistant 99.974% 0.026%] assistant: 5",
         "[limit-tick 54.301% -4]",
     ]
@@ -279,7 +280,7 @@ def test_a_request_without_a_report_of_the_cache_leaves_its_cells_empty(tmp_path
 def test_a_request_that_does_not_fit_colors_its_verdict(path: Path) -> None:
     def card(window: int) -> bool:
         result = timed(path, measure=replace(FAST, window=window))
-        return 'class="card hero wrong' in stats_page(result, PageChoice(path="p.html"))
+        return '<span class="wrong">does not fit' in stats_page(result, PageChoice(path="p.html"))
 
     assert card(18_415)
     assert not card(60_000)

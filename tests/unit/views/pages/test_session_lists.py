@@ -59,10 +59,10 @@ def timeline(*messages: TimelineMessage, files: tuple[TimelineFile, ...] = ()) -
 
 
 def test_kinds_are_bars_of_the_largest_one() -> None:
-    bars = category_bars({"user": 50, "frames": 50, "media": 25, "unexplained": -10}).rows
+    bars = category_bars({"user": 50, "message overhead": 50, "media": 25, "unexplained": -10}).rows
     assert [(bar.label, bar.figure, bar.note, bar.width, bar.name) for bar in bars] == [
         ("user", "50", "40.0%", 100.0, "c-user"),
-        ("message overhead", "50", "40.0%", 100.0, "c-frames"),
+        ("message overhead", "50", "40.0%", 100.0, "c-message-overhead"),
         ("media", "25", "20.0%", 50.0, "c-media"),
         ("unexplained", "-10", "", 0.0, "c-unexplained"),
     ]
@@ -179,5 +179,6 @@ def test_what_is_not_explained_is_the_last_kind_however_much_it_is() -> None:
 
     rows = request_rows(cast("StatsResult", Measured()))
     assert list(rows.items()) == [
-        ("assistant", 70), ("overhead", 60), ("user", 50), ("frames", 5), ("unexplained", 900),
+        ("assistant", 70), ("system prompt and tools", 60), ("user", 50), ("message overhead", 5),
+        ("unexplained", 900),
     ]  # fmt: skip
