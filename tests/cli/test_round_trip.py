@@ -102,7 +102,7 @@ def test_nothing_hidden_is_said(ask: Ask, desk: Path) -> None:
 
 def test_the_log_lists_operations_and_groups(ask: Ask, compacted: Path) -> None:
     shown = ask("log", compacted).out
-    assert re.search(r"1  [0-9a-f]{12}  compact .* in effect\n", shown)
+    assert re.search(r"1  [0-9a-f]{12}  20.* in effect\n", shown)
     assert "summarize" in shown
     assert "truncate" in shown
     ask("rewind", compacted)
@@ -122,8 +122,7 @@ def test_a_group_comes_back_alone(ask: Ask, desk: Path, compacted: Path) -> None
 def test_a_group_brought_back_claims_no_savings_it_does_not_know(ask: Ask, compacted: Path) -> None:
     group = json.loads(ask("log", compacted, "--json").out)["operations"][0]["groups"][0]["id"]
     ask("rewind", compacted, "--group", group)
-    *_, last, counted = ask("log", compacted).out.split("\n\n")[0].split("\n")
-    assert counted.startswith("counted with ")
+    *_, last = ask("log", compacted).out.split("\n\n")[0].split("\n")
     assert f"without group {group}" in last
     assert not re.search(r"\d,\d{3}", last)
 

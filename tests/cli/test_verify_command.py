@@ -16,19 +16,19 @@ def test_a_folder_is_proven(ask: Ask, compacted: Path) -> None:
     assert shown.code == 0
     (archive,) = archive_folder(compacted).glob("*.parquet")
     size = size_text(archive.stat().st_size)
-    assert f"proven: {compacted} (1 operation, {size} in archives)" in shown.out
+    assert f"ok  {compacted}  1 compaction, {size} archived" in shown.out
     assert size in ask("log", compacted).out
-    assert "1 compacted transcript: 1 proven" in shown.out
+    assert "1 transcript verified" in shown.out
 
 
 def test_the_archive_folder_stands_for_its_transcript(ask: Ask, compacted: Path) -> None:
-    assert f"proven: {compacted}" in ask("verify", archive_folder(compacted)).out
+    assert f"ok  {compacted}" in ask("verify", archive_folder(compacted)).out
 
 
 def test_what_is_to_be_repaired_is_repaired_as_the_screen_says(ask: Ask, compacted: Path) -> None:
     archive_folder(compacted).chmod(0o755)
     shown = ask("verify", compacted.parent)
-    command = shown.out.partition("repair with: compactctl ")[2].split()
+    command = shown.out.partition("repair    compactctl ")[2].split()
 
     assert shown.code == 1
     assert "other users may read it" in shown.out

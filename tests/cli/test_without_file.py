@@ -76,9 +76,9 @@ def test_on_a_terminal_with_nothing_to_choose_from(tmp_path: Path, command: str)
     (tmp_path / "package.json").write_text('{"name": "x"}')
     code, shown = ended_on_terminal(400, tmp_path, command)
     assert code == 2
-    assert shown.startswith(f"compactctl {command}: no transcript ")
+    assert shown.startswith(f"compactctl {command}: no ")
     assert str(tmp_path) in shown
-    assert "name one, as in compactctl" in shown
+    assert "Name one (compactctl" in shown
 
 
 def test_what_is_typed_can_be_pasted(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_only_the_newest_are_listed(tmp_path: Path) -> None:
         os.utime(path, (number * HOUR, number * HOUR))
     _, shown = ended_on_terminal(100, tmp_path, "view")
     assert listed(shown) == [f"{number:02}.jsonl" for number in range(17, 2, -1)]
-    assert "and 3 older files" in shown
+    assert "3 older files not shown" in shown
 
 
 def test_a_large_first_line_is_not_read_to_tell_its_format(tmp_path: Path) -> None:
     (tmp_path / "run.jsonl").write_text(json.dumps({"role": "user", "content": "x" * (1 << 20)}))
-    assert "not told by its beginning" in ended_on_terminal(100, tmp_path, "stats")[1]
+    assert "unknown" in ended_on_terminal(100, tmp_path, "stats")[1]
 
 
 @pytest.mark.parametrize("command", ["stats", "check", "view"])

@@ -44,9 +44,9 @@ _HOME = "/home/dev"
 # operation, the size of its archive, ids of new sessions and what follows from them: the archive is
 # named after its session, and a summary says where it is.
 _VARYING = re.compile(
-    r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+    r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?"
     r"|(?<=  )[\d.]+ kB(?=  in effect|  back to|\n)"
-    r"|[\d.]+ kB(?= in archives)"
+    r"|[\d.]+ kB(?= archived)"
     r"|(?<=\"archiveBytes\": )\d+"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     r"|(?<=Claude Code session )[0-9a-f]{8}(?= \"[^\"]*\(compacted)"

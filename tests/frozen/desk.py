@@ -30,7 +30,7 @@ _SETTING = re.compile(r"([A-Z_]+)=(.*)", re.DOTALL)
 _TAKEN_BACK = re.compile(rb"\x1b\[\?25l.*\x1b\[\?25h(?:\r|\x1b\[\d[AK])*", re.DOTALL)
 # What depends on the version of pyarrow: how large a Parquet file is.
 _SIZES = re.compile(
-    r"(?<=  )[\d.]+ [kM]?B(?=  in effect|  back to|\n)|[\d.]+ [kM]?B(?= in archives)"
+    r"(?<=  )[\d.]+ [kM]?B(?=  in effect|  back to|\n)|[\d.]+ [kM]?B(?= archived)"
     r"|(?<=\"archiveBytes\": )\d+"
 )
 # The same of what is derived from the bytes of a data set.

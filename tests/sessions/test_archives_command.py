@@ -36,7 +36,7 @@ def two(home: Home, ask: Ask) -> tuple[Path, Path]:
 def test_none_are_listed_where_there_are_none(home: Home, ask: Ask) -> None:
     claude(home)
     assert listed(ask)["archives"] == []
-    assert "there are none like that below ~/.local/state" in ask("archive").out
+    assert "no archives in ~/.local/state" in ask("archive").out
 
 
 def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask: Ask) -> None:
@@ -50,7 +50,7 @@ def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask:
         assert found[str(path)]["operations"] == 1
     assert listed(ask)["bytes"] == sum(each["bytes"] for each in found.values())
     shown = ask("archive").out
-    assert "1 session is gone" in shown
+    assert "1 session no longer exists" in shown
     assert "compactctl archive --dead --forget" in shown
 
 
@@ -247,7 +247,7 @@ def test_a_store_that_is_not_there_makes_no_session_dead(
     in_place(ask, disk / path.relative_to(home.root / ".codex"))
     disk.rename(disk.with_name("away"))
     assert listed(ask, "--dead", "--forget")["archives"] == []
-    assert "session was moved" in ask("archive").out
+    assert "session moved" in ask("archive").out
     monkeypatch.delenv("CODEX_HOME")
     assert listed(ask, "--dead", "--forget")["archives"] == []
 

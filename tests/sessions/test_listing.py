@@ -132,8 +132,8 @@ def test_the_list_on_a_terminal(home: Home, ask: Ask) -> None:
     outcome = ask("sessions")
     assert (outcome.code, outcome.err) == (0, "")
     for store in ALL_STORES:
-        assert store.client in outcome.out
-    assert f"look into one: compactctl stats {Said(name='codex').id[:8]}" in outcome.out
+        assert store.title in outcome.out
+    assert f"inspect   compactctl stats {Said(name='codex').id[:8]}" in outcome.out
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
@@ -161,7 +161,7 @@ def test_a_share_as_people_write_it(several: Home, ask: Ask, share: str) -> None
 
 def test_nothing_to_list(home: Home, ask: Ask) -> None:
     said = ask("sessions").out
-    assert said.startswith("no sessions found; searched:\n")
+    assert said.startswith("no sessions found in:\n")
     # Every store is named, with what moves it, and no editor that is not there.
     for place in ("~/.claude/projects", "~/.codex/sessions", "~/.local/share/opencode",
                   "~/.pi/agent/sessions", "~/.copilot/session-state", "~/.gemini/tmp",
@@ -173,7 +173,7 @@ def test_nothing_to_list(home: Home, ask: Ask) -> None:
     assert "\n  ~/.config/VSCodium/User/workspaceStorage\n" in ask("sessions").out
     assert ask("sessions", "--client", "codex").out.count("\n  ") == 2
     home.claude(Said())
-    assert "none of 1 session is like that" in ask("sessions", "nothing").out
+    assert "no session matches (1 session searched)" in ask("sessions", "nothing").out
 
 
 def test_what_could_not_be_read_is_a_warning(home: Home, ask: Ask) -> None:

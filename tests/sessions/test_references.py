@@ -136,14 +136,14 @@ def test_the_latest_to_rewind_is_one_that_was_compacted(home: Home, ask: Ask) ->
     os.utime(path)
     undone = ask("rewind", "latest")
     assert undone.code == 0
-    assert f"wrote {new}" in undone.err
+    assert f"wrote     {new}" in undone.err
     assert path.read_bytes() == before[path.name]
     # A second one, and the first with nothing in effect any more.
     assert ask("compact", Said(name="full").id, "--stages", "dedup").code == 0
     os.utime(new)
     again = ask("rewind", "latest")
     assert again.code == 0
-    assert f"wrote {new}" not in again.err
+    assert f"wrote     {new}" not in again.err
     # Now neither has anything to undo, and which of them goes on is for the user to say.
     assert ask("rewind", "latest").code == 2
 

@@ -7,7 +7,7 @@ from compactctl.commands.archives import ArchivesResult, SessionArchive
 from compactctl.commands.verify.archives import Finding, Severity, TranscriptState
 from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
 from compactctl.views.encode import encoded, record
-from compactctl.views.facts import utc_text, warning_lines
+from compactctl.views.facts import labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import Accent, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import (
@@ -33,25 +33,35 @@ _STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
     "unknown": "yellow",
     "repairable": "yellow",
 }
+# What users see.
+_VERDICTS: Mapping[str, str] = {
+    "proven": "ok",
+    "repairable": "repairable",
+    "unknown": "unreadable",
+    "changed": "changed",
+    "damaged": "damaged",
+}
 _FINDING_WIDTH = 1_000
 
 
 def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
-    """Yield the output: a row per archive, and totals."""
+    """Yield the output: the totals, then a row per archive, and what to do with dead ones."""
+    count = plural(len(result.archives), "archive")
     if not result.archives:
-        yield f"there are none like that below {_folder_text(result)}"
+        yield f"no archives in {_folder_text(result)}"
         return
-    yield table(_COLUMNS, [_cells(archive, result) for archive in result.archives])
-    yield ""
-    totals = f"{plural(len(result.archives), 'archive')}, {size_text(result.n_bytes)}"
     if result.options.forget:
-        yield f"would forget {totals}: dry run" if result.options.dry_run else f"forgot {totals}"
-        return
-    yield f"{totals}, below {_folder_text(result)}"
+        deleted = "would be deleted (dry run)" if result.options.dry_run else "deleted"
+        yield f"{count} {deleted}, {size_text(result.n_bytes)}"
+    else:
+        yield f"{count}, {size_text(result.n_bytes)} in {_folder_text(result)}"
+    yield ""
+    yield table(_COLUMNS, [_cells(archive, result) for archive in result.archives])
     dead = sum(archive.is_dead for archive in result.archives)
-    if dead:
-        missing = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
-        yield f"{missing}; forget their archives with: compactctl archive --dead --forget"
+    if dead and not result.options.forget:
+        yield ""
+        yield f"{plural(dead, 'session')} no longer {'exists' if dead == 1 else 'exist'}"
+        yield labeled("delete", "compactctl archive --dead --forget")
 
 
 def archives_document(result: ArchivesResult) -> dict[str, Any]:
@@ -88,8 +98,8 @@ def _cells(archive: SessionArchive, result: ArchivesResult) -> tuple[str, ...]:
 
 def _note(archive: SessionArchive) -> str:
     if archive.is_moved:
-        return "session was moved"
-    return "session is gone" if archive.is_dead else ""
+        return "session moved"
+    return "session deleted" if archive.is_dead else ""
 
 
 def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
@@ -104,23 +114,23 @@ def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
 
 
 def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
-    """Yield the output: each transcript with its findings, then their number by kind."""
+    """Yield the output: each transcript with its findings, then their number by verdict."""
+    width = max((len(_VERDICTS[each.verdict]) for each in result.transcripts), default=0)
     for verified in result.transcripts:
-        yield Accent(_verdict(verified), _STYLES.get(verified.verdict, ""))
+        line = f"{_VERDICTS[verified.verdict]:<{width}}  {_contents(verified)}"
+        yield Accent(line, _STYLES.get(verified.verdict, ""))
         for repair in verified.repaired:
             yield f"  repaired: {one_line(repair, _FINDING_WIDTH)}"
         for finding in verified.findings:
             line = f"  {finding.severity}: {one_line(finding.text, _FINDING_WIDTH)}"
             yield Accent(line, _STYLES.get(finding.severity, ""))
-    yield ""
-    counts = ", ".join(f"{count:,} {name}" for name, count in result.verdicts.items() if count)
-    yield f"{plural(len(result.transcripts), 'compacted transcript')}: {counts}"
+    yield _verdicts_text(result)
     first = next(
         (transcript for transcript in result.transcripts if transcript.verdict == "repairable"),
         None,
     )
     if first is not None:
-        yield f"repair with: compactctl verify --repair {shell_path(first.path)}"
+        yield labeled("repair", f"compactctl verify --repair {shell_path(first.path)}")
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
@@ -129,10 +139,20 @@ def verify_document(result: VerifyResult) -> dict[str, Any]:
     return {"schema": "compactctl.verify/1", **record(result, only=fields)}
 
 
-def _verdict(verified: VerifiedTranscript) -> str:
-    what = plural(verified.operations, "operation")
-    read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
-    return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"
+def _verdicts_text(result: VerifyResult) -> str:
+    """Return the number of transcripts, by verdict unless all are proven."""
+    count = plural(len(result.transcripts), "transcript")
+    verdicts = {name: number for name, number in result.verdicts.items() if number}
+    if set(verdicts) <= {"proven"}:
+        return f"{count} verified"
+    counts = ", ".join(f"{number:,} {_VERDICTS[name]}" for name, number in verdicts.items())
+    return f"{count}: {counts}"
+
+
+def _contents(verified: VerifiedTranscript) -> str:
+    what = plural(verified.operations, "compaction")
+    archived = f", {size_text(verified.on_disk)} archived" if verified.on_disk else ""
+    return f"{path_name(verified.path)}  {what}{archived}"
 
 
 @encoded.register

@@ -8,11 +8,12 @@ from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.operation import Operation
 from compactctl.views.encode import encoded, record
-from compactctl.views.facts import clock_text, utc_text, warning_lines
+from compactctl.views.facts import clock_text, labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
 
+_TO_THE_MINUTE = len("2026-01-31 12:00")
 _OPERATION = (
     "head",
     "kind",
@@ -53,90 +54,83 @@ def log_messages(result: LogResult) -> Iterator[str]:
 
 def _operations(result: LogResult) -> Iterator[ScreenItem]:
     columns = (
-        number("No"),
+        number("#"),
         text("Operation"),
-        text("Kind", spare=3),
         text("When (UTC)", spare=2),
-        number("Tokens before", spare=1),
-        number("Tokens after"),
-        number("Archive", spare=4),
-        text("State", "end", min_width=9),
+        text("Tokens", spare=1),
+        number("Archive", spare=3),
+        text("", "end", min_width=9),
     )
     yield table(columns, map(_cells, result.operations))
-    counters = {entry.operation.counter for entry in result.operations if entry.operation}
-    if counters:
-        yield f"counted with {', '.join(sorted(map(one_line, counters)))}"
     yield from _groups(result)
     numbers = ", ".join(f"{entry:04}" for entry in result.missing_archives)
     if result.builds_upon or numbers:
         yield ""
-        archive = f"archive {numbers} is" if numbers else "its archive is"
+        archive = f"archive {numbers}" if numbers else "its archive"
         came = f"operation {result.builds_upon} came before; " if result.builds_upon else ""
-        yield f"{came}{archive} missing, put it back to restore the state before it"
+        yield f"{came}{archive} not found. Put it back to restore the state before."
     if result.appended_bytes:
         yield ""
-        yield f"{size_text(result.appended_bytes)} were appended after the last operation"
+        yield f"{size_text(result.appended_bytes)} appended after the last operation"
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
     operation = entry.operation
     if operation is None:
         state = "in effect" if entry.in_effect else ""
-        return (str(entry.number), entry.step.id, "compact", "", "", "", "in the file", state)
-    before, after = _tokens(operation)
+        return (str(entry.number), entry.step.id, "", "", "in the file", state)
     return (
         str(entry.number),
         operation.id,
-        operation.kind,
-        clock_text(operation.recorded_at),
-        before,
-        after,
+        clock_text(operation.recorded_at)[:_TO_THE_MINUTE],
+        _tokens(operation),
         size_text(entry.archive_bytes),
         _state(operation, in_effect=entry.in_effect),
     )
 
 
-def _tokens(operation: Operation) -> tuple[str, str]:
+def _tokens(operation: Operation) -> str:
     """Return the tokens before and after, if the recorded stages still have them."""
     stages = operation.stages
     if not stages or operation.detail:
-        return "", ""
-    return f"{stages[0].tokens_before:,}", f"{stages[-1].tokens_after:,}"
+        return ""
+    return f"{stages[0].tokens_before:,} → {stages[-1].tokens_after:,}"
 
 
 def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         how = ", appended" if operation.appended else ""
         return f"back to {operation.head or 'the first state'}{how}"
+    undo = "undo of a compaction" if operation.kind == "undo" else ""
     appended = "appended" if operation.appended else ""
-    words = ["in effect" if in_effect else "", appended, one_line(operation.detail)]
-    return ", ".join(filter(None, words))
+    detail = " ".join(filter(None, (undo, one_line(operation.detail))))
+    return ", ".join(filter(None, ("in effect" if in_effect else "", appended, detail)))
 
 
 def _groups(result: LogResult) -> Iterator[ScreenItem]:
+    """Yield the groups in effect, the largest first."""
     rows = [
         (entry, group) for entry in result.operations if entry.in_effect for group in entry.groups
     ]
     if not rows:
         return
+    is_restorable = not any(entry.operation and entry.operation.appended for entry, _ in rows)
     columns = (
         text("Group"),
         text("Stage"),
         number("Messages"),
-        number("Tokens in them before"),
+        number("Tokens"),
         text("Operation", spare=1),
     )
     yield ""
-    yield "Groups in effect"
+    yield "Groups that rewind --group can restore" if is_restorable else "Groups in effect"
     yield table(
         columns,
         [
             (group.id, group.stage, _count(group.messages), _count(group.tokens), entry.step.id)
-            for entry, group in rows
+            for entry, group in sorted(rows, key=lambda row: -(row[1].tokens or 0))
         ],
     )
-    if not any(entry.operation and entry.operation.appended for entry, _ in rows):
-        yield f"bring one back with: {_rewind_text(result)} --group GROUP"
 
 
 def _rewind_text(result: LogResult) -> str:
@@ -150,10 +144,10 @@ def _count(number: int | None) -> str:
 def _nothing(result: LogResult) -> Iterator[ScreenItem]:
     name = path_name(result.options.input.path)
     if result.archive_missing:
-        yield f"{name} was compacted, but its archive is not there"
-        yield f"{line_text(result.advice)} to see what was done and to rewind"
+        yield f"{name} was compacted, but its archive was not found"
+        yield f"{line_text(result.advice)} to list its compactions and to rewind"
         return
-    yield f"{name} was never compacted: no archive beside it, no tags in it"
+    yield f"{name} was never compacted"
 
 
 def _by_client(result: LogResult) -> Iterator[ScreenItem]:
@@ -165,20 +159,20 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
         text("When (UTC)", spare=2),
         text("What", spare=1),
         number("Messages"),
-        text("State", "end", min_width=9),
+        text("", "end", min_width=9),
     )
     if result.operations or result.archive_missing:
         yield ""
-    yield f"By {result.by_client[0].client} itself"
+    yield f"Compactions by {result.by_client[0].client}"
     yield table(columns, map(_client_cells, result.by_client))
-    yield f"undo the newest with: {_rewind_text(result)} --client"
+    yield labeled("undo", f"{_rewind_text(result)} --client")
     if any(compaction.groups for compaction in result.by_client):
-        yield f"or any by its tag: {_rewind_text(result)} --group COMPACTION"
+        yield labeled("or any", f"{_rewind_text(result)} --group COMPACTION")
 
 
 def _client_cells(compaction: ClientCompaction) -> tuple[str, ...]:
-    state = "in effect" if compaction.in_effect else "under a newer one"
-    when = clock_text(utc_text(compaction.time))
+    state = "in effect" if compaction.in_effect else "superseded"
+    when = clock_text(utc_text(compaction.time))[:_TO_THE_MINUTE]
     return (
         compaction.id,
         f"{compaction.line:,}",

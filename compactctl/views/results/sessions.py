@@ -9,7 +9,7 @@ from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
-from compactctl.views.facts import utc_text, warning_lines
+from compactctl.views.facts import labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import Column, Table, bar, number, table, text
 from compactctl.views.terminal.text import (
@@ -27,14 +27,12 @@ from compactctl.views.terminal.text import (
 _COLUMNS: tuple[Column, ...] = (
     text("Session"),
     text("Client", spare=2),
-    text("Changed", spare=1),
+    text("Last used", spare=1),
     text("Title", "end", min_width=20),
     text("Project", "start", spare=4),
     number("Context", spare=3),
     number("Full"),
-    text("Filled", spare=8),
-    text("Model", "end", spare=6),
-    number("Size", spare=7),
+    text("", spare=6),
     text("Note", spare=5),
 )
 _TITLE_WIDTH = 48
@@ -44,29 +42,26 @@ _FULL = 0.8
 
 
 def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
-    """Yield the output: a row per session, and the number of hidden ones."""
+    """Yield the output: a row per session, the number of hidden ones, and what to do next."""
     if result.rows:
         yield session_table(result.rows, result.now, result.home)
         yield ""
-        if any(row.context is not None for row in result.rows):
-            yield f"sizes: {CLIENT_RECORD}, of the newest request and its answer"
-        readable = next((row for row in result.rows if not _is_closed(row.session)), None)
-        if readable is not None:
-            yield f"look into one: compactctl stats {shell_path(readable.short_id)}"
-        full = next((row for row in result.rows if _is_full(row)), None)
-        if full is not None:
-            yield f"make a full one go on: compactctl rescue {shell_path(full.short_id)}"
     elif result.n_sessions:
-        yield f"none of {plural(result.n_sessions, 'session')} is like that"
+        yield f"no session matches ({plural(result.n_sessions, 'session')} searched)"
     else:
-        yield "no sessions found; searched:"
+        yield "no sessions found in:"
         yield from (f"  {project_text(place, result.home)}" for place in result.searched)
-        yield "any transcript can be named: compactctl stats FILE"
+        yield "stats takes any transcript: compactctl stats FILE"
     if result.unread:
-        yield f"{plural(result.unread, 'older session')} not looked at; see --limit"
+        yield f"{plural(result.unread, 'older session')} not shown; --limit 0 shows all"
     if result.hidden:
-        left_out = plural(result.hidden, "session")
-        yield f"{left_out} without a person, of subagents or programs, left out; see --all"
+        yield f"{plural(result.hidden, 'non-interactive session')} hidden; --all shows all"
+    readable = next((row for row in result.rows if not _is_closed(row.session)), None)
+    if readable is not None:
+        yield labeled("inspect", f"compactctl stats {shell_path(readable.short_id)}")
+    full = next((row for row in result.rows if _is_full(row)), None)
+    if full is not None:
+        yield labeled("rescue", f"compactctl rescue {shell_path(full.short_id)}")
 
 
 def sessions_document(result: SessionsResult) -> dict[str, Any]:
@@ -100,20 +95,18 @@ def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
 
 def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
-    size, share = session.entry.n_bytes, row.least_ratio
+    share = row.least_ratio
     sign = "" if row.at_least is None else "≥"
     context = row.context if row.at_least is None else row.at_least
     return (
         one_line(row.short_id),
-        session.entry.client,
+        store_named(session.entry.client).title,
         age_text(now - session.entry.modified),
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
         "" if context is None else f"{sign}{context:,}",
         "" if share is None else f"{sign}{share:.0%}",
         "" if share is None else bar(share, _BAR_WIDTH),
-        one_line(details.model),
-        "" if size is None else size_text(size),
         ", ".join(_notes(session)),
     )
 
@@ -169,7 +162,7 @@ def choices_terminal(
     yield session_table(choices.rows, choices.now, choices.home)
     yield ""
     if choices.more:
-        yield f"and {plural(choices.more, 'older session')}"
+        yield f"{plural(choices.more, 'older session')} not shown"
     yield f"type: {typed_command(command, choices.rows[0].short_id, options)}"
 
 
@@ -195,7 +188,7 @@ def candidates_terminal(
         yield _nothing_found(candidates, command)
         return
     where = "Compacted in this folder" if candidates.compacted else "In this folder"
-    yield f"{command}: which transcript? {where}, the newest first:"
+    yield f"{command}: which transcript? {where}, newest first:"
     yield ""
     columns = (
         text("File", "end"),
@@ -206,7 +199,7 @@ def candidates_terminal(
     yield table(columns, [_candidate_cells(candidate, now) for candidate in candidates.files])
     yield ""
     if candidates.more:
-        yield f"and {plural(candidates.more, 'older file')}"
+        yield f"{plural(candidates.more, 'older file')} not shown"
     names = [candidate.name for candidate in candidates.files]
     originals = [name for name in names if not is_compacted_name(name)]
     best = names[0] if candidates.compacted or not originals else originals[0]
@@ -217,12 +210,12 @@ def _nothing_found(candidates: Candidates, command: str) -> str:
     folder = safe_text(str(candidates.folder))
     if candidates.compacted:
         return (
-            f"{command}: no transcript that compactctl compacted is in {folder}; name one, as in "
-            f"{command} run.compacted.jsonl, or pipe one in"
+            f"{command}: no compacted transcript in {folder}. Name one ({command} "
+            "run.compacted.jsonl) or pipe one in."
         )
     return (
-        f"{command}: no transcript is in {folder}; name one, as in {command} run.jsonl, pipe one "
-        "in, or see those below a folder with compactctl batch FOLDER"
+        f"{command}: no transcript in {folder}. Name one ({command} run.jsonl), pipe one in, or "
+        "list those of a folder with compactctl batch FOLDER."
     )
 
 
@@ -231,5 +224,5 @@ def _candidate_cells(candidate: Candidate, now: float) -> tuple[str, ...]:
         one_line(candidate.name),
         size_text(candidate.n_bytes),
         age_text(now - candidate.modified),
-        candidate.format or "not told by its beginning",
+        candidate.format or "unknown",
     )

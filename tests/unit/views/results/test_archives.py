@@ -62,17 +62,19 @@ def test_archives_are_rows_with_what_became_of_the_session(home: Path) -> None:
     assert result.folder.startswith(str(home))
     below = f"~{result.folder.removeprefix(str(home))}"
     assert words(archives_terminal(result)) == [
+        f"3 archives, 7.5 kB in {below}",
+        "",
         "Session Written Operations Size Note",
         "─",
         "~/there.jsonl 1 minute ago 1,200 2.5 kB",
-        "~/gone.jsonl 1 minute ago 1,200 2.5 kB session is gone",
-        "~/moved.jsonl 1 minute ago 1,200 2.5 kB session was moved",
+        "~/gone.jsonl 1 minute ago 1,200 2.5 kB session deleted",
+        "~/moved.jsonl 1 minute ago 1,200 2.5 kB session moved",
         "",
-        f"3 archives, 7.5 kB, below {below}",
-        "1 session is gone; forget their archives with: compactctl archive --dead --forget",
+        "1 session no longer exists",
+        "delete compactctl archive --dead --forget",
     ]
     assert list(archives_messages(result)) == ["warning: odd"]
-    assert words(archives_terminal(result_of(home))) == [f"there are none like that below {below}"]
+    assert words(archives_terminal(result_of(home))) == [f"no archives in {below}"]
 
 
 @pytest.mark.parametrize(
@@ -86,20 +88,25 @@ def test_archives_are_rows_with_what_became_of_the_session(home: Path) -> None:
 def test_sessions_that_are_gone_are_counted(home: Path, names: list[str], lines: int) -> None:
     result = result_of(home, *(archive(home, name) for name in names))
     found = shown(archives_terminal(result))[len(names) + 4 :]
-    assert len(found) == lines
-    are = {1: "1 session is gone;", 2: "2 sessions are gone;"}
-    assert all(line.startswith(are[len(names)]) for line in found)
+    assert len(found) == 3 * lines
+    exist = {1: "1 session no longer exists", 2: "2 sessions no longer exist"}
+    assert found[1:2] == [exist[len(names)]] * lines
 
 
 @pytest.mark.parametrize(
     ("dry_run", "said"),
-    [(True, "would forget 3 archives, 7.5 kB: dry run"), (False, "forgot 3 archives, 7.5 kB")],
+    [
+        (True, "3 archives would be deleted (dry run), 7.5 kB"),
+        (False, "3 archives deleted, 7.5 kB"),
+    ],
 )
 def test_what_is_forgotten_is_told(home: Path, dry_run: bool, said: str) -> None:  # noqa: FBT001 - a case of the table
     result = result_of(home, *three(home), forget=True, dry_run=dry_run)
     lines = words(archives_terminal(result))
-    assert lines[3] == "~/gone.jsonl 1 minute ago 1,200 2.5 kB"
-    assert lines[5:] == ["", said]
+    assert lines[:2] == [said, ""]
+    assert lines[5:] == [
+        "~/gone.jsonl 1 minute ago 1,200 2.5 kB", "~/moved.jsonl 1 minute ago 1,200 2.5 kB",
+    ]  # fmt: skip
     document = archives_document(result)
     assert (document["forgotten"], document["dryRun"]) == (not dry_run, dry_run)
     assert [each["sessionExists"] for each in document["archives"]] == [None] * 3
@@ -136,23 +143,22 @@ def test_each_transcript_has_a_verdict_and_findings() -> None:
     damaged = replace(PROVEN, verdict="damaged", findings=(Finding(severity="damaged", text="x"),))
     result = VerifyResult(transcripts=(PROVEN, REPAIRABLE, damaged), looked_at=9)
     assert shown(verify_terminal(result)) == [
-        "proven: my run.jsonl (1 operation, 2.5 kB in archives)",
-        "repairable: my run.jsonl (2 operations)",
+        "ok          my run.jsonl  1 compaction, 2.5 kB archived",
+        "repairable  my run.jsonl  2 compactions",
         "  repaired: the name",
         "  note: all is well",
         "  repairable: a draft",
-        "damaged: my run.jsonl (1 operation, 2.5 kB in archives)",
+        "damaged     my run.jsonl  1 compaction, 2.5 kB archived",
         "  damaged: x",
-        "",
-        "3 compacted transcripts: 1 damaged, 1 repairable, 1 proven",
-        "repair with: compactctl verify --repair 'my run.jsonl'",
+        "3 transcripts: 1 damaged, 1 repairable, 1 ok",
+        "repair    compactctl verify --repair 'my run.jsonl'",
     ]
     assert styles(verify_terminal(result)) == ["yellow", "yellow", "bold red", "bold red"]
 
 
 def test_where_all_is_proven_there_is_nothing_to_repair() -> None:
     lines = shown(verify_terminal(VerifyResult(transcripts=(PROVEN,), looked_at=1)))
-    assert lines[1:] == ["", "1 compacted transcript: 1 proven"]
+    assert lines[1:] == ["1 transcript verified"]
 
 
 def test_a_document_has_findings_without_what_a_repair_renames() -> None:

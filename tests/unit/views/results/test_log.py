@@ -68,32 +68,35 @@ def only(**changes: Any) -> LogResult:
 
 def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
     assert words(log_terminal(RESULT)) == [
-        "No Operation Kind When (UTC) Tokens before Tokens after Archive State",
+        "# Operation When (UTC) Tokens Archive",
         "─",
-        "1 op1 compact 2026-01-02 03:04:05 9,000 3,000 2.5 kB in effect",
-        "counted with chars/4",
+        "1 op1 2026-01-02 03:04 9,000 → 3,000 2.5 kB in effect",
         "",
-        "Groups in effect",
-        "Group Stage Messages Tokens in them before Operation",
+        "Groups that rewind --group can restore",
+        "Group Stage Messages Tokens Operation",
         "─",
         "g1 dedup 1,200 4,000 op1",
         "g2 op1",
-        "bring one back with: compactctl rewind run.jsonl --group GROUP",
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "in_effect", "row"),
     [
-        ({"appended": True}, True, "9,000 3,000 2.5 kB in effect, appended"),
-        ({}, False, "9,000 3,000 2.5 kB"),
+        ({"appended": True}, True, "9,000 → 3,000 2.5 kB in effect, appended"),
+        ({}, False, "9,000 → 3,000 2.5 kB"),
         ({"detail": "again\n without g"}, True, "2.5 kB in effect, again without g"),
         ({"stages": ()}, True, "2.5 kB in effect"),
-        ({"kind": "rewind", "head": None}, False, "9,000 3,000 2.5 kB back to the first state"),
+        ({"kind": "rewind", "head": None}, False, "9,000 → 3,000 2.5 kB back to the first state"),
+        (
+            {"kind": "undo", "detail": "by its client on line 12"},
+            True,
+            "2.5 kB in effect, undo of a compaction by its client on line 12",
+        ),
         (
             {"kind": "rewind", "head": "op0", "appended": True},
             False,
-            "9,000 3,000 2.5 kB back to op0, appended",
+            "9,000 → 3,000 2.5 kB back to op0, appended",
         ),
     ],
 )
@@ -102,14 +105,12 @@ def test_the_state_of_an_operation_is_told(
 ) -> None:
     result = only(operation=replace(OPERATION, **changes), in_effect=in_effect, groups=())
     lines = words(log_terminal(result))
-    kind = changes.get("kind", "compact")
-    assert lines[2] == f"1 op1 {kind} 2026-01-02 03:04:05 {row}"
-    assert lines[3:] == ["counted with chars/4"]
+    assert lines[2:] == [f"1 op1 2026-01-02 03:04 {row}"]
 
 
 def test_an_appended_operation_has_no_single_group_to_bring_back() -> None:
     lines = shown(log_terminal(only(operation=replace(OPERATION, appended=True))))
-    assert lines[5] == "Groups in effect"
+    assert lines[4] == "Groups in effect"
     assert not any("--group" in line for line in lines)
 
 
@@ -117,7 +118,7 @@ def test_an_appended_operation_has_no_single_group_to_bring_back() -> None:
 def test_an_operation_without_an_archive_is_in_the_file(state: str, *, in_effect: bool) -> None:
     result = only(operation=None, in_effect=in_effect, groups=())
     lines = words(log_terminal(result))
-    assert lines[-1] == f"1 op1 compact in the file {state}".rstrip()
+    assert lines[-1] == f"1 op1 in the file {state}".rstrip()
     [entry] = log_document(result)["operations"]
     assert (entry["head"], entry["archiveBytes"], entry["stages"]) == ("op1", None, [])
     assert (entry["recordedAt"], entry["format"], entry["appended"]) == (None, "codex", False)
@@ -127,9 +128,9 @@ def test_an_operation_without_an_archive_is_in_the_file(state: str, *, in_effect
 @pytest.mark.parametrize(
     ("builds_upon", "missing", "line"),
     [
-        (None, (3, 12), "archive 0003, 0012 is missing"),
-        ("op0", (), "operation op0 came before; its archive is missing"),
-        ("op0", (3,), "operation op0 came before; archive 0003 is missing"),
+        (None, (3, 12), "archive 0003, 0012 not found"),
+        ("op0", (), "operation op0 came before; its archive not found"),
+        ("op0", (3,), "operation op0 came before; archive 0003 not found"),
     ],
 )
 def test_what_is_missing_is_told(
@@ -138,24 +139,22 @@ def test_what_is_missing_is_told(
     result = replace(RESULT, builds_upon=builds_upon, missing_archives=missing)
     assert shown(log_terminal(result))[-2:] == [
         "",
-        f"{line}, put it back to restore the state before it",
+        f"{line}. Put it back to restore the state before.",
     ]
 
 
 def test_what_was_appended_since_is_told() -> None:
     lines = shown(log_terminal(replace(RESULT, appended_bytes=2_500)))
-    assert lines[-2:] == ["", "2.5 kB were appended after the last operation"]
+    assert lines[-2:] == ["", "2.5 kB appended after the last operation"]
 
 
 def test_a_transcript_that_was_never_compacted_says_so() -> None:
     nothing = replace(RESULT, operations=())
-    assert shown(log_terminal(nothing)) == [
-        "run.jsonl was never compacted: no archive beside it, no tags in it"
-    ]
+    assert shown(log_terminal(nothing)) == ["run.jsonl was never compacted"]
     missing = replace(nothing, archive_missing=True, advice="put it there")
     assert shown(log_terminal(missing)) == [
-        "run.jsonl was compacted, but its archive is not there",
-        "put it there to see what was done and to rewind",
+        "run.jsonl was compacted, but its archive was not found",
+        "put it there to list its compactions and to rewind",
     ]
 
 
@@ -167,12 +166,12 @@ def test_compactions_of_the_client_are_a_table_of_their_own(archive_missing: boo
     )
     lines = words(log_terminal(result))
     assert lines[3 * archive_missing :] == [
-        "By codex itself",
-        "Compaction Line When (UTC) What Messages State",
+        "Compactions by codex",
+        "Compaction Line When (UTC) What Messages",
         "─",
-        "c0 5 summarized 0 under a newer one",
-        "c1 5 1970-01-01 00:00:00 summarized 1,200 in effect",
-        "undo the newest with: compactctl rewind run.jsonl --client",
+        "c0 5 summarized 0 superseded",
+        "c1 5 1970-01-01 00:00 summarized 1,200 in effect",
+        "undo compactctl rewind run.jsonl --client",
     ]
 
 
@@ -180,10 +179,10 @@ def test_tagged_compactions_can_be_undone_one_by_one() -> None:
     tagged = replace(CLIENT, groups=frozenset({"c1"}))
     lines = words(log_terminal(replace(RESULT, by_client=(tagged,))))
     assert lines[-2:] == [
-        "undo the newest with: compactctl rewind run.jsonl --client",
-        "or any by its tag: compactctl rewind run.jsonl --group COMPACTION",
+        "undo compactctl rewind run.jsonl --client",
+        "or any compactctl rewind run.jsonl --group COMPACTION",
     ]
-    assert lines[11:13] == ["", "By codex itself"]
+    assert lines[9:11] == ["", "Compactions by codex"]
     mixed = words(log_terminal(replace(RESULT, by_client=(CLIENT, tagged))))
     assert mixed[-1] == lines[-1]
 
@@ -208,35 +207,10 @@ def test_a_document_has_operations_and_warnings() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (
-            91,
-            [
-                "No Operation Kind When (UTC) Tokens before Tokens after State",
-                "Group Stage Messages Tokens in them before Operation",
-            ],
-        ),
-        (
-            82,
-            [
-                "No Operation When (UTC) Tokens before Tokens after State",
-                "Group Stage Messages Tokens in them before Operation",
-            ],
-        ),
-        (
-            73,
-            [
-                "No Operation Tokens before Tokens after State",
-                "Group Stage Messages Tokens in them before Operation",
-            ],
-        ),
-        (
-            55,
-            [
-                "No Operation Tokens before Tokens after State",
-                "Group Stage Messages Tokens in them before",
-            ],
-        ),
-        (52, ["No Operation Tokens after State", "Group Stage Messages Tokens in them before"]),
+        (64, ["# Operation When (UTC) Tokens", "Group Stage Messages Tokens Operation"]),
+        (55, ["# Operation Tokens", "Group Stage Messages Tokens Operation"]),
+        (40, ["# Operation Tokens", "Group Stage Messages Tokens"]),
+        (37, ["# Operation", "Group Stage Messages Tokens"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
