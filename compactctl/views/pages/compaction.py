@@ -14,6 +14,7 @@ from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments, row_data
+from compactctl.views.results.compact import answer_line, changes_text, counts_text
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line
 
@@ -32,6 +33,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
         raise ValueError("a page is drawn from compared messages, which were not asked for")
     names = PageNames(choice)
     listed = _listed_fates(compared)
+    answer = answer_line(result)
     rows, cut = _fate_rows(compared, listed, choice, names)
     return page_of(
         "compaction",
@@ -43,6 +45,8 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             if choice.redact
             else [names.line(warning) for warning in result.warnings],
             "result": result,
+            "answer": answer,
+            "is_bad": "red" in answer.style,
             **_bars(result, compared.before, compared.after),
             "stages": [_stage(record, choice, names) for record in result.stages],
             "strip": _fate_strip(compared, listed),
@@ -151,7 +155,6 @@ def _bars(
         "window_at": percent(window, whole),
         "target_at": percent(result.limit, whole),
         "base": "the target" if result.outcome.target else base_text(result.measure.limits),
-        "saved": f"{1 - sizes[1] / max(1, sizes[0]):.0%}" if sizes[1] < sizes[0] else "",
         "bars": [
             (name, size, request_segments(kind, size, whole))
             for name, size, kind in zip(("before", "after"), sizes, kinds, strict=True)
@@ -167,17 +170,17 @@ def _kinds(counted: Mapping[Category, int], whole: int) -> dict[str, int]:
 
 
 def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> dict[str, object]:
-    """Return what a stage did, and why it did that."""
-    outcome: str = record.outcome.replace("-", " ")
-    if record.outcome == "applied":
-        outcome = f"{record.hidden:,} hidden, {record.replaced:,} rewritten"
+    """Return what a stage saved and changed, or why it changed nothing; in counts if redacted."""
     return {
         "name": record.name,
-        "outcome": outcome,
         "before": record.tokens_before,
         "after": record.tokens_after,
-        "detail": "" if choice.redact else names.line(record.detail),
+        "changes": _counts(record) if choice.redact else names.line(changes_text(record)),
     }
+
+
+def _counts(record: StageRecord) -> str:
+    return counts_text(record) or record.outcome.replace("-", " ")
 
 
 def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object] | None:

@@ -54,7 +54,7 @@ _PLURAL = re.compile(r"s\b")
 
 def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer, then the stages that add up to it, and fates on request."""
-    yield _answer(result)
+    yield answer_line(result)
     if not result.fits and not result.outcome.not_due:
         yield _advice_on_size(result)
     yield from assumption_lines(result.measure, result.outcome.size)
@@ -181,7 +181,7 @@ def _fate_reasons(result: CompactResult) -> Iterator[str]:
         yield f"{what}: {one_line(reason)}"
 
 
-def _answer(result: CompactResult) -> Accent:
+def answer_line(result: CompactResult) -> Accent:
     """Return the size before and after, and by how much it misses the target."""
     before, after = _sizes(result)
     where = "in the next request" if _is_single(result) else "in all conversations"
@@ -242,7 +242,7 @@ def _stage_table(result: CompactResult) -> Table:
     counted = result.outcome.before.tokens - result.outcome.after.tokens
     overhead = before - after - counted
     rows = [
-        (record.name, f"{record.tokens_saved:,}", _changes_text(record)) for record in result.stages
+        (record.name, f"{record.tokens_saved:,}", changes_text(record)) for record in result.stages
     ]
     if overhead:
         rows.append(("overhead", f"{overhead:,}", "message overhead, hidden reasoning"))
@@ -250,12 +250,12 @@ def _stage_table(result: CompactResult) -> Table:
     return table(columns, rows, ("total", f"{before - after:,}", ""))
 
 
-def _changes_text(record: StageRecord) -> str:
+def changes_text(record: StageRecord) -> str:
     """Return what a stage changed, or why it changed nothing."""
     detail = safe_text(" ".join(record.detail.split()))
     match record.outcome:
         case "applied":
-            return ", ".join(map(_counted, detail.split(", "))) or _counts(record)
+            return ", ".join(map(_counted, detail.split(", "))) or counts_text(record)
         case "not-needed":
             return "not needed"
         case "rolled-back":
@@ -276,7 +276,8 @@ def _counted(clause: str) -> str:
     return f"{count} {what}{semicolon}{more}"
 
 
-def _counts(record: StageRecord) -> str:
+def counts_text(record: StageRecord) -> str:
+    """Return how many messages a stage hid and shortened; "" for none."""
     changes = (
         f"{plural(record.hidden, 'message')} hidden" if record.hidden else "",
         f"{plural(record.replaced, 'message')} shortened" if record.replaced else "",

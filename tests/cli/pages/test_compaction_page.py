@@ -24,9 +24,7 @@ def test_its_figures_are_those_of_the_document(
     path = sample(name)
     page = made(ask, tmp_path / "page.html", path, *STAGES, "-n")
     document = json.loads(ask("compact", path, *STAGES, "-n", "--explain", "--json").out)
-    assert f"→ {document['largestRequestTokens']:,} of {document['windowTokens']:,} tokens" in (
-        page.says
-    )
+    assert f"→ {document['largestRequestTokens']:,} tokens in the next request (" in page.says
     stages = [
         {
             "Tokens before": f"{stage['tokensBefore']:,}",

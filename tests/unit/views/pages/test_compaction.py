@@ -33,9 +33,9 @@ def lines(result: CompactResult, *, redact: bool = False) -> list[str]:
 
 def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
     page = lines(squeezed(path, measure=replace(FAST, window=1_000)))
-    assert part(page, "Next request", "Stages") == [
-        "Next request",
-        "492 → 205 of 1,000 tokens (58% saved)",
+    assert part(page, "Before and after", "Stages") == [
+        "Before and after",
+        "492 → 205 tokens in the next request (58% saved)",
         "before: 492",
         "[c-user 0.0% 15.6%] user: 156",
         "[c-assistant 15.6% 15.6%] assistant: 156",
@@ -55,7 +55,7 @@ def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
         "[c-not-in-the-transcript 100%] not in the transcript",
         "[c-tool-results 100%] tool results",
         "[c-summaries 100%] summaries",
-        "Dashed: the available input, 650.",
+        "Dashed: the available input, 650. Solid: the window, 1,000.",
     ]
 
 
@@ -67,11 +67,9 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
         "Messages",
     ) == [
         "Stages",
-        "Stage Outcome Tokens before After Saved",
-        "summarize 9 hidden, 0 rewritten 492 251 241",
-        "prune 0 hidden, 1 rewritten 251 205 46",
-        "summarize: messages summarized: 9, tokens in the summary: 139",
-        "prune: tool results cleared: 1",
+        "Stage Tokens before After Saved Changes",
+        "summarize 492 251 241 9 messages summarized, 139 tokens in the summary",
+        "prune 251 205 46 1 tool result cleared",
         "What happened to each message",
         "kept: 60 tokens → 60 2",
         "rewritten: 52 tokens → 6 1",
@@ -146,18 +144,21 @@ def test_a_page_says_what_was_compacted_and_how(path: Path) -> None:
 
 def test_a_dry_run_says_what_would_be_done(path: Path) -> None:
     page = lines(squeezed(path, dry_run=True))
-    assert page[2] == "Next request, if compacted (dry run)"
+    assert page[2] == "Dry run"
     assert "operation" not in page[1]
 
 
 def test_a_target_is_a_line_of_its_own(path: Path) -> None:
     target = TargetSize(value=300, unit="tokens")
     plan = PlanOptions(stages=("dedup",), target=target)
-    assert "492 → 492 of 128,000 tokens: 192 over the target of 300" in lines(
-        squeezed(path, plan=plan)
+    assert (
+        "492 tokens in the next request: nothing was changed: 192 over the target of 300"
+        in lines(squeezed(path, plan=plan))
     )
     plan = PlanOptions(stages=("truncate",), target=target)
-    assert "Dashed: the target, 300." in lines(squeezed(path, plan=plan))
+    assert "Dashed: the target, 300. Solid: the window, 128,000." in lines(
+        squeezed(path, plan=plan)
+    )
 
 
 def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
