@@ -46,7 +46,7 @@ class Template:
 _NINE = (
     Section(
         heading="Primary Request and Intent",
-        hint="every request of the person and what it is for, the newest one word for word",
+        hint="every request of the user and its purpose, the newest word for word",
     ),
     Section(
         heading="Key Technical Concepts",
@@ -58,13 +58,13 @@ _NINE = (
     ),
     Section(
         heading="Problem Solving",
-        hint="errors in their own words, their causes, what was tried, what worked",
+        hint="errors verbatim, their causes, what was tried, what worked",
     ),
     Section(heading="Pending Tasks", hint="what was asked for and is not done"),
-    Section(heading="Task Evolution", hint="how the task changed on the way, in order"),
+    Section(heading="Task Evolution", hint="how the task changed, in order"),
     Section(heading="Current Work", hint="what was being done last, in detail"),
     Section(heading="Next Step", hint="the next step that the newest request calls for"),
-    Section(heading="Required Files", hint="paths that must be read again to go on"),
+    Section(heading="Required Files", hint="paths that must be read again to continue"),
 )
 _SAME_NUMBERS = tuple(range(1, len(_NINE) + 1))
 
@@ -77,7 +77,7 @@ TEN = Template(
         *_NINE,
         Section(
             heading="Constraints and Established Rules",
-            hint="every rule the person set, word for word; none is ever dropped",
+            hint="every rule the user set, word for word; none is ever dropped",
         ),
     ),
     section_numbers=_SAME_NUMBERS,
@@ -90,7 +90,7 @@ EIGHT = Template(
     sections=(
         Section(
             heading="Conversation Overview",
-            hint="what the person wants, how that changed, and the rules they set word for word",
+            hint="what the user wants, how that changed, and the rules they set, word for word",
         ),
         Section(
             heading="Technical Foundation",
@@ -102,7 +102,7 @@ EIGHT = Template(
         ),
         Section(
             heading="Problem Resolution",
-            hint="problems met, solutions found, what is still being looked into",
+            hint="problems, solutions, open investigations",
         ),
         Section(heading="Progress Tracking", hint="what is done, what is half done, what is open"),
         Section(heading="Active Work State", hint="what was being worked on last, in detail"),
@@ -129,9 +129,9 @@ EIGHT = Template(
 SIX = Template(
     name="six",
     sections=(
-        Section(heading="Goal", hint="what the person wants to have in the end"),
-        Section(heading="Constraints", hint="every rule the person set, word for word"),
-        Section(heading="Progress", hint="what was done, what failed and why, what is under way"),
+        Section(heading="Goal", hint="what the user wants to achieve"),
+        Section(heading="Constraints", hint="every rule the user set, word for word"),
+        Section(heading="Progress", hint="what was done, what failed and why, what is in progress"),
         Section(heading="Decisions", hint="what was decided or found, and the reason"),
         Section(heading="Next steps", hint="what is left, in order"),
         Section(heading="Files", hint="each file by its path, read or changed, and how"),

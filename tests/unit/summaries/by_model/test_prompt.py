@@ -121,7 +121,7 @@ def test_what_follows_is_shown_and_not_summarized() -> None:
 
 def test_the_user_and_the_budget_are_heard() -> None:
     text = prompt(instructions="Mind the ports.").text
-    assert "The person asks of this summary: Mind the ports." in text
+    assert "Instructions of the user for this summary: Mind the ports." in text
     assert "at most 500 tokens" in text
     assert "Do not call any tools." in text
 
