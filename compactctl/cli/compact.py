@@ -185,8 +185,12 @@ def compact_command(
 
 
 def _suggest_for_real(result: CompactResult) -> None:
-    """After a dry run that would change something, print the command without --dry-run."""
-    if not (result.options.output.dry_run and result.compacted):
+    """After a dry run that would change something, print the command without --dry-run.
+
+    A dry run that wrote a plan has said how to apply that.
+    """
+    options = result.options
+    if not (options.output.dry_run and result.compacted) or options.plan_out is not None:
         return
     from compactctl.views.facts import labeled
     from compactctl.views.terminal.screen import print_messages

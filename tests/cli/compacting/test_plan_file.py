@@ -26,6 +26,7 @@ def planned(ask: Ask, desk: Path, *ways: str) -> Path:
     done = ask("compact", desk, "-n", *ways, "--plan-out", plan)
     assert done.code == 0, done.err
     assert f"plan      {plan} (edit it, then --plan " in done.err
+    assert "do it" not in done.err
     return plan
 
 
