@@ -377,11 +377,6 @@ FORMAT = Addition(
             text="    Murmur(),\n",
         ),
         Line(
-            path="README.md",
-            before="| `spring-ai` |",
-            text="| `murmur` | Murmur | one message per line |\n",
-        ),
-        Line(
             path="docs/formats.md",
             before="| `spring-ai` |",
             text="| `murmur` | Murmur | one | a line of a person |\n",

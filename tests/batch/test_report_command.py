@@ -14,7 +14,7 @@ from pyarrow import parquet
 from compactctl.__main__ import run
 
 Json = dict[str, Any]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "batch.md")
+PAGE = ROOT / "docs" / "batch.md"
 
 
 @pytest.fixture(autouse=True)
@@ -135,31 +135,25 @@ def test_a_tolerance_is_a_share_of_the_baseline(capsys: pytest.CaptureFixture[st
     assert report(capsys, *told, "40%")[0] == 0
 
 
-def answers(page: Path, *options: str, overhead: int = 0) -> list[list[Any]]:
-    """Return what the queries of a page find in what a batch with these options reports."""
-    write(Path("in/large.jsonl"), transcript(600, overhead=overhead))
+def answers(*options: str) -> list[list[Any]]:
+    """Return what the queries of the page find in what a batch with these options reports."""
+    write(Path("in/large.jsonl"), transcript(600, overhead=1_000))
     batch("--report", "monday.parquet", *options)
-    queries = re.findall(r"^```sql\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    queries = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     return [duckdb.execute(query).fetchall() for query in queries]
 
 
-def test_queries_of_the_first_page_give_rows() -> None:
-    tables = ("--messages-out", "messages.parquet", "--rounds-out", "rounds.parquet")
-    largest, taken_out, again = answers(PAGES[0], "--stages", "dedup", *tables, overhead=1_000)
-    assert largest[0][0] == "Read"
-    held = [row for row in rows("messages.parquet") if row["stage"] == "dedup"]
-    assert taken_out == [("dedup", len(held), sum(r["tokens"] - r["tokens_after"] for r in held))]
-    assert [Path(path).name for path, *_ in again] == ["large.jsonl"]
-
-
 def test_queries_of_the_page_give_rows() -> None:
-    found = answers(PAGES[1])
-    assert len(found) == 3
-    ((tool, tokens, sessions),) = found[0]
+    tables = ("--messages-out", "messages.parquet", "--rounds-out", "rounds.parquet")
+    tools, projects, stages, requests = answers("--stages", "dedup", *tables)
+    ((tool, tokens, sessions),) = tools
     assert (tool, sessions) == ("Read", 10)
     assert tokens == sum(json.loads(row["tools"]).get("Read", 0) for row in rows("monday.parquet"))
-    assert found[1][0][0] == "/home/dev"
-    assert [Path(path).name for path, *_ in found[2]] == ["large.jsonl"]
+    assert projects[0][0] == "/home/dev"
+    hidden = [row for row in rows("messages.parquet") if row["stage"] == "dedup"]
+    saved = sum(row["tokens"] - row["tokens_after"] for row in hidden)
+    assert stages == [("dedup", len(hidden), saved)]
+    assert [Path(path).name for path, *_ in requests] == ["large.jsonl"]
 
 
 def test_what_is_no_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -113,16 +113,14 @@ def test_every_option_of_a_stage_is_shown() -> None:
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
 def test_every_format_is_described(known: Any) -> None:
     row = f"| `{known.name}` |"
-    for name in ("README.md", "docs/formats.md"):
-        assert row in (ROOT / name).read_text(), f"{name}: add a row {row} to the table of formats"
+    assert row in page("formats"), f"docs/formats.md: add a row {row} to the table of formats"
     section = sections(page("formats")).get(known.name, "")
     assert "Effective history" in section, (
         f'docs/formats.md: add a section ## {known.name} that says what the "Effective history" is'
     )
 
 
-@pytest.mark.parametrize("where", ["README.md", "docs/exit-codes.md"])
-def test_every_exit_code_is_described(where: str) -> None:
+def test_every_exit_code_is_described() -> None:
     classes: list[type[errors.CompactctlError]] = [
         errors.CompactctlError,
         *errors.CompactctlError.__subclasses__(),
@@ -130,11 +128,11 @@ def test_every_exit_code_is_described(where: str) -> None:
     ]
     own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, errors.INTERNAL_ERROR)
     codes = {0, 1, TOOK_TOO_LONG, *own, *(each.exit_code for each in classes)}
-    rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
+    rows = re.findall(r"^\| ([\d, ]+) \|", page("exit-codes"), flags=re.MULTILINE)
     described = {int(code) for row in rows for code in row.split(",")}
     missing, needless = sorted(codes - described), sorted(described - codes)
-    assert missing == [], f"{where}: add rows for {missing} to the table of exit codes"
-    assert needless == [], f"{where}: nothing exits with {needless}; take out their rows"
+    assert missing == [], f"docs/exit-codes.md: add rows for {missing} to the table"
+    assert needless == [], f"docs/exit-codes.md: nothing exits with {needless}; remove their rows"
 
 
 EXITS = re.compile(r"\b[Ee]xit (?:with |code )?(\d+)")
