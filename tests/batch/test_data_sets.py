@@ -282,7 +282,7 @@ def test_a_list_on_a_terminal_has_a_line_per_data_set(capsys: pytest.CaptureFixt
     ]
     assert "9 conversations failed" in told.out
     assert told.out.count("exit 4: ") == 5
-    assert "and 4 conversations more" in told.out
+    assert "4 more conversations failed" in told.out
     assert "wrote 1 transcript;" in told.err
 
 

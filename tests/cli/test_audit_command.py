@@ -65,7 +65,7 @@ def test_of_a_sealed_summary_the_document_says_nothing(ask: Ask, tmp_path: Path)
 
 def test_what_was_never_compacted_holds_nothing(ask: Ask, desk: Path) -> None:
     shown = ask("lab", "audit", desk)
-    assert (shown.code, shown.out) == (0, f"{desk}: no compaction in it\n")
+    assert (shown.code, shown.out) == (0, f"{desk}: no compactions\n")
 
 
 def test_standard_input_is_read(ask: Ask, session: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
     assert re.search(r"broken\.jsonl +failed\n", outcome.out)
     assert "1 file failed\nexit 4: " in outcome.out
     assert outcome.out.count("broken.jsonl: ") == 1
-    assert "4: 2 ok, 1 failed, 1 not a transcript" in outcome.out
+    assert "4 files: 2 ok, 1 failed, 1 not a transcript" in outcome.out
     assert "parts.jsonl" not in outcome.out
 
 
@@ -86,7 +86,7 @@ def test_the_report_is_a_parquet_file(ask: Ask, folder: Path) -> None:
     ]  # fmt: skip
     assert [row["status"] for row in rows] == ["ok", "failed", "ok", "skipped"]
     assert "first record has: name" in rows[3]["error"]
-    assert "4: 2 ok, 1 failed, 1 not a transcript\n" in ask("report", report).out
+    assert "4 files: 2 ok, 1 failed, 1 not a transcript\n" in ask("report", report).out
 
 
 def test_every_form_counts_what_is_not_a_transcript(ask: Ask, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
     )
     assert found.code == 0
     assert "the most that a model can recall, not what it will" in found.out
-    assert "it takes sessions of two projects" in found.out
+    assert "needs sessions of two projects" in found.out
     assert "recall by  A distill, B newest, C random, D mask" in found.out
 
 
@@ -219,7 +219,7 @@ def test_a_file_that_fails_does_not_stop_the_others(
 
 def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
     found = ask("lab", "eval", desk, "--gate", "recall>=0.1@0.3", "--at", "0.99")
-    assert (found.code, "a cut takes 8,000 tokens before it" in found.out) == (1, True)
+    assert (found.code, "a cut needs 8,000 tokens before it" in found.out) == (1, True)
     assert "recall>=0.1@0.3: nothing was measured" in found.err
 
 

@@ -89,7 +89,7 @@ def test_the_way_back_of_a_hidden_message_leads_back(
         each["id"] for each in explained(ask, compacted, instead["id"])["links"]
     }
     shown = ask("view", compacted.name, "--message", hidden["id"]).out
-    command = shlex.split(shown.partition("bring back")[2])
+    command = shlex.split(shown.partition("\nrestore ")[2])
     assert command[:2] == ["compactctl", "rewind"]
     assert ask(*command[1:]).code == 0
     assert hidden["id"] in {each["id"] for each in viewed(ask, compacted)}
@@ -159,7 +159,7 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
 def test_it_fits_a_narrow_terminal(sample: Sample) -> None:
     path = sample("claude-code-session")
     shown = run_on_terminal(40, path.parent, "view", path.name, "--message", "9", *QUICK)
-    facts = shown[shown.index("id  ") :]
+    facts = shown[shown.index("sent  ") :]
     assert "called by" in facts
     wide = [line for line in facts.splitlines() if len(line) > 40]
     # An id is never broken: it is to be copied.

@@ -34,8 +34,8 @@ _LISTS: Mapping[LossKind, str] = {
 }
 _VERDICTS: Mapping[AuditVerdict, str] = {
     "audited": "",
-    "sealed": "its summary is encrypted or not in the file; nobody can tell what it lost",
-    "gone": "what it stands for is not in the file; nothing can be compared",
+    "sealed": "summary encrypted or not in the file; losses unknown",
+    "gone": "original messages not in the file; nothing to compare",
 }
 _NAMES: Mapping[LossKind, str] = {
     "rule": "rule",
@@ -59,7 +59,7 @@ def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
     """Yield the output: a row per compaction, then the findings of each."""
     name = path_name(result.options.input.path)
     if not result.compactions:
-        yield f"{name}: no compaction in it"
+        yield f"{name}: no compactions"
         return
     yield Accent(f"{name}: {plural(len(result.compactions), 'compaction')}", "bold")
     yield f"counted with {counter_text(result.measure)}"
@@ -127,7 +127,7 @@ def _overview(compactions: Sequence[AuditedCompaction]) -> Iterator[ScreenItem]:
         columns,
         [_overview_cells(count, compaction) for count, compaction in enumerate(compactions, 1)],
     )
-    yield "lost of what was known; claims without a source; looks at what was seen before, of all"
+    yield "lost/known; unsupported claims (Invented); re-reads/reads (Looks)"
 
 
 def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:

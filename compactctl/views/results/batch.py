@@ -19,6 +19,7 @@ from compactctl.views.terminal.text import (
     limit_text,
     line_text,
     one_line,
+    percent_text,
     plural,
     safe_text,
     share_text,
@@ -53,7 +54,9 @@ class ListedFile:
 
 
 def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield the output: a row per transcript or data set, the errors, the totals."""
+    """Yield the output: the answer, a row per transcript or data set, the errors, the totals."""
+    yield Accent(_answer(result), "bold")
+    yield ""
     listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
     yield table(_columns(result), [_cells(file, result) for file in listed])
     yield ""
@@ -141,7 +144,7 @@ def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
         if id(row) not in untold:
             yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")
     if untold:
-        yield f"and {plural(len(untold), 'conversation')} more, which a --report lists"
+        yield f"{plural(len(untold), 'more conversation')} failed; --report lists all"
     yield ""
 
 
@@ -156,18 +159,32 @@ def _error_of(row: BatchRow) -> str:
     return row.failure.error if row.failure else ""
 
 
+def _answer(result: BatchResult) -> str:
+    """Return how many files there are, and what was saved or how full the fullest is."""
+    totals = result.totals
+    counts = f"{plural(totals.files, _noun(result.rows))}: {_statuses(totals)}"
+    before, after = totals.tokens_before, totals.tokens_after
+    if before and after is not None:
+        return f"{counts}; {before:,} → {after:,} tokens ({percent_text(1 - after / before)} saved)"
+    measured = [row for row in result.rows if row.used and row.measure]
+    fullest = max(measured, key=lambda row: row.used or 0, default=None)
+    if fullest is None or fullest.measure is None:
+        return counts
+    share = percent_text(fullest.used or 0)
+    return f"{counts}; the fullest is at {share} of {BASES[fullest.measure.base]}"
+
+
 def _totals(result: BatchResult) -> Iterator[Fact]:
     totals = result.totals
     noun = _noun(result.rows)
-    yield Fact(f"{noun}s", f"{totals.files:>11,}: {_statuses(totals)}")
     where = "on disk" if noun == "file" else "unpacked"
     yield Fact(where, f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
-        yield Fact("not understood", f"{totals.opaque_lines:>11,} of these lines")
+        yield Fact("not recognized", f"{totals.opaque_lines:>11,} of these lines")
     if len(totals.counters) > 1:
         for counter in totals.counters:
             yield Fact("tokens", _counted_by(counter, result))
-        yield Fact("", "not added up: they were counted with different counters")
+        yield Fact("", "not added up, since the counters differ")
         return
     by = f", counted with {totals.counters[0]}" if totals.counters else ""
     before = totals.tokens_before or 0
@@ -254,7 +271,7 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
     if doubted:
         files = plural(len(doubted), _noun(doubted))
         yield (
-            f"warning: reported usage does not fit what was counted in {files}; "
+            f"warning: reported usage does not match the counts in {files}; "
             f"see compactctl check {shell_path(doubted[0].path)}"
         )
 
@@ -271,7 +288,7 @@ def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
     skipped = [row for row in rows if row.status == "skipped" and _OPTION in _error_of(row)]
     if skipped:
         files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
-        yield f"warning: messages seem to stand in {files}; see compactctl check {first}"
+        yield f"warning: {files} may contain messages elsewhere; see compactctl check {first}"
 
 
 def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:

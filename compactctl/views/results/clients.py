@@ -21,7 +21,7 @@ _NO_CHANGES = {
 # Clients show it above the conversation, or hand it to the agent.
 _MAX_TEXT = 2_000
 _SEPARATOR = " · "
-_NO_CONTEXT = "context: not told yet"
+_NO_CONTEXT = "context: unknown"
 _THOUSAND = 1_000
 
 
@@ -46,7 +46,7 @@ def integrate_messages(result: IntegrateResult) -> Iterator[str]:
     """Yield what was done, and what remains to be done by the user."""
     if result.changes and result.action == "print":
         client = result.request.client
-        yield f"nothing is written; to do so: compactctl client integrate {client} --install"
+        yield f"nothing was written; to install: compactctl client integrate {client} --install"
     yield from (result.notes if result.changes else ())
 
 

@@ -145,9 +145,9 @@ def _facts(result: EvaluateResult) -> Iterator[Fact]:
     )
     skipped = sum(session.skipped for session in result.sessions)
     if skipped:
-        yield Fact("left out", f"{plural(skipped, 'cut')} behind which too little is named again")
+        yield Fact("skipped", f"{plural(skipped, 'cut')}: too little is named again afterwards")
     if not cuts:
-        yield Fact("nothing to tell", "a cut takes 8,000 tokens before it and 8 requests behind it")
+        yield Fact("no figures", "a cut needs 8,000 tokens before it and 8 requests after it")
     if result.counters:
         yield Fact("counted with", ", ".join(map(one_line, result.counters)))
     yield Fact("noise", _noise_text(result))
@@ -156,9 +156,9 @@ def _facts(result: EvaluateResult) -> Iterator[Fact]:
 def _noise_text(result: EvaluateResult) -> str:
     noise = result.noise
     if noise is None:
-        return "not known: it takes sessions of two projects"
+        return "unknown; needs sessions of two projects"
     return (
-        f"{share_text(noise.share)} of what is demanded would be by the futures of other "
+        f"{share_text(noise.share)} of what was needed later would also be needed in other "
         f"projects ({plural(noise.pairs, 'pair')})"
     )
 

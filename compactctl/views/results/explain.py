@@ -39,7 +39,8 @@ _OPTIONS: Mapping[Way, str] = {
 
 def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
     """Yield the output: facts about the message."""
-    yield Accent(f"{path_name(result.options.input.path)}: {_where(result)}", "bold")
+    tokens = plural(result.entry.tokens, "token")
+    yield Accent(f"{path_name(result.options.input.path)}: {_where(result)} · {tokens}", "bold")
     yield Facts(tuple(_facts(result)))
 
 
@@ -88,18 +89,18 @@ def _where(result: ExplainResult) -> str:
 
 
 def _facts(result: ExplainResult) -> Iterator[Fact]:
-    yield Fact("id", one_line(result.entry.message.id))
-    kind = f", {result.category}" if result.category else ""
-    yield Fact("size", f"{plural(result.entry.tokens, 'token')}{kind}")
-    yield Fact("counted with", counter_text(result.measure))
     yield Fact("sent", _sent(result))
     if result.fate is not None:
         yield Fact(
             "would be", f"{_fate_text(result.fate)} (profile {one_line(result.profile.name)})"
         )
     yield from _links(result.links)
+    yield Fact("id", one_line(result.entry.message.id))
+    if result.category:
+        yield Fact("category", result.category)
+    yield Fact("counted with", counter_text(result.measure))
     if result.restore is not None:
-        yield Fact("bring back", _command(result, result.restore))
+        yield Fact("restore", _command(result, result.restore))
 
 
 def _sent(result: ExplainResult) -> str:
@@ -114,11 +115,11 @@ def _sent(result: ExplainResult) -> str:
         return f"yes,{since}" if is_counted else "yes, with the next request"
     hidden = result.hidden
     if hidden is None:
-        why = "it is on no branch that the next request sends"
+        why = "not on the branch of the next request"
     else:
         hider = f" ({one_line(hidden.stage)})" if hidden.stage else ""
         why = f"hidden by {one_line(hidden.group)}{hider}"
-    return f"no, {why}" + (f"; was sent{since}" if since else "")
+    return f"no, {why}" + (f"; sent{since}" if since else "")
 
 
 def _fate_text(fate: MessageFate) -> str:

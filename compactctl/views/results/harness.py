@@ -32,9 +32,9 @@ _RETRY_ADVICE = {
 def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
     """Yield the output: the verdict, then the facts found in the error."""
     if result.overflow:
-        yield Accent("overflow: the context is longer than the model takes", "bold")
+        yield Accent("overflow: the context exceeds the model's window", "bold")
     else:
-        yield Accent("no overflow: the error does not say that the context is too long", "bold")
+        yield Accent("no overflow: the error is not about the size of the context", "bold")
     yield Facts(tuple(_overflow_facts(result)))
 
 
@@ -56,7 +56,7 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
             yield Fact(label, tokens_text(count))
     yield Fact("try again", _RETRY_ADVICE[result.retryable])
     if result.pattern is not None:
-        yield Fact("because of", f'"{result.pattern}"')
+        yield Fact("matched", f'"{result.pattern}"')
     if result.note:
         yield Fact("note", result.note)
 
@@ -86,7 +86,7 @@ def prompt_messages(result: PromptResult) -> Iterator[str]:
         sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
         yield f"prompt about {messages_text}: {sizes}"
     if not result.prompts:
-        yield f"{path_name(result.options.input.path)}: no summary would be asked for"
+        yield f"{path_name(result.options.input.path)}: no summary would be requested"
         yield from map(safe_text, result.reasons)
 
 
@@ -121,7 +121,7 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
         number("Chunk"),
         text("Lines"),
         number("Messages"),
-        number("Left out"),
+        number("Skipped"),
         number("Tokens"),
     )
     rows = (
@@ -134,9 +134,10 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
         )
         for index, chunk in enumerate(conversation.chunks, 1)
     )
+    count = plural(len(conversation.chunks), "chunk")
+    kept = f"{plural(conversation.n_kept, 'message')} kept as is"
+    yield f"{count} of at most {conversation.limit:,} tokens; {kept}"
     yield table(columns, rows)
-    kept_text = plural(conversation.n_kept, "message")
-    yield f"at most {conversation.limit:,} tokens in a chunk; {kept_text} stay"
 
 
 @encoded.register

@@ -33,7 +33,7 @@ def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
     """Yield the output: what each stage does, from the least to the most lossy."""
     yield Facts(tuple(Fact(stage.name, stage.title) for stage in result.stages))
     yield ""
-    yield "explain one and its options with: compactctl show stages STAGE"
+    yield "options of one: compactctl show stages STAGE"
 
 
 def stages_document(result: StagesResult) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
 
 def _profile_facts(profile: Profile) -> Iterator[Fact]:
     if not profile.enabled:
-        yield Fact("switched off", "compaction is never due")
+        yield Fact("disabled", "compaction is never due")
     yield Fact("compacts when", str(profile.trigger))
     yield Fact("down to", _target_text(profile.target))
     yield Fact("output reserve", _reserve(profile.budget))
@@ -83,9 +83,9 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
             yield Fact(name, one_line(value))
     yield Fact("leaves alone", _left_alone(profile))
     if profile.counting.estimator:
-        yield Fact("counts itself with", f"{profile.counting.estimator}; see --counter")
+        yield Fact("its own counter", f"{profile.counting.estimator}; see --counter")
     if profile.counting.image_tokens is not None:
-        yield Fact("an image is", f"{profile.counting.image_tokens:,} tokens, whatever its size")
+        yield Fact("image", f"{profile.counting.image_tokens:,} tokens, of any size")
     yield from _levels(profile.levels)
     if profile.origin.source:
         yield Fact("source", one_line(profile.origin.source))
@@ -104,7 +104,7 @@ def _reserve(rule: BudgetRule) -> str:
     reserve = (
         f"{rule.percent}% of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )
-    text_ = f"{longest}, {reserve} if it is not known" if longest else reserve
+    text_ = f"{longest}, {reserve} if unknown" if longest else reserve
     return text_ if rule.max_reserve is None else f"{text_}, at most {rule.max_reserve:,} tokens"
 
 
@@ -171,7 +171,7 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     ]
     yield table(columns, rows)
     yield ""
-    yield "explain one with: compactctl show profiles NAME"
+    yield "details of one: compactctl show profiles NAME"
 
 
 def _profile_document(profile: Profile) -> dict[str, Any]:
@@ -242,10 +242,10 @@ def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
     )
     yield table(columns, map(_model_cells, result.rows))
     yield ""
-    yield "windows are from"
+    yield "Sources of the windows"
     yield Facts(tuple(Fact(date, source) for source, date in result.sources))
     yield ""
-    yield "where clients compact by themselves"
+    yield "Where clients compact"
     yield Facts(tuple(fact for client in result.clients for fact in _client_facts(client)))
 
 

@@ -5,16 +5,19 @@ from typing import Any
 
 from compactctl.commands.batch.report import ReportResult, ReportRow, RowGroup
 from compactctl.views.encode import record, tokens_by
-from compactctl.views.facts import BEFORE_AND_AFTER, status_text, tokens_text, warning_lines
+from compactctl.views.facts import BEFORE_AND_AFTER, status_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import Table, bar_cell, number, table, text
-from compactctl.views.terminal.text import line_text, one_line, plural, share_text
+from compactctl.views.terminal.text import line_text, one_line, percent_text, plural, share_text
 
 
 def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
     """Yield the output: totals, distributions, groups, the largest and the failing files."""
-    yield Facts(tuple(_totals(result)))
+    yield Accent(_answer(result), "bold")
+    facts = tuple(_facts(result))
+    if facts:
+        yield Facts(facts)
     top = result.options.top
     if not result.summary.tokens:
         yield from _failing(result)
@@ -71,21 +74,26 @@ def report_messages(result: ReportResult) -> Iterator[str]:
         yield f"{figures} grew by more than {share}"
 
 
-def _totals(result: ReportResult) -> Iterator[Fact]:
+def _answer(result: ReportResult) -> str:
+    """Return the number of files and tokens, and what was saved."""
     summary = result.summary
     counts = ", ".join(
         f"{count:,} {one_line(status_text(name))}" for name, count in summary.statuses.items()
     )
-    yield Fact("files", f"{summary.files:,}: {counts}")
+    answer = f"{plural(summary.files, 'file')}: {counts}"
+    if not (summary.is_summed and summary.tokens):
+        return answer
+    saved = f", {summary.saved:,} saved ({percent_text(summary.saved / summary.tokens)})"
+    return f"{answer}; {summary.tokens:,} tokens{saved if summary.saved else ''}"
+
+
+def _facts(result: ReportResult) -> Iterator[Fact]:
+    summary = result.summary
     counters = ", ".join(map(one_line, summary.counters))
     if not summary.is_summed:
         yield Fact("tokens", f"not added up: counted with {counters}")
-    else:
-        by = f", counted with {counters}" if counters else ""
-        yield Fact("tokens", f"{tokens_text(summary.tokens)}{by}")
-    if summary.saved and summary.is_summed:
-        share = share_text(summary.saved / max(1, summary.tokens))
-        yield Fact("saved", f"{tokens_text(summary.saved)} ({share})")
+    elif counters:
+        yield Fact("counted with", counters)
     if summary.percentiles:
         percentiles = ", ".join(
             f"p{percent} {size:,}" for percent, size in summary.percentiles.items()

@@ -8,7 +8,7 @@ from compactctl.commands.lab.simulate import SimulateResult
 from compactctl.commands.lab.simulated_session import SimulatedCompaction, SimulatedSession
 from compactctl.commands.measuring.next_request import InputCost
 from compactctl.views.encode import encoded, measure_fields, record
-from compactctl.views.facts import counter_text, model_text, tokens_text, warning_lines
+from compactctl.views.facts import counter_text, model_text, warning_lines
 from compactctl.views.terminal.graph import small_bars
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Column, number, table, text
@@ -18,9 +18,9 @@ _LINE_WIDTH = 24
 
 
 def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
-    """Yield the output: a row per profile and, for named profiles, per compaction."""
-    yield Accent(path_name(result.options.input.path), "bold")
-    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
+    """Yield the answer, then a row per profile and, for named profiles, per compaction."""
+    yield Accent(_answer(result), "bold")
+    yield ""
     yield Facts(tuple(_facts(result)))
     yield ""
     columns: tuple[Column, ...] = (
@@ -75,12 +75,22 @@ def simulate_messages(result: SimulateResult) -> Iterator[str]:
         yield f"only the largest of {result.conversations:,} conversations was simulated"
 
 
+def _answer(result: SimulateResult) -> str:
+    """Return what the session sent, and the profile with which it would send least."""
+    requests = f"{plural(len(result.requests), 'request')} in {plural(result.turns, 'turn')}"
+    answer = f"{requests}: {result.sent:,} tokens without compaction"
+    fitting = [replay for replay in result.replays if not replay.over]
+    if not fitting:
+        return answer
+    least = min(fitting, key=lambda replay: replay.sent)
+    return f"{answer}, {least.sent:,} with {one_line(least.profile.name)}"
+
+
 def _facts(result: SimulateResult) -> Iterator[Fact]:
-    count = plural(len(result.requests), "request")
-    yield Fact("walked through", f"{count} in {result.turns:,} turns")
-    yield Fact("window", tokens_text(result.measure.budget.window))
-    yield Fact("largest request", f"{tokens_text(result.peak)} without compaction")
-    yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
+    yield Fact("session", path_name(result.options.input.path))
+    yield Fact("counted with", f"{counter_text(result.measure)}; {model_text(result.measure)}")
+    yield Fact("window", f"{result.measure.budget.window:,} tokens")
+    yield Fact("largest request", f"{result.peak:,} tokens without compaction")
     if result.options.prices:
         yield Fact("input", _without_compaction(result))
 
@@ -88,10 +98,10 @@ def _facts(result: SimulateResult) -> Iterator[Fact]:
 def _without_compaction(result: SimulateResult) -> str:
     cost = result.cost(result.requests)
     if cost is None:
-        return f"cost unknown: there is no price for {line_text(result.measure.model.name)}"
+        return f"cost unknown: no price for {line_text(result.measure.model.name)}"
     return (
-        f"{_dollars(cost.cached)} US dollars without compaction, {_dollars(cost.uncached)} without "
-        "a prompt cache either (estimate)"
+        f"${_dollars(cost.cached)} without compaction, ${_dollars(cost.uncached)} also without a "
+        "prompt cache (estimate)"
     )
 
 

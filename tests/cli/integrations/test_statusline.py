@@ -64,7 +64,7 @@ def test_it_tells_how_often_claude_code_has_compacted(ask: Ask, sample: Sample) 
 def test_before_the_first_answer_there_is_no_context(ask: Ask) -> None:
     early = {"context_window_size": 200_000, "current_usage": None, "used_percentage": None}
     assert line(ask, {**CLAUDE_CODE, "context_window": early}) == (
-        "context: not told yet · compacts at 167k"
+        "context: unknown · compacts at 167k"
     )
     document = json.loads(ask("client", "statusline", "--json", stdin=b"{}").out)
     assert document == {

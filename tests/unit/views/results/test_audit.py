@@ -89,7 +89,7 @@ def test_a_compaction_is_a_row_and_its_findings() -> None:
         "",
         *HEAD,
         "1 codex L1204 9,000 2,000 3/1,200 0/2 0/3 1/4 0/5 3 3/1,500",
-        "lost of what was known; claims without a source; looks at what was seen before, of all",
+        "lost/known; unsupported claims (Invented); re-reads/reads (Looks)",
         "",
         "1 codex at L1204",
         "tokens 9,000 became 2,000",
@@ -145,7 +145,7 @@ def test_what_cannot_be_read_is_a_question_mark() -> None:
     ]
     assert found[9:] == [
         "1 compactctl (drop, summarize) at M1204",
-        "verdict its summary is encrypted or not in the file; nobody can tell what it lost",
+        "verdict summary encrypted or not in the file; losses unknown",
         "tokens 9,000 became 2,000, 1,200 of them its summary",
         "restored 1,300 tokens by the client itself",
         "",
@@ -157,7 +157,7 @@ def test_what_cannot_be_read_is_a_question_mark() -> None:
 
 
 def test_without_a_compaction_there_is_nothing_to_audit() -> None:
-    assert lines() == ["run.jsonl: no compaction in it"]
+    assert lines() == ["run.jsonl: no compactions"]
 
 
 def test_a_document_has_what_was_known_and_lost_by_kind() -> None:

@@ -58,11 +58,12 @@ def conversation(number: int, **changes: Any) -> BatchRow:
 
 def test_files_are_rows_and_sums() -> None:
     assert lines(ROW, SKIPPED) == [
+        "1,200 files: 1,199 ok, 1 failed; the fullest is at 80% of where its client compacts",
+        "",
         "File Format Model Tokens Context Used Status",
         "─",
         "a codex gpt-5 90 80 80.0% ok",
         "",
-        "files 1,200: 1,199 ok, 1 failed",
         "on disk 2.5 kB in 4 lines",
         "tokens 9,000 tokens in 1 message, counted with o200k_base",
     ]
@@ -71,13 +72,15 @@ def test_files_are_rows_and_sums() -> None:
 def test_compacted_files_are_shown_before_and_after() -> None:
     totals = replace(TOTALS, tokens_after=6_000, saved=3_000, opaque_lines=2, counters=())
     found = lines(SMALLER, totals=totals, options=replace(OPTIONS, compacts=True))
-    assert found[:3] == [
+    assert found[:5] == [
+        "1,200 files: 1,199 ok, 1 failed; 9,000 → 6,000 tokens (33% saved)",
+        "",
         "File Format Model Tokens before Tokens after Saved Context Used Status",
         "─",
         "a codex gpt-5 90 40 50 40 40.0% ok",
     ]
-    assert found[6:] == [
-        "not understood 2 of these lines",
+    assert found[7:] == [
+        "not recognized 2 of these lines",
         "before 9,000 tokens in 1 message",
         "after 6,000 tokens",
         "saved 3,000 tokens (33.3%)",
@@ -86,7 +89,7 @@ def test_compacted_files_are_shown_before_and_after() -> None:
 
 def test_what_failed_is_told_with_its_code() -> None:
     named = replace(FAILED, failure=replace(FAILURE, error="b.jsonl: is broken"))
-    assert lines(FAILED, named)[2:8] == [
+    assert lines(FAILED, named)[4:10] == [
         "b.jsonl failed",
         "b.jsonl failed",
         "",
@@ -98,16 +101,16 @@ def test_what_failed_is_told_with_its_code() -> None:
 
 @pytest.mark.parametrize(
     ("count", "more"),
-    [(5, []), (6, ["and 1 conversation more"]), (8, ["and 3 conversations more"])],
+    [(5, []), (6, ["1 more conversation failed"]), (8, ["3 more conversations failed"])],
 )
 def test_of_conversations_the_first_errors_are_told(count: int, more: list[str]) -> None:
     rows = [
         conversation(n, status="failed", failure=FAILURE, figures=None) for n in range(1, count + 1)
     ]
     found = lines(*rows)
-    assert found[4] == f"{count} conversations failed"
+    assert found[6] == f"{count} conversations failed"
     assert len([line for line in found if line.startswith("exit 66")]) == 5
-    assert [line.partition(",")[0] for line in found if line.startswith("and ")] == more
+    assert [line.partition(";")[0] for line in found if " more conversation" in line] == more
 
 
 def test_a_data_set_is_one_row() -> None:
@@ -127,14 +130,17 @@ def test_a_data_set_is_one_row() -> None:
     assert (listed.context, listed.used, listed.status) == (110, 1.1, "over")
     assert (last.tokens_before, last.used, last.format) == (None, None, None)
     found = lines(*rows[1:4])
-    assert found[2] == "set.parquet codex 185 110 110.0% over"
-    assert found[4:6] == ["conversations 1,200: 1,199 ok, 1 failed", "unpacked 2.5 kB in 4 lines"]
+    assert found[0].startswith(
+        "1,200 conversations: 1,199 ok, 1 failed; the fullest is at 110% of "
+    )
+    assert found[4] == "set.parquet codex 185 110 110.0% over"
+    assert found[6] == "unpacked 2.5 kB in 4 lines"
 
 
 def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     unread = replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))
     row = replace(ROW, figures=replace(FIGURES, file=unread))
-    assert lines(row)[2].endswith(" ok, incomplete")
+    assert lines(row)[4].endswith(" ok, incomplete")
     assert list(batch_messages(result_of(row, row))) == [
         "warning: much text was not read in 2 files; see compactctl check a"
     ]
@@ -143,13 +149,13 @@ def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
 def test_tokens_of_two_counters_are_told_one_by_one() -> None:
     totals = replace(TOTALS, counters=("chars/4", "o200k_base"))
     other = replace(SMALLER, measure=replace(MEASURE, counter="chars/4"))
-    assert lines(ROW, other, totals=totals)[7:] == [
+    assert lines(ROW, other, totals=totals)[8:] == [
         "tokens 90 tokens in 4 messages, counted with chars/4",
         "tokens 90 tokens in 4 messages, counted with o200k_base",
-        "not added up: they were counted with different counters",
+        "not added up, since the counters differ",
     ]
     compacting = replace(OPTIONS, compacts=True)
-    assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
+    assert lines(ROW, other, totals=totals, options=compacting)[8:10] == [
         "tokens 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
         "tokens 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
     ]
@@ -226,7 +232,7 @@ def test_flagged_files_are_counted() -> None:
     doubted = replace(ROW, path="my run", figures=replace(FIGURES, is_doubted=True))
     assert gated(ROW, doubted, fail_on=("usage",)) == [
         (
-            "warning: reported usage does not fit what was counted in 1 file; "
+            "warning: reported usage does not match the counts in 1 file; "
             "see compactctl check 'my run'"
         ),
         "1 file with usage",
@@ -249,7 +255,7 @@ def test_files_whose_messages_an_option_would_read_are_told() -> None:
     hint = RowFailure(error_class="", error="see --messages-at", exit_code=65)
     rows = [ROW, SKIPPED, replace(SKIPPED, failure=hint), replace(FAILED, failure=hint)]
     assert messages(*rows) == [
-        "warning: messages seem to stand in 1 skipped file; see compactctl check c.jsonl"
+        "warning: 1 skipped file may contain messages elsewhere; see compactctl check c.jsonl"
     ]
 
 

@@ -75,7 +75,7 @@ def test_without_changes_it_is_said_so(action: str, line: str) -> None:
 
 def test_what_remains_to_be_done_is_said() -> None:
     assert list(integrate_messages(result_of(*CHANGES))) == [
-        "nothing is written; to do so: compactctl client integrate codex --install",
+        "nothing was written; to install: compactctl client integrate codex --install",
         "type /hooks in it",
     ]
     installed = result_of(*CHANGES, action="install")
@@ -132,7 +132,7 @@ FIGURES = StatusLineResult(context=None, window=None, compacts_at=None, compacti
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({}, "context: not told yet"),
+        ({}, "context: unknown"),
         ({"context": 999}, "context 999"),
         ({"context": 1_000}, "context 1k"),
         ({"context": 999_499}, "context 999k"),

@@ -82,7 +82,7 @@ def test_figures_are_a_table_without_empty_columns() -> None:
         CAVEAT,
         "measured 1,200 cuts in 1 of 1 session",
         "counted with chars/4",
-        "noise not known: it takes sessions of two projects",
+        "noise unknown; needs sessions of two projects",
         "",
         "Policy Asked Kept Recall 95% of recall",
         "─",
@@ -107,10 +107,10 @@ def test_columns_are_there_for_what_was_measured() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"skipped": 1}, "left out 1 cut behind which too little is named again"),
+        ({"skipped": 1}, "skipped 1 cut: too little is named again afterwards"),
         (
             {"cuts": 0},
-            "nothing to tell a cut takes 8,000 tokens before it and 8 requests behind it",
+            "no figures a cut needs 8,000 tokens before it and 8 requests after it",
         ),
     ],
 )
@@ -121,13 +121,13 @@ def test_what_was_not_measured_is_told(changes: dict[str, Any], said: str) -> No
         if "skipped" in changes
         else "measured 0 cuts in 0 of 1 session"
     )
-    assert found[3:] == [said, "noise not known: it takes sessions of two projects"]
+    assert found[3:] == [said, "noise unknown; needs sessions of two projects"]
 
 
 def test_noise_is_told_with_its_pairs() -> None:
     noise = Noise(share=0.125, kinds={}, pairs=1)
     assert lines(noise=noise)[4] == (
-        "noise 12.5% of what is demanded would be by the futures of other projects (1 pair)"
+        "noise 12.5% of what was needed later would also be needed in other projects (1 pair)"
     )
 
 

@@ -57,15 +57,14 @@ def entry(**changes: Any) -> TimelineMessage:
 
 def test_what_a_message_is_and_takes() -> None:
     assert lines() == [
-        "my run.jsonl: line 1,007 · assistant Read",
-        "id m7",
-        "size 1,200 tokens, tool calls",
-        "counted with o200k_base (exact)",
+        "my run.jsonl: line 1,007 · assistant Read · 1,200 tokens",
         "sent yes, since request 2 of 1,500",
+        "id m7",
+        "category tool calls",
+        "counted with o200k_base (exact)",
     ]
     archived = lines(line=None, entry=entry(tokens=1, is_sent=False), sent_since=None)
-    assert archived[0] == "my run.jsonl: in the archive · assistant Read"
-    assert archived[2] == "size 1 token"
+    assert archived[0] == "my run.jsonl: in the archive · assistant Read · 1 token"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_what_a_message_is_and_takes() -> None:
 def test_what_stands_for_others_is_marked(fields: dict[str, Any], mark: str) -> None:
     message = replace(user("x"), id=MessageId("m7"), **fields)
     first, *_ = lines(entry=entry(message=message, tools=()))
-    assert first == f"my run.jsonl: line 1,007 · user{mark}"
+    assert first == f"my run.jsonl: line 1,007 · user{mark} · 1,200 tokens"
 
 
 @pytest.mark.parametrize(
@@ -93,14 +92,14 @@ def test_what_stands_for_others_is_marked(fields: dict[str, Any], mark: str) -> 
             None,
             "yes, since request 2 of 9, counted from its answers",
         ),
-        (False, None, None, "no, it is on no branch that the next request sends"),
+        (False, None, None, "no, not on the branch of the next request"),
         (False, None, HiddenBy(group="g1", tag=""), "no, hidden by g1"),
         (False, None, HiddenBy(group="g1", tag="", stage="dedup"), "no, hidden by g1 (dedup)"),
         (
             False,
             SentSince(first=2, requests=9, is_reported=True),
             HiddenBy(group="g1", tag=""),
-            "no, hidden by g1; was sent since request 2 of 9",
+            "no, hidden by g1; sent since request 2 of 9",
         ),
     ],
 )
@@ -111,7 +110,7 @@ def test_whether_and_since_when_it_is_sent(
     said: str,
 ) -> None:
     found = lines(entry=entry(is_sent=is_sent), sent_since=since, hidden=hidden)
-    assert found[4] == f"sent {said}"
+    assert found[1] == f"sent {said}"
 
 
 FATE = MessageFate(
@@ -128,7 +127,7 @@ FATE = MessageFate(
     ],
 )
 def test_what_a_compaction_would_do_to_it(fate: MessageFate, said: str) -> None:
-    assert lines(fate=fate)[5:] == [f"would be {said} (profile default)"]
+    assert lines(fate=fate)[2] == f"would be {said} (profile default)"
     document = explain_document(replace(RESULT, fate=fate))["fate"]
     assert document == {
         "fate": fate.fate, "stage": fate.stage, "reason": "new", "tokensAfter": 1,
@@ -147,7 +146,7 @@ def test_links_are_in_the_order_of_their_kinds() -> None:
         link("call", 1_006),
         link("reads again", 12, what="a.py"),
     )
-    assert lines(links=links)[5:] == [
+    assert lines(links=links)[2:-3] == [
         "called by line 1,006 · tool · Read",
         "read again line 8 · tool · a.py, with all that it shows",
         "line 12 · tool · a.py",
@@ -162,8 +161,8 @@ def test_links_are_in_the_order_of_their_kinds() -> None:
 def test_five_links_of_a_kind_are_listed(count: int, more: list[str]) -> None:
     found = lines(links=tuple(link("edits", number) for number in range(count)))
     assert len(found) == 5 + 5 + len(more)
-    assert found[5].startswith("edited later line 0 ")
-    assert found[10:] == more
+    assert found[2].startswith("edited later line 0 ")
+    assert found[7:-3] == more
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,7 @@ def test_five_links_of_a_kind_are_listed(count: int, more: list[str]) -> None:
 )
 def test_how_to_bring_it_back(way: Way, options: str) -> None:
     restore = RestoreCommand(way=way, group="g 1")
-    assert lines(restore=restore)[5:] == [f"bring back compactctl rewind 'my run.jsonl'{options}"]
+    assert lines(restore=restore)[5:] == [f"restore compactctl rewind 'my run.jsonl'{options}"]
 
 
 def test_a_document_says_the_same() -> None:

@@ -28,8 +28,8 @@ from compactctl.views.results.harness import (
     prompt_terminal,
 )
 
-OVER = "overflow: the context is longer than the model takes"
-NOT_OVER = "no overflow: the error does not say that the context is too long"
+OVER = "overflow: the context exceeds the model's window"
+NOT_OVER = "no overflow: the error is not about the size of the context"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ NOT_OVER = "no overflow: the error does not say that the context is too long"
                 OVER,
                 "provider not named",
                 "try again the same request will fail again",
-                'because of "too long"',
+                'matched "too long"',
                 "note shorten it",
             ],
         ),
@@ -90,11 +90,11 @@ def chunks(*conversations: ConversationChunks) -> ChunksResult:
 
 def test_chunks_are_rows_with_their_lines() -> None:
     assert words(chunks_terminal(chunks(CHUNKS))) == [
-        "Chunk Lines Messages Left out Tokens",
+        "2 chunks of at most 10,000 tokens; 1 message kept as is",
+        "Chunk Lines Messages Skipped Tokens",
         "─",
         "1 1 to 1,200 40 1 9,000",
         "2 1 to 1,200 40 1 9,000",
-        "at most 10,000 tokens in a chunk; 1 message stay",
         "",
         *MEASURED,
     ]

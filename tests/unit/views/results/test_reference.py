@@ -83,7 +83,7 @@ def test_what_is_special_about_a_profile_is_told() -> None:
         overflow_stages=(ProfileStage(name="drop"),),
     ) == [
         "mine: My own",
-        "switched off compaction is never due",
+        "disabled compaction is never due",
         f"compacts when {PROFILE.trigger}",
         "down to below the trigger",
         "output reserve 35% of the window, at most 64,000 tokens",
@@ -91,8 +91,8 @@ def test_what_is_special_about_a_profile_is_told() -> None:
         "window 128k",
         "counter chars/4",
         "leaves alone the newest turn's prompt and its newest 10 steps",
-        "counts itself with words; see --counter",
-        "an image is 1,600 tokens, whatever its size",
+        "its own counter words; see --counter",
+        "image 1,600 tokens, of any size",
         f"levels warning when {levels[0].trigger}",
         f"blocked when {levels[1].trigger}",
         "source its documentation",
@@ -131,10 +131,7 @@ def test_a_size_to_reach_is_told(target: Any, said: str, documented: object) -> 
         (BudgetRule(percent=20, max_reserve=None), "20% of the window"),
         (
             BudgetRule(use_max_output=True, reserve=8_000, max_reserve=9_000),
-            (
-                "the longest answer of the model, 8,000 tokens if it is not known, "
-                "at most 9,000 tokens"
-            ),
+            ("the longest answer of the model, 8,000 tokens if unknown, at most 9,000 tokens"),
         ),
     ],
 )
@@ -199,7 +196,7 @@ def test_profiles_are_listed_with_their_stages() -> None:
         "─",
         f"mine {PROFILE.trigger} dedup, drop My own",
         "",
-        "explain one with: compactctl show profiles NAME",
+        "details of one: compactctl show profiles NAME",
     ]
 
 
@@ -207,7 +204,7 @@ def test_stages_are_listed() -> None:
     result = stages(["dedup", "drop"])
     lines = words(stages_terminal(result))
     assert lines[0] == f"dedup {result.stages[0].title}"
-    assert lines[2:] == ["", "explain one and its options with: compactctl show stages STAGE"]
+    assert lines[2:] == ["", "options of one: compactctl show stages STAGE"]
     assert [stage["name"] for stage in stages_document(result)["stages"]] == ["dedup", "drop"]
 
 
@@ -243,8 +240,8 @@ def test_models_are_listed_with_sources_and_clients() -> None:
     result = models()
     lines = shown(models_terminal(result))
     assert len(result.rows) == lines.index("") - 2
-    assert lines[lines.index("") + 1] == "windows are from"
-    at = lines.index("where clients compact by themselves")
+    assert lines[lines.index("") + 1] == "Sources of the windows"
+    at = lines.index("Where clients compact")
     assert len(lines) - at - 1 == 2 * len(result.clients)
     document = models_document(result)
     assert document["resolved"] is None

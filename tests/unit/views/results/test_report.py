@@ -40,8 +40,8 @@ def lines(*rows: ReportRow, **changes: Any) -> list[str]:
 
 def test_files_are_summed_up_and_listed() -> None:
     assert lines(ROW, FAILED, SKIPPED) == [
-        "files 3: 1 ok, 1 failed, 1 not a transcript",
-        "tokens 30,000 tokens, counted with o200k_base",
+        "3 files: 1 ok, 1 failed, 1 not a transcript; 30,000 tokens",
+        "counted with o200k_base",
         "next request p50 20,000, p90 20,000, p95 20,000, p99 20,000",
         "",
         "Tokens by category",
@@ -89,8 +89,8 @@ def test_files_are_summed_up_and_listed() -> None:
 
 def test_what_was_saved_is_told_with_its_share() -> None:
     found = lines(replace(ROW, saved=6_000))
-    assert found[2] == "saved 6,000 tokens (20.0%)"
-    assert found[4].startswith("compacted next requests as they are after compaction")
+    assert found[0] == "1 file: 1 ok; 30,000 tokens, 6,000 saved (20%)"
+    assert found[3].startswith("compacted next requests as they are after compaction")
 
 
 def test_tokens_of_two_counters_are_not_added_up() -> None:
@@ -105,8 +105,7 @@ def test_tokens_of_two_counters_are_not_added_up() -> None:
 
 def test_where_nothing_was_read_failures_are_told() -> None:
     assert lines(FAILED, replace(FAILED, error="", exit_code=2)) == [
-        "files 2: 2 failed",
-        "tokens 0 tokens",
+        "2 files: 2 failed",
         "",
         "2 files failed",
         "exit 65: is broken",

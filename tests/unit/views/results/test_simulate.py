@@ -62,12 +62,12 @@ def replayed(**changes: Any) -> tuple[SimulatedSession, ...]:
 
 def test_a_profile_is_a_row() -> None:
     assert lines() == [
-        "run.jsonl",
+        "2 requests in 1,200 turns: 3,000 tokens without compaction, 1,500 with mine",
+        "",
+        "session run.jsonl",
         "counted with o200k_base (exact); model gpt-4.1",
-        "walked through 2 requests in 1,200 turns",
         "window 200,000 tokens",
         "largest request 2,000 tokens without compaction",
-        "all requests 3,000 tokens without compaction",
         "",
         (
             "Profile Compacted Largest request Next request All requests Too large "
@@ -128,8 +128,7 @@ def test_prices_add_what_the_input_costs() -> None:
     assert cost.cached < cost.uncached
     cached, uncached = f"{cost.cached:,.2f}", f"{cost.uncached:,.2f}"
     assert found[6] == (
-        f"input {cached} US dollars without compaction, {uncached} without a prompt cache either "
-        "(estimate)"
+        f"input ${cached} without compaction, ${uncached} also without a prompt cache (estimate)"
     )
     assert found[8].endswith("Size of each request Input $ Uncached $")
     assert found[10].endswith(f" {cached} {uncached}")
@@ -140,7 +139,7 @@ def test_prices_add_what_the_input_costs() -> None:
     assert document["inputCost"] != round(cost.cached, 5)
     assert document["uncachedInputCost"] != round(cost.uncached, 5)
     unknown = lines(options=options, measure=measured("mystery"))
-    assert unknown[6] == "input cost unknown: there is no price for mystery"
+    assert unknown[6] == "input cost unknown: no price for mystery"
     assert unknown[10].endswith("▅▃")
 
 
