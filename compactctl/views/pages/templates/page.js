@@ -2,14 +2,14 @@
 (() => {
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const made = (name, text = "") => {
+  const create = (name, text = "") => {
     const element = document.createElement(name);
     element.textContent = text;
     return element;
   };
 
-  // Long lists are in <noscript>, so that they are complete without this script. To the script that
-  // is one text, which it reads into a document of its own; rows are on the page while in view.
+  // Long lists are in <noscript>: complete without this script, and a single text node with it. The
+  // script parses that text into a separate document and moves rows onto the page while in view.
   const readRows = (name) => {
     const source = one(`noscript[data-${name}]`);
     return source && new DOMParser().parseFromString(source.textContent, "text/html").body;
@@ -29,17 +29,20 @@
       spacer.style.height = `${element.offsetHeight}px`;
       element.replaceChildren(spacer);
     };
-    const seen = (entries) => {
-      for (const entry of entries) (entry.isIntersecting ? fill : clear)(entry.target);
+    const onIntersect = (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        // Reports about rows that were replaced meanwhile come late.
+        if (blocks.has(target)) (isIntersecting ? fill : clear)(target);
+      }
     };
-    const observer = new IntersectionObserver(seen, { root: box.closest(".scroll"), rootMargin: "800px 0px" });
+    const observer = new IntersectionObserver(onIntersect, { root: box.closest(".scroll"), rootMargin: "800px 0px" });
     addEventListener("beforeprint", () => [...blocks.keys()].forEach(fill));
     return {
       show(rows) {
         observer.disconnect();
         blocks.clear();
         for (let at = 0; at < rows.length; at += BLOCK) {
-          const element = made(blockTag), spacer = made(rowTag), part = rows.slice(at, at + BLOCK);
+          const element = create(blockTag), spacer = create(rowTag), part = rows.slice(at, at + BLOCK);
           spacer.style.height = `calc(${part.length} * var(--row))`;
           element.append(spacer);
           blocks.set(element, { rows: part, spacer });
@@ -98,34 +101,34 @@
     follow(life, rows.length, (at) => {
       const cells = [...rows[at].cells];
       const texts = new Map(titles.map((title, index) => [title, cells[index].textContent]));
-      const head = made("p"), link = one("a", cells[0]);
-      const name = made(link ? "a" : "strong", `Request ${texts.get("Request")}`);
+      const head = create("p"), link = one("a", cells[0]);
+      const name = create(link ? "a" : "strong", `Request ${texts.get("Request")}`);
       if (link) name.href = link.getAttribute("href");
       head.append(name, ` turn ${texts.get("Turn")}${texts.get("Time") ? `, ${texts.get("Time")}` : ""}: `);
-      head.append(made("strong", `${texts.get("Context")} tokens`));
+      head.append(create("strong", `${texts.get("Context")} tokens`));
       const parts = [];
       for (const [title, unit] of [["New", " new"], ["Cache read", " read from the cache"], ["Cache miss", " cache miss"], ["Output", " output"], ["Cost $", " dollars"]]) {
         if (texts.get(title)) parts.push(texts.get(title) + unit);
       }
       if (texts.get("Marks")) parts.push(texts.get("Marks"));
-      const list = made("ul");
-      const held = titles.slice(titles.indexOf("Marks") + 1);
+      const list = create("ul");
+      const categories = titles.slice(titles.indexOf("Marks") + 1);
       const size = (title) => Number(texts.get(title).replaceAll(",", ""));
-      for (const title of held.filter(size).sort((a, b) => size(b) - size(a))) {
-        const item = made("li"), swatch = swatches.get(title);
+      for (const title of categories.filter(size).sort((a, b) => size(b) - size(a))) {
+        const item = create("li"), swatch = swatches.get(title);
         if (swatch) item.append(swatch.cloneNode(true));
         item.append(`${title} ${texts.get(title)}`);
         list.append(item);
       }
-      return [[head, made("p", parts.join(" · ")), list], `${head.textContent}; ${parts.join(", ")}`];
+      return [[head, create("p", parts.join(" · ")), list], `${head.textContent}; ${parts.join(", ")}`];
     });
     const figures = one(".figures");
     figures.addEventListener("toggle", () => {
-      const shown = one("table", table);
-      one(".scroll", figures).append(shown);
-      const head = one("thead", shown);
-      lazyList(shown, "tbody", "tr").show(rows);
-      shown.prepend(head);
+      const element = one("table", table);
+      one(".scroll", figures).append(element);
+      const head = one("thead", element);
+      lazyList(element, "tbody", "tr").show(rows);
+      element.prepend(head);
     }, { once: true });
   }
 
@@ -147,10 +150,10 @@
     follow(strip, targets.length, (at) => {
       const row = messageById.get(targets[at]);
       const texts = ["i", "b", "em"].map((name) => one(name, row).textContent);
-      const head = made("p"), link = made("a", `${texts[0]}, ${texts[1]}`);
+      const head = create("p"), link = create("a", `${texts[0]}, ${texts[1]}`);
       link.href = `#${row.id}`;
       head.append(link, `: ${texts[2]} tokens`);
-      const why = made("p", one(".why", row).textContent), preview = made("p", one("span", row).textContent);
+      const why = create("p", one(".why", row).textContent), preview = create("p", one("span", row).textContent);
       return [[head, why, preview], `${head.textContent}; ${why.textContent}`];
     });
   }
@@ -171,7 +174,7 @@
       for (const value of valuesOf(row, select.dataset.by)) counts.set(value, (counts.get(value) || 0) + 1);
     }
     for (const value of [...counts.keys()].sort()) {
-      const option = made("option", `${value} (${counts.get(value).toLocaleString("en")})`);
+      const option = create("option", `${value} (${counts.get(value).toLocaleString("en")})`);
       option.value = value;
       select.append(option);
     }
@@ -180,16 +183,16 @@
   });
   const tokensOf = (row) => Number(row.dataset.tokens);
   const filter = () => {
-    const wanted = words.value.toLowerCase();
-    const shown = messages.filter((row) =>
+    const query = words.value.toLowerCase();
+    const matches = messages.filter((row) =>
       (!sent.checked || !row.classList.contains("gone")) &&
       choices.every((select) => !select.value || valuesOf(row, select.dataset.by).includes(select.value)) &&
-      (!wanted || textOf(row).includes(wanted)));
-    if (sort.value) shown.sort((a, b) => tokensOf(b) - tokensOf(a));
-    list.show(shown);
-    const tokens = shown.reduce((sum, row) => sum + tokensOf(row), 0);
-    const [n, all_, size] = [shown.length, messages.length, tokens].map((number) => number.toLocaleString("en"));
-    count.textContent = `${n} of ${all_} messages, ${size} tokens`;
+      (!query || textOf(row).includes(query)));
+    if (sort.value) matches.sort((a, b) => tokensOf(b) - tokensOf(a));
+    list.show(matches);
+    const tokens = matches.reduce((sum, row) => sum + tokensOf(row), 0);
+    const [found, total, size] = [matches.length, messages.length, tokens].map((number) => number.toLocaleString("en"));
+    count.textContent = `${found} of ${total} messages, ${size} tokens`;
   };
   find.addEventListener("input", filter);
   find.addEventListener("submit", (event) => event.preventDefault());
