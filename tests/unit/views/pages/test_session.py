@@ -157,8 +157,8 @@ def test_every_request_is_drawn_and_a_row(path: Path) -> None:
         "[c-assistant 0.133%]",
         "Files read more than once",
         (
-            "Each dot is a read, from the first request to the next one; a later read repeats "
-            "hollow ones."
+            "Each dot is a read, from the first request on the left to the next one on the right. "
+            "Hollow: repeated by a later read."
         ),
         "a.py 2 reads, 1 repeated later",
         "[line 0 50%]",
