@@ -44,7 +44,7 @@ def _profile(file: SettingsFile, name: str) -> str:
         return name
     if not (file.path.parent / name).is_file():
         hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
-        raise UsageError(f"{file.path}: profile: there is no profile and no file {name!r}; {hint}")
+        raise UsageError(f"{file.path}: profile: no profile or file named {name!r}; {hint}")
     path = _inside(file, "profile", name)
     _check_profile(file, name, load_profile(path))
     return path
@@ -114,7 +114,7 @@ def _template(file: SettingsFile, name: str) -> str:
 
     if name not in TEMPLATES:
         names = ", ".join(TEMPLATES)
-        why = f"is none of {names}; headings of a file would go into a transcript or a prompt"
+        why = f"must be one of {names}; headings of a file would go into a transcript or a prompt"
         raise _refused(file, "template", name, why)
     return name
 
@@ -131,7 +131,7 @@ def _check_inside(file: SettingsFile, key: str, name: str, path: Path) -> None:
     if Path(name).is_absolute() or not _resolved(path).is_relative_to(folder):
         raise _refused(file, key, name, "leads out of the project's folder")
     if not path.is_file():
-        raise UsageError(f"{file.path}: {key}: there is no file {name!r} in {folder}")
+        raise UsageError(f"{file.path}: {key}: no file named {name!r} in {folder}")
 
 
 def _resolved(path: Path) -> Path:
@@ -144,7 +144,7 @@ def _resolved(path: Path) -> Path:
 
 def _refused(file: SettingsFile, key: str, name: str, why: str) -> UsageError:
     return UsageError(
-        f"{file.path}: {key} = {name!r} {why}, and no project decides that; {where_else(key)}"
+        f"{file.path}: {key} = {name!r} {why}; a project's file may not set that; {where_else(key)}"
     )
 
 

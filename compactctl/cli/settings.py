@@ -189,7 +189,8 @@ def _check_options(
             raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
         if file.is_project_file and (rule := project_rule(options[key])) is not MAY:
             raise UsageError(
-                f"{file.path}: {where}{key} {rule}, which no project decides; {where_else(key)}"
+                f"{file.path}: {where}{key} {rule}, which a project's file may not set; "
+                f"{where_else(key)}"
             )
         if file.is_project_file:
             project_value(file, key, value)
@@ -240,7 +241,7 @@ def _setting_in_file(
         value = _resolve_path(file, option.path, value)
     value = _as_list(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
-        raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
+        raise UsageError(f"{file.path}: {key} takes one value, not a list or a table")
     value = validate_value(f"{file.path}: {key}: ", validator_of(option), value)
     return _setting_of(option, value, source)
 

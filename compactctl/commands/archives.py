@@ -105,7 +105,7 @@ def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResu
         none.
     """
     if options.forget and not (options.names or options.dead):
-        raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
+        raise UsageError("name the sessions whose archives to delete, or use --dead")
     folders = FolderScanner()
     candidates = find_archives(machine, folders)
     chosen = (
@@ -151,10 +151,10 @@ def find_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[Ses
 def _find_by_name(candidates: Sequence[SessionArchive], name: str) -> SessionArchive:
     matching = [archive for archive in candidates if archive.matches(name)]
     if not matching:
-        raise NoInputError(f"{name}: no session of that name has an archive; list all there are")
+        raise NoInputError(f"{name}: no archive of this session; see compactctl archive")
     if len(matching) > 1:
         paths = ", ".join(str(archive.session) for archive in matching[:3])
-        raise UsageError(f"{name}: may mean several ({paths}); name one by its path")
+        raise UsageError(f"{name}: ambiguous ({paths}); use a path")
     return matching[0]
 
 
@@ -162,13 +162,13 @@ def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
     needed = None if force else next((archive for archive in chosen if _is_needed(archive)), None)
     if needed is not None and needed.is_moved:
         raise UsageError(
-            f"{needed.session}: was moved, or its store cannot be read; this is the session's only "
-            "way back; look for it with compactctl sessions, or forget it with --force"
+            f"{needed.session}: moved, or its store cannot be read; without this archive it "
+            "cannot be restored; find it with compactctl sessions, or use --force"
         )
     if needed is not None:
         raise UsageError(
-            f"{needed.session}: is compacted, and this is its only way back; rewind it first, or "
-            "forget it with --force"
+            f"{needed.session}: still compacted; without this archive it cannot be restored; "
+            "rewind it first, or use --force"
         )
 
 

@@ -186,8 +186,7 @@ class SessionFinder:
         newest = next(sessions, None)
         if newest is None:
             raise NoInputError(
-                f"{reference}: no session was begun in {self.here}; name one of those that "
-                "compactctl sessions lists"
+                f"{reference}: no session was started in {self.here}; see compactctl sessions"
             )
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
@@ -220,10 +219,7 @@ class SessionFinder:
     ) -> ChosenSession | SessionChoices:
         sessions = _titled(shown(entries), title)
         if not sessions:
-            raise NoInputError(
-                f"{reference}: there is no such file, and no session with that id or title; "
-                "compactctl sessions lists what there is"
-            )
+            raise NoInputError(f"{reference}: no such file or session; see compactctl sessions")
         sessions = [session for session in sessions if _is_fit(session, purpose)] or sessions
         if len(sessions) > 1:
             return self._choices(f"{reference}: several titles have these words", sessions)
@@ -240,8 +236,9 @@ class SessionFinder:
             )
         if session.entry.n_bytes is None and purpose == "restore":
             raise NoInputError(
-                f"{reference}: is in a database of {store.title}, which is never written, so there "
-                "is nothing to restore; name the file that compactctl compact -o wrote"
+                f"{reference}: stored in a database of {store.title}, which compactctl never "
+                "writes, so there is nothing to restore; name the file that compactctl compact "
+                "-o wrote"
             )
         return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 

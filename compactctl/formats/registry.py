@@ -112,7 +112,7 @@ def format_named(name: str) -> Format:
             return candidate
     names = (candidate.name for candidate in ALL_FORMATS)
     hint = suggestion(name, names, f"there are {_names()}")
-    raise UsageError(f"unknown format {name!r}; {hint}")
+    raise UsageError(f"no format named {name!r}; {hint}")
 
 
 def _dialect_at_path(name: str, path: str) -> Format:
@@ -193,7 +193,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     if not first_values:
         raise NotATranscriptError(f"{where}: {describe_non_json(head, where)}")
     if all(value in ([], {}) for value in first_values):
-        raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
+        raise NotATranscriptError(f"{where}: contains no messages, only empty JSON")
     content = _describe_content(first_values, records)
     path = next(filter(None, map(guess_messages_path, records[:1])), None)
     if path is not None:
@@ -228,16 +228,15 @@ def _check_not_truncated(head: bytes, where: str) -> None:
     """Raise NotUnderstoodError if a file starts with JSON that was truncated or overwritten."""
     if b"\0" in head and not head.startswith(_UTF_16_BOMS):
         raise NotUnderstoodError(
-            f"{where}: holds NUL bytes, so it is damaged or not text; "
-            f"if it is a transcript, name its format with --format ({_names()})"
+            f"{where}: contains NUL bytes: damaged, or not text; if it is a transcript, name its "
+            f"format with --format ({_names()})"
         )
     value = complete_value(head)
     if value:
         match = _match_format([value])
         begins = f"begins as {match.name} and " if isinstance(match, Format) else ""
         raise NotUnderstoodError(
-            f"{where}: {begins}is not whole JSON; it was cut off or overwritten, so restore it "
-            "from a backup"
+            f"{where}: {begins}is incomplete JSON, cut off or overwritten; restore it from a backup"
         )
 
 

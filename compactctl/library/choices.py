@@ -105,7 +105,7 @@ def _parse_plan_options(kwargs: CompactKwargs) -> PlanOptions:
     target = parse_keyword(kwargs, "target", parse_target)
     keep = parse_keyword(kwargs, "keep", parse_share)
     if target is not None and keep is not None:
-        raise UsageError("target and keep both say how small; leave out one")
+        raise UsageError("target and keep cannot be used together")
     return PlanOptions(
         stages=parse_keyword(kwargs, "stages", _parse_stages) or (),
         target=target,

@@ -68,7 +68,7 @@ def compact_messages(
     if not lines:
         return CompactedMessages()
     if summarizer is not None and "summarize" not in _stage_names(recipe):
-        raise UsageError("a summarizer is asked by the stage summarize, which is not to run")
+        raise UsageError("a summarizer needs the stage summarize, which is not to run")
     compacted = compact_lines(
         lines,
         InputOptions(path="messages", format=format),
@@ -78,8 +78,8 @@ def compact_messages(
     _check_messages(messages, compacted, format, repairs="repair" in _stage_names(recipe))
     if require_fit and not compacted.fits:
         raise DoesNotFitError(
-            f"messages: {compacted.largest_after:,} tokens are left after all stages, "
-            f"over the limit of {compacted.limit:,}; add a stage, protect less or raise the target"
+            f"messages: {compacted.largest_after:,} tokens after all stages, over the limit of "
+            f"{compacted.limit:,}; add a stage, protect less or raise the target"
         )
     return CompactedMessages(
         (

@@ -43,10 +43,10 @@ def split_command(command: str, option: str, purpose: str) -> list[str]:
     except ValueError as error:
         raise UsageError(f"{option}: {error}; close every quote") from error
     if any("\0" in word for word in words):
-        raise UsageError(f"{option}: a NUL character is in it; leave it out")
+        raise UsageError(f"{option}: contains a NUL character; remove it")
     if not words or shutil.which(words[0]) is None:
         name = "".join(words[:1])
-        raise UsageError(f"{option} {name}: there is no such program; give one that {purpose}")
+        raise UsageError(f"{option} {name}: no such program; name one that {purpose}")
     return words
 
 
@@ -126,7 +126,7 @@ def command_answerer(command: str, timeout: float) -> Callable[[str], str]:
             return ask(mask_secrets(prompt), _ANSWER_TOKENS).text
         except NoAnswerError as error:
             raise UsageError(
-                f"{_ANSWERS_OPTION} {name}: {error}; mend the command, or see --answers-timeout"
+                f"{_ANSWERS_OPTION} {name}: {error}; fix the command, or see --answers-timeout"
             ) from error
 
     return answer

@@ -47,7 +47,7 @@ def _fallback(
             return Summary(text="", note=reason)
         case "fail":
             raise SummarizerFailedError(
-                f"{reason}; nothing was written, see --on-summarizer-failure"
+                f"{reason}; nothing was written; see --on-summarizer-failure"
             )
 
 
@@ -57,7 +57,7 @@ def _ask_checked(
     """Return the model's summary. Raises NoAnswerError if it is missing or rejected."""
     prompt = write_prompt(request, style, count)
     if prompt is None:
-        raise NoAnswerError(f"no prompt for this fits into {style.max_tokens:,} tokens")
+        raise NoAnswerError(f"no prompt fits into {style.max_tokens:,} tokens")
     answer = ask(prompt.text, request.budget)
     verdict = check_answer(answer, request, prompt, count)
     if not verdict.passed:

@@ -57,19 +57,19 @@ def resolve_address(url: str, *, allow_network: bool) -> Address:
     except ValueError as error:
         raise UsageError(f"--base-url {url}: {error}") from error
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
-        raise UsageError(f"--base-url {url}: give a URL such as http://127.0.0.1:8080/v1")
+        raise UsageError(f"--base-url {url}: must be a URL, e.g. http://127.0.0.1:8080/v1")
     if parts.username or parts.password:
         raise UsageError("--base-url: a password does not belong there; see --api-key-env")
     if not all("!" <= letter <= "~" for letter in parts.path):
         raise UsageError(
-            f"--base-url {url}: a blank or a letter that is not ASCII is in its path; write it "
-            "with percent signs, as %C3%A9 for é"
+            f"--base-url {url}: its path contains a blank or a non-ASCII letter; percent-encode "
+            "it, e.g. %C3%A9 for é"
         )
     ips = _resolve(parts.hostname)
     if not allow_network and not all(map(_is_loopback, ips)):
         raise UsageError(
-            f"--base-url {url}: {parts.hostname} is not this machine; the conversation would leave "
-            "it, which --allow-network allows"
+            f"--base-url {url}: {parts.hostname} is another machine; add --allow-network to send "
+            "the conversation there"
         )
     return Address(
         is_secure=parts.scheme == "https",
@@ -127,11 +127,11 @@ def _key(variable: str) -> str:
     """
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise UsageError(f"--api-key-env {variable}: that variable is not set, or empty")
+        raise UsageError(f"--api-key-env {variable}: variable not set or empty")
     if not all("!" <= letter <= "~" for letter in key):
         raise UsageError(
-            f"--api-key-env {variable}: a blank, a control character or a letter that is not ASCII "
-            "is in that key; copy it again"
+            f"--api-key-env {variable}: the key contains a blank, a control character or a "
+            "non-ASCII letter; copy it again"
         )
     return key
 

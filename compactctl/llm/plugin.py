@@ -21,8 +21,8 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
     model = _find_model(_import_llm(), name)
     if getattr(model, "needs_key", None) and not allow_network:
         raise UsageError(
-            f"--summarizer-model {name}: that model is a service; the conversation would leave "
-            "this machine, which --allow-network allows"
+            f"--summarizer-model {name}: this model is a remote service; add --allow-network to "
+            "send the conversation there"
         )
 
     def ask(prompt: str, max_tokens: int) -> ModelAnswer:
@@ -79,9 +79,7 @@ def _find_model(library: ModuleType, name: str) -> object:
     try:
         return library.get_model(name)
     except library.UnknownModelError as error:
-        raise UsageError(
-            f"--summarizer-model {name}: llm knows no such model; llm models lists them"
-        ) from error
+        raise UsageError(f"--summarizer-model {name}: no such model; see llm models") from error
 
 
 def _supported_options(model: object, max_tokens: int) -> dict[str, int]:

@@ -51,7 +51,7 @@ def _ask(options: SummarizerOptions) -> AskModel:
 
         return command_asker(options.command, options.timeout)
     if not options.model:
-        raise UsageError(f"--summarizer {options.kind} needs the name of a --summarizer-model")
+        raise UsageError(f"--summarizer {options.kind} needs --summarizer-model")
     if options.kind == "llm":
         from compactctl.llm.plugin import plugin_asker
 
@@ -59,7 +59,7 @@ def _ask(options: SummarizerOptions) -> AskModel:
             options.model, timeout=options.timeout, allow_network=options.allow_network
         )
     if not options.base_url:
-        raise UsageError("--summarizer openai needs a --base-url, as http://127.0.0.1:8080/v1")
+        raise UsageError("--summarizer openai needs --base-url, e.g. http://127.0.0.1:8080/v1")
     from compactctl.llm.openai import server_asker
 
     return server_asker(

@@ -109,7 +109,7 @@ def one_of(*allowed: str) -> Validator:
 
     def read(value: object) -> str:
         if string(value) not in allowed:
-            raise ValueError(f"is none of {', '.join(allowed)}")
+            raise ValueError(f"must be one of {', '.join(allowed)}")
         return string(value)
 
     return read

@@ -234,7 +234,7 @@ def _parse_target_or_mode(value: object) -> TargetSize | TargetMode:
 def _failure_policy(value: object) -> FailurePolicy:
     match = next((policy for policy in get_args(FailurePolicy) if policy == value), None)
     if match is None:
-        raise ValueError(f"is none of {', '.join(get_args(FailurePolicy))}")
+        raise ValueError(f"must be one of {', '.join(get_args(FailurePolicy))}")
     policy: FailurePolicy = match
     return policy
 

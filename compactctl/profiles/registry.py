@@ -69,7 +69,7 @@ def load_profile(name: str) -> Profile:
     try:
         if not path.is_file():
             hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
-            raise UsageError(f"there is no profile and no file {name!r}; {hint}")
+            raise UsageError(f"no profile or file named {name!r}; {hint}")
         if path.stat().st_size > _MAX_BYTES:
             raise UsageError(f"profile {name}: has more than {_MAX_BYTES:,} bytes; name another")
         text = path.read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def _builtin_text(name: str) -> str:
 def _builtin_table(name: str) -> Mapping[str, Any]:
     if name not in PROFILES:
         names = ", ".join(PROFILES)
-        raise UsageError(f"there is no profile {name!r} to build on; there are {names}")
+        raise UsageError(f"no profile named {name!r} to extend; profiles: {names}")
     return tomllib.loads(_builtin_text(name))
 
 
@@ -96,5 +96,5 @@ def _parse_table(text: str, path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"profile {path}: not understood: {error}") from error
     if not isinstance(table, dict):
-        raise UsageError(f"profile {path}: it holds no table")
+        raise UsageError(f"profile {path}: contains no table")
     return table

@@ -179,7 +179,7 @@ def header_text(line: bytes, kind: str, session: Session) -> str:
     if not isinstance(record, dict) or record.get("type") != kind:
         raise NotUnderstoodError(
             f"{session.entry.path}: does not begin with the record that names the session "
-            f"({kind}), so it cannot be given a new name; write a file elsewhere with -o"
+            f"({kind}), so it cannot become a new session; write elsewhere with -o"
         )
     return line.decode()
 

@@ -58,7 +58,7 @@ def store_named(name: str) -> SessionStore:
     if store is None:
         clients = ", ".join(store.client for store in ALL_STORES)
         hint = suggestion(name.casefold(), _BY_NAME, f"there are {clients}")
-        raise UsageError(f"there is no client {name!r}; {hint}")
+        raise UsageError(f"no client named {name!r}; {hint}")
     return store
 
 

@@ -65,5 +65,5 @@ def stage_named(name: str) -> Stage[Any]:
     if stage is None:
         names = (*by_name, *ALIASES)
         hint = suggestion(name.lower(), names, f"stages: {', '.join(by_name)}", max_names=2)
-        raise UsageError(f"there is no stage {name!r}; {hint}")
+        raise UsageError(f"no stage named {name!r}; {hint}")
     return stage

@@ -230,7 +230,7 @@ def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
         (("--at", "no"), "is not a share"),
         (("--profile", "fame"), "there is no profile"),
         (("--profile", "default,default"), "is compared twice"),
-        (("--stages", "fame"), "there is no stage"),
+        (("--stages", "fame"), "no stage named"),
         (("--gate", "fame"), "is not a gate"),
         (("--baseline", "no-such.json"), "no such file"),
         (("--plot", "no-such/plot.svg"), "create it first"),

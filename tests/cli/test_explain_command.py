@@ -150,7 +150,7 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
     path.write_text(json.dumps({"messages": said}) + "\n")
     shown = ask("view", path, "--message", "1")
     assert shown.code == 2
-    assert "'1' means 8 messages; name one by its id: " in shown.err
+    assert "'1' means 8 messages; use an id: " in shown.err
     first = viewed(ask, path)[0]["id"]
     assert first in shown.err
     assert explained(ask, path, first)["role"] == "user"

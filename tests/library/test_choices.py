@@ -124,7 +124,7 @@ def test_stages_may_be_written_as_on_the_command_line() -> None:
 
 
 def test_target_and_keep_contradict_each_other() -> None:
-    with pytest.raises(UsageError, match=r"^target and keep both say how small; leave out one$"):
+    with pytest.raises(UsageError, match=r"^target and keep cannot be used together$"):
         meant(target=4_000, keep=0.3)
 
 

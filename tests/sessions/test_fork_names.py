@@ -127,7 +127,7 @@ def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
         header_text(line, "header", SESSION)
     assert str(raised.value) == (
         "/s.jsonl: does not begin with the record that names the session (header), so it cannot "
-        "be given a new name; write a file elsewhere with -o"
+        "become a new session; write elsewhere with -o"
     )
 
 

@@ -148,7 +148,7 @@ def test_the_list_fits(home: Home, tmp_path: Path, width: int) -> None:
 def test_an_unknown_client_is_named(ask: Ask) -> None:
     outcome = ask("sessions", "--client", "cladue")
     assert outcome.code == 2
-    assert "there is no client 'cladue'; did you mean claude?" in outcome.err
+    assert "no client named 'cladue'; did you mean claude?" in outcome.err
 
 
 @pytest.mark.parametrize("share", ["0.9", "90%"])

@@ -85,9 +85,9 @@ def test_a_client_is_named_in_any_case_and_by_a_shorter_name() -> None:
         assert store_named(store.alias) is store
         assert is_client(store.alias.upper())
     assert not is_client("cladue")
-    with pytest.raises(UsageError, match=r"^there is no client 'Cladue'; did you mean claude\?"):
+    with pytest.raises(UsageError, match=r"^no client named 'Cladue'; did you mean claude\?"):
         store_named("Cladue")
-    with pytest.raises(UsageError, match=r"^there is no client 'x'; there are claude-code, codex"):
+    with pytest.raises(UsageError, match=r"^no client named 'x'; there are claude-code, codex"):
         store_named("x")
 
 

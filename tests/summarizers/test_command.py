@@ -82,7 +82,7 @@ PURPOSE = "give one that reads a prompt on standard input and prints a summary"
             f"--summarizer-cmd no-such-program: there is no such program; {PURPOSE}",
         ),
         ("a 'b", "--summarizer-cmd: No closing quotation; close every quote"),
-        ("cat \0", "--summarizer-cmd: a NUL character is in it; leave it out"),
+        ("cat \0", "--summarizer-cmd: contains a NUL character; remove it"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_any_work(command: str, error: str) -> None:
@@ -122,7 +122,7 @@ def test_an_answerer_sends_no_secret_and_names_the_command_when_it_fails() -> No
     with pytest.raises(UsageError) as raised:
         failing("question")
     assert str(raised.value) == (
-        f"--answers {Path(sys.executable).name}: exit code 3; mend the command, "
+        f"--answers {Path(sys.executable).name}: exit code 3; fix the command, "
         "or see --answers-timeout"
     )
     with pytest.raises(UsageError, match=r"^--answers none: .* and prints an answer$"):

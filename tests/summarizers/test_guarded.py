@@ -85,7 +85,7 @@ def test_a_prompt_that_cannot_be_made_to_fit_is_not_sent() -> None:
     with served(lambda _: completion(GOOD)) as stub:
         found = summary(by_server(stub.url, style=PromptStyle(max_tokens=20)))
     assert stub.asked == []
-    assert found.note.endswith("no prompt for this fits into 20 tokens")
+    assert found.note.endswith("no prompt fits into 20 tokens")
 
 
 def test_secrets_do_not_leave_the_process() -> None:

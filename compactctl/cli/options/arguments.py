@@ -102,8 +102,7 @@ def _optional(
         if only is not None:
             return only
         raise NoInputError(
-            "no FILE is given, and there is nothing on standard input; name a transcript, as in "
-            f"{context.command_path} run.jsonl, or pipe one in"
+            f"no input; name a transcript ({context.command_path} run.jsonl) or pipe one in"
         )
     return _piped()
 

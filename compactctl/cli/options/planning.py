@@ -170,9 +170,7 @@ def _overflow(error: str | None) -> Overflow | None:
         advice = "see compactctl harness overflow, and compact without it"
         if reading.retryable:
             advice = reading.note or "wait: the same request can succeed later"
-        raise UsageError(
-            f"--from-error: this is not an error about a context that is too long; {advice}"
-        )
+        raise UsageError(f"--from-error: not recognized as a context overflow; {advice}")
     return reading
 
 

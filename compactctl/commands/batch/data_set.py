@@ -190,8 +190,8 @@ class _Conversations:
             require_audit(name, summaries_of(applied, {}, meter, cwd, include_built_in=True))
         if self.options.require_fit and not compacted.fits:
             raise DoesNotFitError(
-                f"{name}: {compacted.largest_after:,} tokens are left after all stages, over the "
-                f"limit of {compacted.limit:,}; it stays as it is, add a stage or keep less"
+                f"{name}: {compacted.largest_after:,} tokens after all stages, over the limit of "
+                f"{compacted.limit:,}; not changed; add a stage or protect less"
             )
 
     def _details(self, name: str, compacted: CompactedLines) -> FileDetails | None:

@@ -91,10 +91,12 @@ class BatchOptions:
 def check_options(options: BatchOptions) -> None:
     """Raise UsageError for options that are wrong for any file, before the first one is read."""
     if options.jobs < 0:
-        raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to choose one")
+        raise UsageError(
+            f"--jobs {options.jobs}: must be a number of processes, or 0 to choose automatically"
+        )
     if options.resume and not (options.writes and options.cached):
         raise UsageError(
-            "--resume goes on with a batch that writes; give --out, and leave out --no-cache"
+            "--resume needs --out and the cache; add --out DIR, and leave out --no-cache"
         )
     share = options.gates.fail_over
     if share is not None and not 0 <= share < math.inf:

@@ -106,7 +106,7 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
             return tuple(map(report_row, _values(stream, path)))
     except ArchiveError as error:
         raise NotUnderstoodError(
-            f"{path}: is no Parquet report of compactctl batch; write one with "
+            f"{path}: not a Parquet report of compactctl batch; write one with "
             "compactctl batch --report FILE.parquet"
         ) from error
 

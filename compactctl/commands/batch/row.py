@@ -233,7 +233,7 @@ def parse_flags(text: str) -> tuple[Flag, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in get_args(Flag)]
     if unknown:
-        raise UsageError(f"{unknown[0]!r} is none of {', '.join(get_args(Flag))}")
+        raise UsageError(f"{unknown[0]!r} must be one of {', '.join(get_args(Flag))}")
     return cast("tuple[Flag, ...]", names)
 
 

@@ -100,8 +100,8 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
     store = store_of(Path(out, "any"))
     if store is not None:
         raise UsageError(
-            f"{out}: is among a client's sessions ({store}), and it would take copies for them; "
-            "choose another --out"
+            f"{out}: inside a client's session store ({store}), which would list the copies as "
+            "sessions; choose another --out"
         )
     readable = [item for item in inputs if item.problem is None]
     names = {item.path: str(compacted_name(Path(out, item.below))) for item in readable}
@@ -116,8 +116,8 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
             )
         if resolved in owners:
             raise UsageError(
-                f"{name}: would be the output of both {owners[resolved]} and {item.path}; name the "
-                "folder above both, or give each its own --out"
+                f"{name}: would be the output of both {owners[resolved]} and {item.path}; name "
+                "the folder above both, or use an --out for each"
             )
         owners[resolved] = item.path
     return names

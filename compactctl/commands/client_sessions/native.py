@@ -98,7 +98,7 @@ def check_not_open(
         title = store_named(session.entry.client).title
         since = f" before {version_text(rules.lists_open_since)}" if rules.lists_open_since else ""
         raise UsageError(
-            f"{path}: {title}{since} does not tell which sessions it has open; {advice}"
+            f"{path}: {title}{since} does not report which sessions it has open; {advice}"
         )
 
 
@@ -123,13 +123,11 @@ def rules_of(loaded: TranscriptFile) -> NativeAppend:
     rules = native_append_of(loaded.format.name)
     if rules is None:
         raise UsageError(
-            f"{_name(loaded)}: nothing is known that could be appended to a {loaded.format.title}; "
-            "leave out --native"
+            f"{_name(loaded)}: --native does not support the {loaded.format.title} format"
         )
     if any(map(is_wrapped, islice(loaded.lines, MAX_SNIFFED))):
         raise UsageError(
-            f"{_name(loaded)}: its lines are those of a log, which no client reads; "
-            "leave out --native"
+            f"{_name(loaded)}: --native does not support request logs, which no client reads"
         )
     return rules
 

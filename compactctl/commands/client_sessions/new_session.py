@@ -70,8 +70,8 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
     history = history_of(source, options.path, options.format)
     if not all(isinstance(step, ArchivedStep) for step in history.chain):
         raise UsageError(
-            f"{options.path}: carries its own originals (--layout inline), so it cannot be given "
-            "a new id; rewind it first, or compact it --in-place"
+            f"{options.path}: contains its originals (--layout inline) and cannot become a new "
+            "session; rewind it first, or use --in-place"
         )
     lines = ForkedLines(source.lines, fork)
     renamed = replace(source, lines=lines, digest=digest_of(lines))
@@ -188,14 +188,14 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
     """
     if is_in_database(path) and not named:
         raise UsageError(
-            f"{path}: is in a database, which is only read; name the file to write with -o"
+            f"{path}: stored in a database, which compactctl only reads; name an output file "
+            "with -o"
         )
     store = store_of(target)
     if store is not None:
         raise UsageError(
-            f"{target}: would be a copy among a client's sessions ({store}), which the client "
-            "takes for the original; name a file elsewhere with -o, or replace the session with "
-            "--in-place"
+            f"{target}: inside a client's session store ({store}); the client would take the "
+            "copy for the original; write elsewhere with -o, or use --in-place"
         )
 
 
@@ -207,8 +207,8 @@ def check_tags_honoured(path: str) -> None:
     store = store_named(session.entry.client)
     if not store.respects_inline_tags:
         raise UsageError(
-            f"{path}: {store.title} would send all of it, as it passes over the tags of --layout "
-            "inline; leave that out, name a file elsewhere with -o, or insist with --force"
+            f"{path}: {store.title} ignores the tags of --layout inline and would send "
+            "everything; use another layout, write elsewhere with -o, or use --force"
         )
 
 

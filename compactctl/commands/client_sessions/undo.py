@@ -141,13 +141,13 @@ def _prove(
     rewritten = _last_line_written_anew(loaded.transcript)
     if rewritten >= max(compaction.line for compaction in compactions):
         raise UsageError(
-            f"{name}: its client wrote all messages anew on line {rewritten + 1:,}, as it does "
-            "when a session is resumed, so that its compaction cannot be undone; compactctl view "
-            "--all shows the messages that it hides"
+            f"{name}: cannot undo the client's compaction: the client rewrote all messages on "
+            f"line {rewritten + 1:,} when the session was resumed; compactctl view --all shows "
+            "the hidden messages"
         )
     raise IntegrityError(
-        f"{name}: without its client's compaction {len(missing):,} of {len(places):,} messages "
-        "would still not be sent; nothing was written, please report this"
+        f"{name}: after undoing the client's compaction, {len(missing):,} of {len(places):,} "
+        "messages would still not be sent; nothing was written; please report this"
     )
 
 

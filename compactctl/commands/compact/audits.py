@@ -109,7 +109,7 @@ def require_related(
             unrelated = _unrelated(applied, originals, summary)
             if unrelated:
                 raise SummarizerFailedError(
-                    f"{path}: the summary {unrelated}; nothing was written, write another one"
+                    f"{path}: the summary {unrelated}; nothing was written; write another one"
                 )
 
 
@@ -119,8 +119,8 @@ def require_audit(path: str, summaries: Iterable[WrittenSummary]) -> None:
         if summary.failed:
             raise AuditFailedError(
                 f"{path}: the summary by {summary.writer} fails its audit ({summary.findings}); "
-                "nothing was written, leave out --require-audit to see what it is, or have another "
-                "one written"
+                "nothing was written; leave out --require-audit to see the summary, or use "
+                "another summarizer"
             )
 
 

@@ -206,8 +206,8 @@ def _without_superseded_records(options: CompactOptions, read: CompactInput) -> 
         return read
     if before_interrupted_append(read.history) is not None:
         raise UsageError(
-            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
-            "take that away with compactctl rewind, and compact it then"
+            f"{options.input.path}: ends with an incomplete append from a killed run; remove it "
+            "with compactctl rewind, then compact again"
         )
     return replace(read, file=without_superseded_records(read.file), appended_to=read.file)
 

@@ -135,8 +135,10 @@ def _require_place(messages: list[Any], kind: object) -> None:
     try:
         converted = pa.array([messages], type=kind).to_pylist()[0]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise UsageError(f"what compaction writes is not of the column's type ({error})") from error
+        raise UsageError(
+            f"the compacted messages do not fit the column's type ({error})"
+        ) from error
     if [without_nulls(message) for message in converted] != [
         without_nulls(message) for message in messages
     ]:
-        raise UsageError("what compaction writes has fields that the column's type has not")
+        raise UsageError("the compacted messages have fields that the column's type lacks")

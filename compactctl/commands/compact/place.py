@@ -26,9 +26,7 @@ def check_contradictions(options: CompactOptions) -> None:
     The command line has excluded most of these already (``cli/precedence``); the library has not.
     """
     if options.redo and options.output.layout == "inline":
-        raise UsageError(
-            "what the client compacted is kept in an archive; leave out --redo or --layout inline"
-        )
+        raise UsageError("--redo needs an archive and cannot be used with --layout inline")
     piped = STANDARD_STREAM in (options.input.path, options.output.path)
     if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output cannot be used together")
@@ -42,7 +40,8 @@ def check_contradictions(options: CompactOptions) -> None:
     )
     if to_pipe and options.output.layout != "inline":
         raise UsageError(
-            "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+            "standard output has no place for an archive; use --layout inline, or name a file "
+            "with -o"
         )
 
 
@@ -50,7 +49,7 @@ def _check_messages_only(options: CompactOptions) -> None:
     """Raise UsageError unless bare messages go to standard output: they are not a transcript."""
     if options.output.in_place or options.output.path != STANDARD_STREAM:
         raise UsageError(
-            "--layout messages goes to standard output and leaves no way back; leave out "
+            "--layout messages only writes to standard output, without an archive; leave out "
             "--in-place and -o, or use --layout split"
         )
 
@@ -86,7 +85,8 @@ def check_output_place(options: CompactOptions) -> None:
     if in_place_if_named(options).output.in_place:
         if is_in_database(options.input.path):
             raise UsageError(
-                f"{options.input.path}: is in a database, which is only read; use -o FILE"
+                f"{options.input.path}: stored in a database, which compactctl only reads; name "
+                "an output file with -o"
             )
         if options.output.layout == "inline" and not options.output.force:
             check_tags_honoured(options.input.path)
@@ -138,10 +138,7 @@ def check_appending(options: CompactOptions) -> str:
     transcript = scan(options.input)
     rules, title = native_append_of(transcript.format), format_named(transcript.format).title
     if rules is None:
-        raise UsageError(
-            f"{options.input.path}: nothing that is appended to a {title} is known to make its "
-            "client send less; leave out --native"
-        )
+        raise UsageError(f"{options.input.path}: --native does not support the {title} format")
     version = version_of(transcript, rules)
     note = check_supported(options.input.path, rules, version, force=options.output.force)
     check_not_open(
@@ -169,6 +166,6 @@ def _check_native(options: CompactOptions) -> None:
         raise UsageError("--native appends to a file; name one")
     if is_in_database(options.input.path):
         raise UsageError(
-            f"{options.input.path}: is in a database, which is never written to, and what its "
-            "client imports cannot be taken back; without --native a new session is made of it"
+            f"{options.input.path}: stored in a database, which compactctl never writes; without "
+            "--native a new session is created"
         )

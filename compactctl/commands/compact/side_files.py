@@ -23,19 +23,17 @@ def check_archived_out(options: CompactOptions) -> None:
     if archived_out is None:
         return
     if STANDARD_STREAM in (options.output.path, archived_out):
-        raise UsageError(
-            "--archived-out and the compacted transcript each need a file of their own"
-        )
+        raise UsageError("--archived-out and the output must be different files")
     target = target_of(options)
     for place in (options.input.path, target, archive_folder(target)):
         if is_same_place(place, archived_out):
             raise UsageError(
-                f"--archived-out {archived_out}: is where the transcript is, or its archive; "
-                "name another file"
+                f"--archived-out {archived_out}: is the transcript or its archive; name another "
+                "file"
             )
     check_output(archived_out, f"--archived-out {archived_out}")
     if Path(archived_out).exists() and not options.output.force:
-        raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
+        raise UsageError(f"--archived-out {archived_out}: exists; overwrite it with --force")
 
 
 def with_side_files(

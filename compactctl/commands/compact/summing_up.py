@@ -54,9 +54,8 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
     )
     if draft.options.require_fit and not result.fits:
         raise DoesNotFitError(
-            f"{draft.options.input.path}: {result.largest_after:,} tokens are left after all "
-            f"stages, over the limit of {result.limit:,}; nothing was written, add a stage or keep "
-            "less"
+            f"{draft.options.input.path}: {result.largest_after:,} tokens after all stages, over "
+            f"the limit of {result.limit:,}; nothing was written; add a stage or protect less"
         )
     return result
 
@@ -69,9 +68,9 @@ def _check_reachable(draft: Draft) -> None:
         return
     if draft.run.fixed >= target:
         raise DoesNotFitError(
-            f"{draft.options.input.path}: no compaction reaches {target:,} tokens, as "
-            f"{draft.run.fixed:,} are in every request beside the transcript; nothing was written, "
-            "name a larger --target or keep a share with --keep 30%"
+            f"{draft.options.input.path}: {target:,} tokens cannot be reached: every request "
+            f"holds {draft.run.fixed:,} beside the transcript; nothing was written; use a larger "
+            "--target, or --keep 30%"
         )
 
 

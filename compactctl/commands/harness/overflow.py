@@ -15,7 +15,7 @@ def overflow(error: str) -> Overflow:
         NoInputError: the text is empty, or the file cannot be read.
     """
     if not error.strip():
-        raise NoInputError("the error is empty; give its text, a file, or - for standard input")
+        raise NoInputError("empty error; pass its text, a file, or - for standard input")
     return classify_error(_text(error))
 
 

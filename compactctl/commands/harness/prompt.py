@@ -82,8 +82,9 @@ def _write_prompt(
     written = write_prompt(request, options.style, count)
     if written is None:
         raise DoesNotFitError(
-            f"{options.input.path}: the prompt about {len(request.messages):,} messages does not "
-            f"fit into {options.style.max_tokens:,} tokens; raise --summarizer-context or keep more"
+            f"{options.input.path}: the prompt for {len(request.messages):,} messages does not "
+            f"fit into {options.style.max_tokens:,} tokens; raise --summarizer-context or "
+            "protect more messages"
         )
     return WrittenPrompt(
         text=written.text,

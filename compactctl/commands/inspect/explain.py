@@ -209,7 +209,7 @@ def _place(
         listed = ", ".join(ids[i] for i in indices[:_LISTED])
         more = ", …" if len(indices) > _LISTED else ""
         raise UsageError(
-            f"{options.input.path}: {name!r} means {len(indices)} messages; name one by its id: "
+            f"{options.input.path}: {name!r} means {len(indices)} messages; use an id: "
             f"{listed}{more}"
         )
     require_archive(loaded, history, options.input.path)

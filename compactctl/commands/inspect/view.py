@@ -111,7 +111,7 @@ def require_archive(loaded: TranscriptFile, history: OperationHistory, path: str
     if history.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
     advice = archive_advice(loaded.source, path)
-    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {advice}")
+    raise ArchiveError(f"{path}: archive not found; {advice}")
 
 
 def records_of(result: ViewResult) -> Iterator[bytes]:
@@ -256,7 +256,7 @@ def _search(result: ViewResult) -> ViewResult:
     """
     options = result.options
     if options.page > 1 and options.limit is None:
-        raise UsageError("--page needs --limit, the number of messages on a page")
+        raise UsageError("--page needs --limit")
     patterns = [_compiled(pattern) for pattern in options.patterns]
     matching = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
     start = (options.page - 1) * (options.limit or 0)

@@ -139,7 +139,7 @@ def apply_changes(result: IntegrateResult) -> None:
     fs = FileSystem()
     for change in result.changes:
         if _content(change.path) != change.before:
-            raise ChangedError(f"{change.path}: changed meanwhile; run it again")
+            raise ChangedError(f"{change.path}: changed meanwhile; run the command again")
     for change in result.changes:
         if change.after is None:
             # Delete what a symbolic link points to; the link is the user's.
@@ -162,11 +162,13 @@ def _own_files(
         if before is not None and not _is_written_here(before):
             if _SIGNATURE in before:
                 raise UsageError(
-                    f"{path}: was changed by hand; move it away or delete it, and run this again"
+                    f"{path}: edited by hand; move or delete it, then run the command again"
                 )
             if action == "uninstall":
                 continue
-            raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
+            raise UsageError(
+                f"{path}: exists and was not written by compactctl; move it away first"
+            )
         after = None if action == "uninstall" else _file_text(name, request).encode(*_ENCODING)
         yield FileChange(path=path, before=before, after=after)
 
@@ -217,8 +219,8 @@ def _settings(
         is_set_up = text is not None and _has_hooks_of_ours(text, request.client)
         if copy_content not in (None, before) and not is_set_up:
             raise UsageError(
-                f"{copy}: was kept by an earlier install, and {client_files.settings.name} is none "
-                "that goes with it; delete it, or move it to its place, and run this again"
+                f"{copy}: backup of an earlier install, but {client_files.settings.name} does "
+                "not match it; delete it or move it back, then run the command again"
             )
         # Settings without a copy were created here, or their copy was deleted.
         like = EMPTY if copy_content is None else copy_content.decode(*_ENCODING)
@@ -231,7 +233,7 @@ def _settings(
         new = _with_ours(text or EMPTY, request, client_files, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
-            f"{client_files.settings}: {error}; mend it, or see what to add with --print elsewhere"
+            f"{client_files.settings}: {error}; fix it, or see with --print what to add"
         ) from error
     if copy_content is None and new != before and (like != EMPTY or not is_set_up):
         yield FileChange(path=copy, before=None, after=before)

@@ -85,7 +85,7 @@ class ProjectHistory:
         """
         words = text[:_LINE].casefold().split()
         if not words or page < 1:
-            raise UsageError("give at least one word to look for, and pages from 1 on")
+            raise UsageError("pass at least one word to search for, and a page from 1")
         chosen = self._chosen(session)
         hidden = _messages(chosen, "archived")
         matching = [viewed for viewed in hidden if _has(_text(viewed), words)]

@@ -311,9 +311,7 @@ def policies_of(
     policy_names = [*CONTROLS, PLANNED, *names, *(",".join(stage_names) for stage_names in stages)]
     duplicate = next((name for name in policy_names if policy_names.count(name) > 1), None)
     if duplicate is not None:
-        raise UsageError(
-            f"{duplicate!r} is compared twice, or is the name of a control; leave one out"
-        )
+        raise UsageError(f"{duplicate!r}: named twice, or the name of a control; leave one out")
     compared = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
     return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *compared)
 
@@ -334,15 +332,14 @@ def _grown_session(session: InputOptions, plan: PlanFile, options: MeasureOption
     known_lines = tuple(islice(loaded.lines, plan.input.n_lines))
     if loaded.source.digest == plan.input:
         raise UsageError(
-            f"{session.path}: has not gone on since the plan was made, so nothing tells what it "
-            "needs; make the plan of its beginning, as of head -n 500"
+            f"{session.path}: nothing follows the plan's last message, so there is nothing to "
+            "evaluate; make the plan from the beginning of the session, e.g. head -n 500"
         )
     if digest_of(known_lines) != plan.input:
         check_input(plan, loaded.source.digest, session.path)
     if plan.redo:
         raise UsageError(
-            f"{session.path}: the plan undoes what the client compacted, and what was needed "
-            "followed on that; make a plan without --redo"
+            f"{session.path}: plans made with --redo cannot be evaluated; make one without it"
         )
     transcript_then = parse(known_lines, loaded.format)
     edits = apply_plan(transcript_then, plan, measure(transcript_then, options)).applied.edits

@@ -367,7 +367,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     if per_token is None:
         return None
     if not 0 < per_token < math.inf:
-        raise UsageError(f"--chars-per-token {per_token:g}: give a number over 0")
+        raise UsageError(f"--chars-per-token {per_token:g}: must be greater than 0")
     return CharsCounter(per_token)
 
 
@@ -414,7 +414,7 @@ def _table(path: str, option: str, example: str) -> dict[str, Any]:
     ``example`` is a valid line, for errors.
     """
     if path == STANDARD_STREAM:
-        raise UsageError(f"{option} -: standard input is for a transcript; name a file")
+        raise UsageError(f"{option} -: standard input is for the transcript; name a file")
     data, name = open_input(path, TEXT_LIMITS).data, Path(path).name
     try:
         text = data.decode("utf-8-sig")

@@ -277,7 +277,7 @@ def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
     if isinstance(definitions, dict):
         definitions = definitions.get("tools", [definitions])
     if not isinstance(definitions, list):
-        raise UsageError(f"{path}: holds no list; --tools takes a JSON list of tool definitions")
+        raise UsageError(f"{path}: not a list; --tools takes a JSON list of tool definitions")
     return tuple(ToolDefinitionPart(name="", text=json_text(item)) for item in definitions)
 
 

@@ -179,7 +179,7 @@ class OperationHistory:
         if unknown_ids:
             text = missing_archive_text(self.where, unknown_ids)
             folder = self.archive.folder if self.archive else self.where
-            raise MissingArchiveError(f"{text}, or move {folder} away to start afresh")
+            raise MissingArchiveError(f"{text}, or move {folder} away to start over")
 
     def _reached(self) -> Operation | None:
         if self.archive is None or not self.archived:
@@ -252,7 +252,7 @@ class OperationHistory:
         while head is not None:
             if head in seen:
                 raise ArchiveError(
-                    f"{self.where}: operation {head} builds upon itself; "
+                    f"{self.where}: operation {head} refers to itself; "
                     "restore its archive folder from a backup"
                 )
             seen.add(head)
@@ -313,8 +313,8 @@ def archive_advice(source: Source, path: str) -> str:
         return "name the file instead"
     archive = _matching_archive(source)
     if archive is not None:
-        return f"{archive} fits it: name that with --archive"
-    return f"put {archive_folder(source.path)} back, or name the folder with --archive"
+        return f"{archive} matches; pass it with --archive"
+    return f"put {archive_folder(source.path)} back, or pass --archive DIR"
 
 
 def read_appended(history: OperationHistory, step: OperationStep) -> bytes:
@@ -410,8 +410,8 @@ def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
     end, suffix = last_byte_and_rest(state, n_bytes)
     if not can_follow(suffix, is_mid_line=ends_mid_line(end)):
         raise ChangedError(
-            f"the unterminated last line was continued {when}, which would be "
-            "torn; take out what was appended to it first, or name another operation"
+            f"text was appended to the unterminated last line {when} and would be cut off; "
+            "remove it first, or choose another operation"
         )
     return canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
 

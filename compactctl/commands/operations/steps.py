@@ -192,7 +192,8 @@ class InlineStep:
         data = b"".join(line.raw for line in archived)[: self.operation.n_bytes]
         if hashlib.sha256(data).hexdigest() != self.operation.sha256:
             raise IntegrityError(
-                f"{self.where}: taking back operation {self.id} does not give the recorded bytes; "
-                "the file was edited since, restore it from a backup or take groups back one by one"
+                f"{self.where}: undoing operation {self.id} does not restore the recorded bytes; "
+                "the file was edited since; restore it from a backup, or undo its groups one by "
+                "one"
             )
         return archived

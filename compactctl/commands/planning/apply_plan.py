@@ -52,7 +52,7 @@ def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
     """Raise ChangedError unless the plan was made for the transcript that was read."""
     if plan.input != digest:
         raise ChangedError(
-            f"{path}: is not what the plan was made for ({plan.path}, {plan.input.n_lines:,} lines "
+            f"{path}: does not match the plan ({plan.path}, {plan.input.n_lines:,} lines "
             f"with SHA-256 {plan.input.sha256[:12]}), or has changed since; make a new plan with "
             "compactctl compact -n --plan-out"
         )
@@ -128,12 +128,12 @@ def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> t
         if row.explained.line != message.line + 1 or (row.id != message.id and not renamed):
             raise ChangedError(
                 f"the plan lists message {row.id} where line {message.line + 1:,} has "
-                f"{message.id}; leave its messages in their order and change fates alone"
+                f"{message.id}; keep the order of messages and change only fates"
             )
     if len(rows) != len(messages):
         raise ChangedError(
-            f"the plan lists {len(rows):,} of {len(messages):,} messages; leave all of them in it, "
-            "and change fates alone"
+            f"the plan lists {len(rows):,} of {len(messages):,} messages; keep all of them and "
+            "change only fates"
         )
     remaining_ids = [message.id for message in messages]
     matched_rows: list[_Matched] = []
@@ -152,7 +152,7 @@ def _check_names(plan: PlanFile) -> None:
     names: set[MessageId] = set()
     for row in plan.messages:
         if row.id in names:
-            raise UsageError(f"the plan has two entries {row.id}; take one of them out")
+            raise UsageError(f"the plan has two entries {row.id}; remove one of them")
         names.add(row.id)
 
 
@@ -270,7 +270,7 @@ def _check_standing(
     for group, item in standing.items():
         if group not in behind:
             raise UsageError(
-                f"the {item.kind} {item.id} stands for no message any more; take it out of the plan"
+                f"the {item.kind} {item.id} no longer replaces any message; remove it from the plan"
             )
 
 
@@ -278,11 +278,11 @@ def _rewriting(matched: _Matched, decided: _Decided) -> Iterator[Replace]:
     planned, message = matched.row, decided.messages[matched.before]
     if planned.group is None or not planned.texts:
         raise UsageError(
-            f"{decided.where(matched.before)} is to be rewritten without a text; keep or hide it"
+            f"{decided.where(matched.before)} has no text to be rewritten to; keep or hide it"
         )
     why = message.locks.immutable_reason or ("system prompt" if message.id in decided.front else "")
     if why:
-        raise UsageError(f"{decided.where(matched.before)} may not be rewritten: {why}")
+        raise UsageError(f"{decided.where(matched.before)} cannot be rewritten: {why}")
     for new in planned.texts:
         if new.part >= len(message.parts) or not _takes(message.parts[new.part], new.text):
             raise UsageError(
@@ -326,7 +326,7 @@ def _check_hidden(decided: _Decided) -> None:
         others = decided.unit_of(matched.before, hidden) if matched.is_pinned else []
         if others:
             raise UsageError(
-                f"{decided.where(matched.before)} may not be kept alone: it belongs with "
+                f"{decided.where(matched.before)} cannot be kept alone: it belongs with "
                 f"{lines_of(others)}, which the plan hides; keep both or hide both"
             )
     for name, reason in reasons_to_stay(decided.view, hidden).items():
@@ -356,7 +356,7 @@ def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:
         why = why or (before.id not in cuts and "that is between a call and its result")
         if why:
             raise UsageError(
-                f"the {edit.message.kind} {edit.message.id} may not stand before "
+                f"the {edit.message.kind} {edit.message.id} cannot be placed before "
                 f"{decided.where(edit.before)}: {why}"
             )
 

@@ -126,7 +126,7 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     if base == 0 and not options.stages:
         budget = limits.budget
         raise UsageError(
-            f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
+            f"no room for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
     window = limits.budget.window
@@ -249,7 +249,7 @@ def stage_list(text: str) -> tuple[str, ...]:
     """Split a comma-separated list of stage names. Raises UsageError for an unknown one."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
-        raise UsageError("no stage is named; write --stages prune,dedup")
+        raise UsageError("no stages; write --stages prune,dedup")
     for name in names:
         stage_named(name)
     return names

@@ -304,8 +304,8 @@ def read_plan(path: str) -> PlanFile:
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
-            f"{path}: cannot be carried out as a plan: {why}; mend it, or make it anew with "
-            "compactctl compact -n --plan-out"
+            f"{path}: not a valid plan: {why}; fix it, or make a new one with compactctl compact "
+            "-n --plan-out"
         ) from error
     return plan
 

@@ -176,7 +176,7 @@ def parse_shard(text: str) -> Shard:
     """Read ``2/8``. Raises UsageError for anything else."""
     match = _SHARD.fullmatch(text.strip())
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"{text!r} is not a part; write it as 2/8, for the second of eight")
+        raise UsageError(f"{text!r}: not a shard; write 2/8 for the second of eight")
     return Shard(int(match[1]), int(match[2]))
 
 
@@ -224,7 +224,7 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
     if not files:
         raise NoInputError(
             f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(patterns)}); "
-            "name files, or other endings with --include"
+            "name files, or use --include"
         )
     shard = choice.shard
     return tuple(file for file in files.values() if shard is None or shard.holds(file))
@@ -232,10 +232,10 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
 
 def _files(path: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[InputFile]:
     if not path:
-        raise UsageError("an empty path was given; name a file, a folder or a pattern")
+        raise UsageError("empty path; name a file, a folder or a glob")
     if path == STANDARD_STREAM:
         raise UsageError(
-            "standard input is one transcript and no set; name files, or use stats - or compact -"
+            "standard input holds one transcript; name files, or use stats - or compact -"
         )
     if is_folder(path):
         files = FolderTree(root=path, exclude=choice.exclude).files()
@@ -318,5 +318,5 @@ def listed_paths(source: str) -> tuple[str, ...]:
     separator = b"\0" if b"\0" in data else b"\n"
     paths = tuple(os.fsdecode(path) for path in data.split(separator) if path.strip())
     if not paths:
-        raise NoInputError(f"{source}: lists no path; write one a line")
+        raise NoInputError(f"{source}: lists no paths; write one per line")
     return paths

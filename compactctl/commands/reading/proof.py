@@ -53,5 +53,5 @@ def _content(message: Message) -> bytes:
 def _refusal(name: str, difference: str) -> IntegrityError:
     return IntegrityError(
         f"{name}: the new file would not read back as intended "
-        f"({difference}); nothing was written, please report this"
+        f"({difference}); nothing was written; please report this"
     )

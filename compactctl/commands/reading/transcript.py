@@ -66,7 +66,7 @@ def read_from_database(path: str) -> bytes:
             f"{path}: OpenCode's database cannot be read ({error}); {advice}"
         ) from error
     if document is None:
-        raise NoInputError(f"{path}: there is no such session; see compactctl sessions")
+        raise NoInputError(f"{path}: no such session; see compactctl sessions")
     return document
 
 

@@ -158,8 +158,8 @@ def _with_new_session(options: RewindOptions) -> RewindOptions:
     fork = None if path == STANDARD_STREAM else new_session(path, "whole")
     if fork is None:
         raise UsageError(
-            f"{path}: what its client compacted is undone in another file, which -o names, or in "
-            "this one with --in-place"
+            f"{path}: to undo the client's compaction, name an output file with -o, or use "
+            "--in-place"
         )
     return replace(options, output=replace(output, fork=fork))
 
@@ -193,8 +193,8 @@ def _check_appendable(
     )
     if before_interrupted_append(history) is not None:
         raise UsageError(
-            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
-            "take that away with compactctl rewind first"
+            f"{options.input.path}: ends with an incomplete append from a killed run; remove it "
+            "with compactctl rewind first"
         )
     return without_superseded_records(loaded), note
 
@@ -211,8 +211,7 @@ def _compactions_to_undo(
             index = [compaction.id for compaction in compactions].index(ids[0])
             return tuple(compactions[index + 1 :])
         raise UsageError(
-            f"{options.to!r} is not one compaction by the client of this transcript; see "
-            "compactctl log"
+            f"{options.to!r}: not a compaction by this transcript's client; see compactctl log"
         )
     return (
         tuple(compactions)

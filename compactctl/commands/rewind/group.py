@@ -281,8 +281,8 @@ def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
     orphans_before = Counter(orphan.kind for orphan in find_orphans(before.effective))
     if Counter(orphan.kind for orphan in find_orphans(after.effective)) - orphans_before:
         raise ChangedError(
-            f"group {group} cannot be taken back alone: a later operation hides the other half of "
-            "a tool call in it; take that one back first, or rewind to the operation before"
+            f"group {group} cannot be restored alone: a later operation hides the other half of "
+            "a tool call in it; undo that one first, or rewind to the operation before"
         )
 
 
@@ -312,14 +312,14 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
     later = list(itertools.dropwhile(lambda step: isinstance(step, InlineStep), steps))
     if any(step.undoes_client for step in later):
         raise ChangedError(
-            f"group {group} cannot be taken back alone: a compaction by the client was undone "
-            "after it; take that back first"
+            f"group {group} cannot be restored alone: a compaction by the client was undone "
+            "after it; redo that first"
         )
     archived_steps = [step for step in later if isinstance(step, ArchivedStep)]
     if len(archived_steps) != len(later):
         raise ChangedError(
-            f"group {group} cannot be taken back alone: a later operation has no archive; "
-            "take that one back first"
+            f"group {group} cannot be restored alone: a later operation has no archive; undo "
+            "that one first"
         )
     return archived_steps
 

@@ -69,7 +69,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         return undo_by_client(options)
     if options.output.in_place or options.output.layout == "native":
         name = "--in-place" if options.output.in_place else "--native"
-        raise UsageError(f"{name} goes with --client, and with groups that a client tagged")
+        raise UsageError(f"{name} needs --client, or a group that a client tagged")
     try:
         history, late = _with_late(_history(options, source))
     except (ChangedError, MissingArchiveError) as error:
@@ -153,7 +153,7 @@ def _check_options(options: RewindOptions) -> None:
         names = " and ".join(f"--{name}" for name in chosen)
         raise UsageError(f"{names} cannot be used together")
     if options.output.in_place and not (options.client or options.group):
-        raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
+        raise UsageError("--in-place needs --client; other rewinds are in place anyway")
 
 
 def _chain_wanted(
@@ -164,8 +164,8 @@ def _chain_wanted(
     if options.group:
         if any(map(is_appended, chain)):
             raise UsageError(
-                f"{options.input.path}: a group of what was appended cannot be taken back by "
-                "itself; rewind all of it and compact again"
+                f"{options.input.path}: groups of an appended compaction cannot be restored "
+                "alone; rewind all of it and compact again"
             )
         return None
     if options.to:
@@ -375,7 +375,7 @@ def _no_way_back(source: Source, path: str) -> str:
     """Return why a transcript without a history cannot be rewound, "" if it was never compacted."""
     if is_tagged(source.lines, path):
         way = archive_advice(source, path)
-        return f"{path}: was compacted, but its archive is not there; {way}"
+        return f"{path}: archive not found; {way}"
     transcript = Path(path)
     candidates = sorted(
         path.name

@@ -149,7 +149,7 @@ def _read(
     states = matching_states(_raw(lines, edits, sizes), {*outcomes, before})
     if before not in states or sum(sizes) != before.n_bytes:
         raise ArchiveError(
-            f"{archive.path}: does not give back the state before; restore it from a backup"
+            f"{archive.path}: archive damaged; it does not restore the original; use a backup"
         )
     read_edits(edits, archive.path)
     return states & frozenset(outcomes)

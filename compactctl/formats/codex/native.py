@@ -51,9 +51,7 @@ class CodexNativeAppend(NativeAppend):
         """
         current_session, desired_session = _Session(current), _Session(desired)
         if any(line.damage == _UNKNOWN_ITEM for line in desired_session.transcript.opaque):
-            raise UsageError(
-                "an item of a type that is not known would be left out of what is appended"
-            )
+            raise UsageError("contains an item of an unknown type, which would be lost")
         if (
             current_session.items == desired_session.items
             and current_session.size == desired_session.size

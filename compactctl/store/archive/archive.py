@@ -121,8 +121,8 @@ class Archive:
         if displaced is not None:
             return displaced
         raise ArchiveError(
-            f"{self.folder}: the state after operation {operation.id} was not kept; "
-            "go to another operation"
+            f"{self.folder}: the state after operation {operation.id} was not archived; choose "
+            "another operation"
         )
 
     def _changed(self, published: list[Operation]) -> ChangedError:
@@ -131,8 +131,8 @@ class Archive:
         what = "was continued on its unterminated last line" if published else "was edited by hand"
         when = f" ({newest.recorded_at})" if newest.recorded_at else ""
         return ChangedError(
-            f"{name}: {what} since operation {newest.id}{when}; take the edit back, "
-            f"or move {self.folder} away to start afresh"
+            f"{name}: {what} since operation {newest.id}{when}; undo the edit, or move "
+            f"{self.folder} away to start over"
         )
 
 
@@ -151,9 +151,7 @@ def _was_published(operation: Operation, reached: Collection[Digest]) -> bool:
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
     operation = read_operation(file.path, limits)
     if operation.id != file.id:
-        raise ArchiveError(
-            f"{file.path}: holds operation {operation.id}; give the file its own name back"
-        )
+        raise ArchiveError(f"{file.path}: holds operation {operation.id}; rename the file back")
     return operation
 
 

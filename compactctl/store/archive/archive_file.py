@@ -98,7 +98,9 @@ def raw_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[bytes]:
         digest.update(row["raw"])
         yield row["raw"]
     if digest.hexdigest() != expected.sha256:
-        raise IntegrityError(f"{path}: does not give back the state before; restore a backup")
+        raise IntegrityError(
+            f"{path}: archive damaged; it does not restore the original; use a backup"
+        )
 
 
 def restore(path: Path, limits: ReadLimits = NO_LIMITS) -> bytes:

@@ -49,7 +49,7 @@ def _acquire(fs: FileSystem, folder: Path) -> int:
                 return fd
             os.close(fd)
         time.sleep(WAIT_SECONDS)
-    raise ChangedError(f"{folder}: another compactctl is at work there; run it again later")
+    raise ChangedError(f"{folder}: another compactctl is running there; try again later")
 
 
 def _is_locked(fd: int, path: Path) -> bool:

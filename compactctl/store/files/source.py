@@ -97,13 +97,13 @@ class FileLines(Sequence[bytes]):
     def _unreadable(self, error: OSError) -> ChangedError:
         return ChangedError(
             f"{os.fspath(self._path)}: can no longer be read ({error.strerror or error}); "
-            "nothing was changed, check the file and its disk"
+            "nothing was written; check the file and its disk"
         )
 
     def _changed(self) -> ChangedError:
         return ChangedError(
-            f"{os.fspath(self._path)}: changed while it was worked on; "
-            "nothing was changed, run it again"
+            f"{os.fspath(self._path)}: changed while compactctl was running; nothing was "
+            "written; try again"
         )
 
 
@@ -300,7 +300,7 @@ def _open_regular(path: Path, limits: ReadLimits) -> io.BufferedReader:
             f"{path}: no such file; name one that exists, or - for standard input"
         ) from error
     except PermissionError as error:
-        raise NoInputError(f"{path}: no permission to read it; change its mode or user") from error
+        raise NoInputError(f"{path}: permission denied; check its mode and owner") from error
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise NoInputError(f"{path}: cannot be opened ({why}); name a readable file") from error

@@ -132,7 +132,7 @@ class TempFile:
         """Read the draft back; IntegrityError unless it holds exactly what was written."""
         if sha256_of(self.path) != self.sha256:
             raise IntegrityError(
-                f"{self.target}: the disk gives back other bytes than were written; check the disk"
+                f"{self.target}: the disk returned other bytes than were written; check the disk"
             )
 
     def copy_attributes(self, origin: Path) -> tuple[str, ...]:

@@ -51,7 +51,9 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
                 return stream.read()
     except FileNotFoundError:
         pass
-    raise ChangedError(f"{path}: changed while it was worked on; nothing was changed, run it again")
+    raise ChangedError(
+        f"{path}: changed while compactctl was running; nothing was written; try again"
+    )
 
 
 def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowth:
@@ -121,7 +123,7 @@ def copy_growth_until_stable(
             tail = appended_bytes
         else:
             time.sleep(WAIT_SECONDS)
-    raise ChangedError(f"{path}: keeps changing; nothing was changed, run it again when it rests")
+    raise ChangedError(f"{path}: keeps changing; nothing was written; try again when it is idle")
 
 
 def suffix_for(source: Source, content: Content, tail: bytes) -> bytes:

@@ -24,7 +24,7 @@ def check_outside_archives(path: str | os.PathLike[str]) -> None:
     """Raise UsageError for a path among archives, which nothing can restore; even with force."""
     folder = Path(os.path.realpath(path)).parent
     if folder.name.endswith(SUFFIX) and archive_files(folder):
-        raise UsageError(f"{path}: is among the archives of a transcript; name a file elsewhere")
+        raise UsageError(f"{path}: inside the archive of a transcript; write elsewhere")
 
 
 def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
@@ -60,8 +60,8 @@ def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1)
 def unknown_file_error(path: Path) -> UsageError:
     """Return the error for a file that compactctl may not have written."""
     return UsageError(
-        f"{path}: exists and is not known to be what compactctl wrote there; "
-        "name another file, or overwrite it with --force"
+        f"{path}: exists and was not written by compactctl; use another name, or --force to "
+        "overwrite it"
     )
 
 
@@ -69,13 +69,13 @@ def check_not_shared(path: Path, *, links: int) -> None:
     """Raise if a hard link or a running program would keep using the replaced file."""
     if path.stat().st_nlink > links:
         raise UsageError(
-            f"{path}: has other names (hard links), which would keep the old content; "
-            "write a new file with -o, or cut it loose with --force"
+            f"{path}: has hard links, which would keep the old content; write a new file with "
+            "-o, or use --force"
         )
     if has_writer(path):
         raise ChangedError(
-            f"{path}: a running program has it open for writing and would go on writing to the old "
-            "file; end it first, write a new file with -o, or use --force"
+            f"{path}: open for writing in another program, which would keep writing to the old "
+            "file; close it first, write a new file with -o, or use --force"
         )
 
 
@@ -85,8 +85,8 @@ def check_archive_fits(path: Path, content: Content) -> None:
         Archive(archive_folder(path)).match_transcript(content.chunks)
     except ChangedError as error:
         raise UsageError(
-            f"{path}: has an archive of its own, which would not fit it any more; "
-            "name another file, or overwrite it with --force"
+            f"{path}: has its own archive, which would no longer match; use another name, or "
+            "--force to overwrite it"
         ) from error
 
 

@@ -205,7 +205,7 @@ def resolve_template(name: str, text: str) -> Template:
     if text.strip():
         return template_from(text)
     if name not in TEMPLATES:
-        raise UsageError(f"there is no template {name!r}; templates: {', '.join(TEMPLATES)}")
+        raise UsageError(f"no template named {name!r}; templates: {', '.join(TEMPLATES)}")
     return TEMPLATES[name]
 
 

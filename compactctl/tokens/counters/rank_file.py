@@ -51,7 +51,7 @@ def path_and_pattern(argument: str) -> tuple[Path, str]:
         return Path(argument), DEFAULT_PATTERN
     if pattern not in VOCABULARIES:
         names = ", ".join(VOCABULARIES)
-        raise UsageError(f"there is no pattern {pattern!r}; patterns: {names}")
+        raise UsageError(f"no pattern named {pattern!r}; patterns: {names}")
     return Path(path), pattern
 
 

@@ -75,7 +75,7 @@ def parse_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter
     if base is None:
         names = ", ".join(COUNTER_NAMES)
         raise UsageError(
-            f"no token counter is named {name!r}; there are {names},"
+            f"no token counter named {name!r}; there are {names},"
             ' and each of them times a factor, such as "o200k_base x1.2"'
         )
     return base if factor is None else RatioCounter(base, float(factor), "chosen by the user")

@@ -88,7 +88,7 @@ def _row(prefix: str, value: object, source: str) -> UserModel:
         window = validate_value(f"{where} = ", _tokens, value)
         return UserModel(prefix=prefix, source=source, window=window)
     if not value:
-        raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
+        raise UsageError(f"{where}: empty; set one of {', '.join(_KEYS)}")
     check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
     table = SettingsTable(value, f"{where}: ")
     return UserModel(

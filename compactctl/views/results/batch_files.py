@@ -318,7 +318,7 @@ def _append(summary: Path, page: bytes) -> None:
 
 
 def runner_of(variables: Mapping[str, str]) -> str:
-    """Return the runner that sets these environment variables, "" if it is none of RUNNERS."""
+    """Return the runner that sets these environment variables, "" if it is another one."""
     return next((name for name, variable in _VARIABLES.items() if variables.get(variable)), "")
 
 

@@ -173,7 +173,7 @@ REFUSED = {
     ),
     "half of a pair is pinned": (
         lambda rows: first(rows, fate="hidden", role="tool").update(fate="kept"),
-        "may not be kept alone: it belongs with line",
+        "cannot be kept alone: it belongs with line",
         2,
     ),
     "the system prompt is dropped": (
@@ -193,7 +193,7 @@ REFUSED = {
     ),
     "all that something stands for is kept": (
         lambda rows: [row.update(fate="kept") for row in rows if row["fate"] == "hidden"],
-        "stands for no message any more; take it out of the plan",
+        "no longer replaces any message; remove it from the plan",
         2,
     ),
     "something is written at the end": (
@@ -208,7 +208,7 @@ REFUSED = {
     ),
     "a fate is misspelled": (
         lambda rows: rows[2].update(fate="hiden"),
-        "entry 3: fate: is none of kept, hidden, rewritten, written",
+        "entry 3: fate: must be one of kept, hidden, rewritten, written",
         2,
     ),
     "a name is misspelled": (
@@ -289,7 +289,7 @@ def test_a_plan_of_another_file_is_refused(
 ) -> None:
     refused = ask("compact", sample("claude-code-session"), "--plan", planned(ask, desk, *HIDING))
     assert refused.code == 8
-    assert f"is not what the plan was made for ({desk}" in refused.err
+    assert f"does not match the plan ({desk}" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_what_is_no_plan_of_this_version_is_refused(
     plan.write_text(text)
     refused = ask("compact", desk, "--plan", plan)
     assert refused.code == 2
-    assert refused.err.startswith(f"compactctl: {plan}: cannot be carried out as a plan: {why}")
+    assert refused.err.startswith(f"compactctl: {plan}: not a valid plan: {why}")
 
 
 @pytest.mark.parametrize(

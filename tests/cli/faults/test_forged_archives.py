@@ -79,7 +79,7 @@ def test_two_compactions_in_a_circle(
     first, second = archives(compacted)
     name = record_of(second)["id"]
     change_operation(first, lambda record: record.update(parent=name))
-    assert "builds upon itself" in refused(ask, arguments, tmp_path)
+    assert "refers to itself" in refused(ask, arguments, tmp_path)
 
 
 def test_a_compaction_that_builds_upon_itself(
@@ -87,7 +87,7 @@ def test_a_compaction_that_builds_upon_itself(
 ) -> None:
     archive = archives(compacted)[-1]
     change_operation(archive, lambda record: record.update(parent=record["id"]))
-    assert "builds upon itself" in refused(ask, arguments, tmp_path)
+    assert "refers to itself" in refused(ask, arguments, tmp_path)
 
 
 def test_a_size_that_is_no_number(

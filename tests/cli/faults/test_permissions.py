@@ -29,9 +29,7 @@ def test_a_file_without_permission_is_told(ask: Ask, desk: Path) -> None:
     with without_privileges():
         outcome = ask("stats", desk)
     assert outcome.code == 3
-    assert outcome.err == (
-        f"compactctl: {desk}: no permission to read it; change its mode or user\n"
-    )
+    assert outcome.err == (f"compactctl: {desk}: permission denied; check its mode and owner\n")
 
 
 @pytest.mark.parametrize(

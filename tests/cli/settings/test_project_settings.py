@@ -259,7 +259,7 @@ def test_headings_are_those_of_a_built_in_template(ask: Ask, project: Path) -> N
     say(project, 'template = "our.md"\n')
     outcome = ask("compact", "run.jsonl", "-n", "--stages", "summarize")
     assert outcome.code == 2
-    assert "is none of nine, ten" in outcome.err
+    assert "must be one of nine, ten" in outcome.err
     say(project, 'template = "ten"\n')
     assert ask("compact", "run.jsonl", "-n", "--stages", "summarize").code == 0
 

@@ -404,7 +404,7 @@ def test_of_an_option_that_may_be_repeated_it_is_told_how_the_environment_has_it
     monkeypatch.setenv("COMPACTCTL_CLIENT", "codex\nnobody")
     outcome = ask("sessions")
     assert outcome.code == 2
-    assert "there is no client 'nobody'" in outcome.err
+    assert "no client named 'nobody'" in outcome.err
     assert "the value of COMPACTCTL_CLIENT in the environment, one on a line;" in outcome.err
 
 

@@ -195,7 +195,7 @@ def test_files_are_named_from_where_the_settings_are(tmp_path: Path) -> None:
         ({"wndow": 1}, "wndow is not an option; did you mean window?"),
         ({"stats": {"only": 1}}, r"\[stats\] only is not an option; "),
         ({"other": 5}, r"other is a command; write its settings as \[other\]"),
-        ({"window": [1]}, "window takes one value, no list and no table"),
+        ({"window": [1]}, "window takes one value, not a list or a table"),
         ({"stats": {"count": "x"}}, "count: "),
     ],
 )

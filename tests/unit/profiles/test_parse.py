@@ -144,7 +144,7 @@ def test_a_budget(entries: Mapping[str, Any], rule: BudgetRule) -> None:
         ({"levels": [{"name": "a", "wen": "0.8"}]}, "a level has no key 'wen'; did you mean when"),
         ({"levels": ["a"]}, "a level is written as"),
         ({"keep_steps": 0}, "keep_steps = 0 is not at least 1"),
-        ({"on_summarizer_failure": "stop"}, "is none of builtin, skip, fail"),
+        ({"on_summarizer_failure": "stop"}, "must be one of builtin, skip, fail"),
         ({"stages": [{"stage": "prune", "falls_back": 1}]}, "stage prune: falls_back = 1"),
         ({"stages": [{"why": "x"}]}, "a stage is written as"),
         ({"contextCompaction": {"enabledd": True}}, "contextCompaction has no key 'enabledd'"),
@@ -292,7 +292,7 @@ def test_a_file_that_holds_no_profile_is_refused(
     path.write_bytes(data)
     with pytest.raises(UsageError, match=f"profile {path}: {message}"):
         load_profile(str(path))
-    with pytest.raises(UsageError, match="there is no profile and no file"):
+    with pytest.raises(UsageError, match="no profile or file named"):
         load_profile(str(tmp_path))
 
 

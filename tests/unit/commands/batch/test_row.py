@@ -85,7 +85,7 @@ def test_more_than_a_tenth_of_unread_text_is_told(n_bytes: int, unread: str | No
 def test_flags_are_named_with_commas_between_them() -> None:
     assert parse_flags(" opaque, ,usage ") == ("opaque", "usage")
     assert parse_flags("") == ()
-    with pytest.raises(UsageError, match="'big' is none of opaque, orphans, errors"):
+    with pytest.raises(UsageError, match="'big' must be one of opaque, orphans, errors"):
         parse_flags("usage,big")
 
 

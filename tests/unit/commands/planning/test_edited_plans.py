@@ -130,7 +130,7 @@ def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str)
     front = [message.id for message in messages[: leading_system_count(messages)]]
     assert inside or front
     for name in (*inside[:1], *front[:1]):
-        with pytest.raises(UsageError, match="may not stand before the message on line"):
+        with pytest.raises(UsageError, match="cannot be placed before the message on line"):
             apply_plan(transcript, moved(plan, name), measured)
     for row in plan.messages:
         if row.written is None and row.fate == "hidden":
@@ -167,7 +167,7 @@ def test_the_system_prompt_is_not_rewritten() -> None:
         transcript.effective[0].id,
         lambda row: replace(with_fate(row, "rewritten"), group=GroupId("mine"), texts=(text,)),
     )
-    with pytest.raises(UsageError, match="may not be rewritten: system prompt"):
+    with pytest.raises(UsageError, match="cannot be rewritten: system prompt"):
         apply_plan(transcript, edited, measure(transcript, FAST))
 
 

@@ -171,7 +171,7 @@ def test_stages_are_named_with_commas_between_them() -> None:
 
 def test_where_nothing_is_left_for_input_only_named_stages_run() -> None:
     full = limits_of(Budget(window=8_000, output_reserve=8_000, source=""), None)
-    with pytest.raises(UsageError, match="nothing is left for input: the output reserve of 8,000"):
+    with pytest.raises(UsageError, match="no room for input: the output reserve of 8,000"):
         make_plan(recipe(), full)
     assert [step.name for step in make_plan(recipe(stages=("dedup",)), full).steps] == ["dedup"]
     tight = limits_of(Budget(window=8_001, output_reserve=8_000, source=""), None)

@@ -96,8 +96,8 @@ def test_an_incomplete_file_is_refused(tmp_path: Path) -> None:
         ("no/such", "no/such: No such file or directory; give a rank file"),
         (".", "Is a directory"),
         ("no/such#cl100k_base", "no/such: No such file"),
-        ("no/such#gpt2", "there is no pattern 'gpt2'; patterns: o200k_base, cl100k_base"),
-        ("", "no token counter is named 'file:'"),
+        ("no/such#gpt2", "no pattern named 'gpt2'; patterns: o200k_base, cl100k_base"),
+        ("", "no token counter named 'file:'"),
     ],
 )
 def test_what_is_no_file_is_a_usage_error(argument: str, complaint: str) -> None:
