@@ -268,7 +268,7 @@ def _parse_overflow(from_error: str | None) -> Overflow | None:
             "--from-error: this is a rate limit or quota error; compacting does not help"
         )
     raise UsageError(
-        "--from-error: not recognized as a context overflow. Leave it out to compact anyway."
+        "--from-error: not recognized as a context overflow; leave it out to compact anyway"
     )
 
 

@@ -6,8 +6,8 @@ with sessions of several clients; the lines below them are what they printed. A 
 or the page where these build on one another.
 
 ``python tests/docs/generate.py commands README`` renews two pages; ``features`` is the table of
-features, ``full-session`` the picture in the README. Without names all are renewed; ``--check``
-names those that differ and writes nothing.
+features, ``errors`` the list of errors, ``full-session`` the picture in the README. Without names
+all are renewed; ``--check`` names those that differ and writes nothing.
 """
 
 import argparse
@@ -169,12 +169,13 @@ def main() -> int:
 
 def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
     """Start to renew a page; return what waits for it."""
-    from docs import feature_rows, picture
+    from docs import error_rows, feature_rows, picture
 
     if path == PICTURE:
         return picture.picture
-    if path == feature_rows.PAGE:
-        return feature_rows.page
+    for made in (feature_rows, error_rows):
+        if path == made.PAGE:
+            return made.page
     runs = pool.map(generated, parts(path))
     return lambda: "".join(runs)
 

@@ -214,7 +214,7 @@ def _place(
         )
     require_archive(loaded, history, options.input.path)
     raise UsageError(
-        f"{options.input.path}: there is no message {name!r}; compactctl view shows lines, "
+        f"{options.input.path}: no message {name!r}; compactctl view shows lines, "
         "compactctl view --all --json ids"
     )
 

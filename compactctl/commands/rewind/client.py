@@ -167,9 +167,9 @@ def _with_new_session(options: RewindOptions) -> RewindOptions:
 def _check_native_options(options: RewindOptions) -> None:
     """Raise UsageError for options that contradict --native, and for an input other than a file."""
     others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
-    contradiction = next((name for name, is_set in others.items() if is_set), None)
-    if contradiction is not None:
-        raise UsageError(f"--native and {contradiction} cannot be used together")
+    conflict = next((name for name, is_set in others.items() if is_set), None)
+    if conflict is not None:
+        raise UsageError(f"--native and {conflict} cannot be used together")
     if options.input.path == STANDARD_STREAM or is_in_database(options.input.path):
         raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
 

@@ -98,5 +98,5 @@ def parse_byte_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
     if not size:
-        raise UsageError(f"{text!r} is not a size; give bytes, or a size such as 64M or 1G")
+        raise UsageError(f"{text!r} is not a size; write bytes, or a size like 64M or 1G")
     return size

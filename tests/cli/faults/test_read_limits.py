@@ -85,7 +85,7 @@ def test_a_project_may_not_set_a_limit(
 def test_what_is_no_size_is_refused(ask: Ask, tmp_path: Path, size: str) -> None:
     outcome = ask("stats", put(tmp_path / "run.jsonl", FIRST), "--max-line", size)
     assert outcome.code == 2
-    assert "is not a size; give bytes, or a size such as 64M or 1G" in outcome.err
+    assert "is not a size; write bytes, or a size like 64M or 1G" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -96,5 +96,5 @@ def test_a_size_in_bytes(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "0G", "-1", "1.5G", "1P", "G", "1 0", "9" * 16])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(UsageError, match="is not a size; give bytes, or a size such as 64M or 1G"):
+    with pytest.raises(UsageError, match="is not a size; write bytes, or a size like 64M or 1G"):
         parse_byte_size(text)
