@@ -252,11 +252,11 @@ class ApiLogReader(ChatLogReader):
 
 def _lost_warning(n_lost: int) -> str:
     what = (
-        "1 request goes on from a response"
+        "1 request continues a response"
         if n_lost == 1
-        else f"{n_lost:,} requests go on from responses"
+        else f"{n_lost:,} requests continue responses"
     )
-    return f"{what} not in this file; what was sent before is not counted"
+    return f"{what} not in this file; earlier messages are not counted"
 
 
 class ApiLog(Format):

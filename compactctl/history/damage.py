@@ -43,7 +43,7 @@ def describe_unread(unread: Unread) -> str:
         return ""
     if unread.lines:
         lines = "1 line was" if unread.lines == 1 else f"{unread.lines:,} lines were"
-        return f"{lines} not understood, and no other line holds a message"
+        return f"{lines} not recognized, and no other line holds a message"
     names = [f"`{name}`" for name in unread.fields][:_MAX_FIELDS]
     n_more = len(unread.fields) - len(names)
     if n_more:

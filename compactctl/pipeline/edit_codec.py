@@ -145,7 +145,7 @@ def _parse_rows(texts: Iterable[str | None], where: object) -> list[dict[str, An
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
-            f"{where}: its edits cannot be understood ({reason}); restore it from a backup"
+            f"{where}: its edits cannot be read ({reason}); restore it from a backup"
         ) from error
     return rows
 

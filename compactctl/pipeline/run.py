@@ -330,7 +330,7 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
     after = apply(view.messages, proposal.edits)
     tokens = meter.total(after)
     if tokens >= before and not is_free:
-        refusal = f"it would not make the context smaller ({tokens - before:+,} tokens)"
+        refusal = f"would not shrink the context ({tokens - before:+,} tokens)"
     else:
         refusal = _separated_pairs(view.messages, after, proposal)
     if refusal:

@@ -90,7 +90,7 @@ def check_not_open(
     if while_open:
         return
     session = session_at(Path(path), this_machine())
-    advice = f"end it there, {way}, or insist with --while-open"
+    advice = f"close the session, {way}, or use --while-open"
     if has_writer(Path(path)) or (session is not None and session.details.open):
         what = "its client" if session is None else store_named(session.entry.client).title
         raise UsageError(f"{path}: is open in {what}, which would not see the change; {advice}")
@@ -191,7 +191,7 @@ def check_read_as(whole: TranscriptFile, desired: Transcript, lines: Iterable[by
 def cannot_be_appended(path: str) -> CannotAppendError:
     """Return the error for a session whose client would send something else after the append."""
     return CannotAppendError(
-        path, "what is appended would not make its client send exactly what is left"
+        path, "the appended records would not make the client send exactly the rest"
     )
 
 

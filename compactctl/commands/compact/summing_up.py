@@ -160,5 +160,5 @@ def _words(stage_run: StageRun) -> tuple[str, ...]:
 def _held(draft: Draft) -> tuple[str, ...]:
     if not draft.held:
         return ()
-    what = "left as it is: what the stages wanted would not be read back from a damaged file"
+    what = "not changed: the result could not be read back from the damaged file"
     return (f"{what} ({draft.held}); leave more of it alone, or try other stages",)

@@ -32,8 +32,8 @@ _NAMED, _WIDTH = 2, 80
 _BY_COMPACTION = "compact"
 _BY_HAND = "manual"
 _REASON = (
-    "compactctl was told to keep this session from being summarized by hand. To make it smaller "
-    "without losing anything, run: compactctl compact {path}"
+    "compactctl blocks manual compactions of this session. To compact it without losing anything, "
+    "run: compactctl compact {path}"
 )
 
 
@@ -131,11 +131,11 @@ def _kind(finding: Audit, kind: LossKind, noun: str) -> str:
 
 
 def _message(losses: str, options: HookOptions) -> str:
-    return f"The summary does not tell: {losses}. {_way(options)}"
+    return f"The summary omits: {losses}. {_way(options)}"
 
 
 def _way(options: HookOptions) -> str:
     return (
-        "What was compacted is still in the session; to search it: "
+        "The compacted messages are still in the session. To search them: "
         f"{options.program} view {options.integration.client}:. --archived --grep 'REGEX' --limit 5"
     )

@@ -20,7 +20,7 @@ _MAX_NUMBER = 10**12
 # A status line is refreshed several times a second, so larger transcripts are not read.
 _MAX_BYTES = 32_000_000
 _BOUNDARY = b'"subtype":"compact_boundary"'
-_SOURCE = "told by the client"
+_SOURCE = "reported by the client"
 _CLAUDE_CODE, _COPILOT_CLI = "claude-code", "copilot-cli"
 
 

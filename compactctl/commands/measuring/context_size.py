@@ -37,7 +37,7 @@ from compactctl.tokens.models.lookup import longest_window
 from compactctl.tokens.overhead import overhead_tokens
 
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
-_RESTORED = "what the client restores is not known"
+_RESTORED = "what the client restores is unknown"
 _CLEARED = "from the tokens that the client says it cleared, and counted without them"
 # The number of reports by which the credibility of a session's first one is judged.
 _FIRST_REPORTS = 12

@@ -85,7 +85,7 @@ class FolderTree:
                     if not _is_passed_by(item)
                 ]
         except OSError as error:
-            why = f"{path}: cannot be looked into ({error.strerror}); change its mode"
+            why = f"{path}: cannot be read ({error.strerror}); check its permissions"
             return [FolderEntry(folder.below, problem=why)]
         return [entry for entry in entries if not matches(entry.below, self.exclude)]
 

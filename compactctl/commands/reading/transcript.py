@@ -74,8 +74,8 @@ _IN_ORDER = "in-order.jsonl"
 # Like tac, which macOS lacks, and which joins two lines if the last one is unterminated.
 _REVERSE = "awk '{line[NR] = $0} END {for (n = NR; n; n--) print line[n]}'"
 _STANDS = {
-    "newest first": "its records stand newest first",
-    "shuffled": "its records do not stand in the order in which they were written",
+    "newest first": "its records are newest first",
+    "shuffled": "its records are not in the order in which they were written",
 }
 # How many sessions are named.
 _NAMED = 3

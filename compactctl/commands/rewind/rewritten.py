@@ -85,7 +85,7 @@ def _error_text(
         return f"{error}; {advice}"
     return (
         f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
-        f"client has written the file anew, so that it cannot be rewound in place; {advice}"
+        f"client has rewritten the file, so it cannot be rewound in place; {advice}"
     )
 
 

@@ -182,7 +182,7 @@ def _may_be_compacted(name: str) -> bool:
 
 
 def _unreadable(problem: OSError) -> VerifiedTranscript:
-    text = f"{problem.filename}: cannot be looked into ({problem.strerror}); change its mode"
+    text = f"{problem.filename}: cannot be read ({problem.strerror}); check its permissions"
     return VerifiedTranscript(
         path=str(problem.filename),
         verdict="unknown",

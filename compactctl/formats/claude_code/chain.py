@@ -322,13 +322,13 @@ class ClaudeChain:
         bridge = self._before_gap(line)
         if bridge is not None and bridge not in path:
             self.warnings.append(
-                f"line {line + 1}: its parent was lost with a damaged line; "
-                f"it is taken to follow line {self._nodes[bridge].line + 1}"
+                f"line {line + 1}: parent lost in a damaged line; attached to line "
+                f"{self._nodes[bridge].line + 1}"
             )
             return bridge
         self.warnings.append(
-            f"line {line + 1}: its parent {parent[:8]} is not in the file; "
-            "what stands before it is not part of the conversation"
+            f"line {line + 1}: its parent {parent[:8]} is not in the file; earlier history is "
+            "missing"
         )
         return None
 

@@ -149,16 +149,20 @@ class PiChain:
         if node.parent is None or node.parent in self._nodes:
             return node.parent
         bridge = self._before_gap(node.line)
-        where = f"line {node.line + 1}: its parent"
+        where = f"line {node.line + 1}:"
         if bridge is not None:
             self.bridged[name] = bridge
             if node.parent in self._unmovable:
                 self.mark_unmovable(bridge, self._unmovable[node.parent])
-            follows = f"it is taken to follow line {self._nodes[bridge].line + 1}"
-            self._bridge_warnings[name] = f"{where} was lost with a damaged line; {follows}"
+            self._bridge_warnings[name] = (
+                f"{where} parent lost in a damaged line; attached to line "
+                f"{self._nodes[bridge].line + 1}"
+            )
         elif self._first_sent is not None and self._first_sent < node.line:
-            dropped = "what stands before it is not part of the conversation"
-            self._bridge_warnings[name] = f"{where} {node.parent[:8]} is not in the file; {dropped}"
+            self._bridge_warnings[name] = (
+                f"{where} its parent {node.parent[:8]} is not in the file; earlier history is "
+                "missing"
+            )
         return bridge
 
     def _before_gap(self, line: int) -> str | None:

@@ -230,7 +230,7 @@ class TranscriptBuilder:
                 ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")
             )
             self.warnings.append(
-                f"{orphaned} {carries} a tag whose summary or marker is gone; {verb} shown"
+                f"{orphaned} {carries} a tag whose summary or marker is missing; {verb} shown"
             )
         return Transcript(
             format=name,

@@ -42,7 +42,7 @@ class FolderScanner:
     def add_warning(self, path: Path, error: Exception) -> None:
         """Add a warning that a folder or database could not be read."""
         reason = (error.strerror if isinstance(error, OSError) else None) or error
-        self.warnings.append(f"{path}: cannot be read ({reason}); its sessions are left out")
+        self.warnings.append(f"{path}: cannot be read ({reason}); its sessions are skipped")
 
 
 def stat_or_none(path: Path) -> os.stat_result | None:

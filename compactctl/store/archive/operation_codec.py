@@ -60,7 +60,7 @@ def decode_operation(text: bytes, name: str) -> Operation:
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
-            f"{name}: its operation cannot be understood ({why}); restore the file from a backup"
+            f"{name}: its operation cannot be read ({why}); restore the file from a backup"
         ) from error
     if operation is None:
         raise NewerArchiveError(

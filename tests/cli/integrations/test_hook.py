@@ -94,7 +94,7 @@ def test_a_compaction_in_the_file_is_audited(ask: Ask, sample: Sample, client: s
     path = compacted.with_name("claude-code-session.compacted.jsonl")
     outcome = ask("client", "hook", client, stdin=told(path, "PostCompact"))
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("The summary does not tell: ")
+    assert outcome.out.startswith("The summary omits: ")
     assert outcome.out.count("\n") == 1
     assert len(outcome.out) <= 2_001
 
@@ -138,7 +138,7 @@ def test_a_summary_that_is_in_the_file_by_then_is_compared_with_what_it_stands_f
     path = tmp_path / "session.jsonl"
     path.write_bytes(clients.claude_code())
     later = answer(ask, "claude-code", stdin=told(path, "PostCompact"))
-    assert "The summary does not tell: " in later["systemMessage"]
+    assert "The summary omits: " in later["systemMessage"]
     same = told(path, "PostCompact", compact_summary=clients.SUMMARY)
     assert answer(ask, "claude-code", stdin=same) == later
     # Of another one it is not known yet what it stands for: all that is sent now.

@@ -179,7 +179,7 @@ def test_a_conversation_that_the_api_keeps_is_one() -> None:
 
 def test_a_warning_tells_that_the_history_before_is_not_in_the_file() -> None:
     (warning,) = read("openai-responses", chain()[1]).warnings
-    assert warning.startswith("1 request goes on from a response not in this file")
+    assert warning.startswith("1 request continues a response not in this file")
 
 
 def test_usage_of_a_response_has_what_was_cached_and_thought() -> None:

@@ -189,7 +189,7 @@ def test_where_no_message_is_understood_how_much_room_is_left_is_unknown(
     path.write_text(f"{SNAPSHOT}\n" + f"{broken}\n" * 4)
     run(["stats", str(path)])
     shown = capsys.readouterr().out
-    assert "4 lines were not understood, and no other line holds a message" in shown
+    assert "4 lines were not recognized, and no other line holds a message" in shown
     assert "at least 0 of 128,000 tokens (0%): unknown whether it fits" in shown
     assert run(["check", str(path), "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["unreadText"]["lines"] == 4

@@ -143,9 +143,7 @@ def test_what_a_damaged_line_took_away_is_bridged() -> None:
 
     assert texts(transcript.effective) == ["one", "two"]
     (warning,) = transcript.warnings
-    assert warning == (
-        "line 4: its parent was lost with a damaged line; it is taken to follow line 2"
-    )
+    assert warning == ("line 4: parent lost in a damaged line; attached to line 2")
     # So that hiding the first leaves no entry without its parent.
     assert [link.parent for link in transcript.chain.links] == [None, "e0"]
 

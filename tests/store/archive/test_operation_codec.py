@@ -72,7 +72,7 @@ def test_a_field_that_is_not_what_it_must_be_is_refused_by_its_name(
 ) -> None:
     with pytest.raises(ArchiveError) as refused:
         decode_operation(with_value(path, value), "0001.parquet")
-    assert str(refused.value).startswith("0001.parquet: its operation cannot be understood (")
+    assert str(refused.value).startswith("0001.parquet: its operation cannot be read (")
     assert path.rpartition(".")[2].rstrip("0") in str(refused.value)
 
 
