@@ -199,7 +199,7 @@ def test_a_command_that_fails_is_not_one_that_is_wrong(ask: Ask, session: Path) 
     found = ask("lab", "eval", session, "--keep", "0.1", "--answers", "false")
     assert (found.code, "--answers false: exit code 1" in found.err) == (2, True)
     found = ask("lab", "eval", session, "--answers", "no-such-reader")
-    assert (found.code, "--answers no-such-reader: there is no such program" in found.err) == (
+    assert (found.code, "--answers no-such-reader: no such program" in found.err) == (
         2,
         True,
     )
@@ -228,8 +228,8 @@ def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
     [
         (("--keep", "3"), "is not a share"),
         (("--at", "no"), "is not a share"),
-        (("--profile", "fame"), "there is no profile"),
-        (("--profile", "default,default"), "is compared twice"),
+        (("--profile", "fame"), "no profile or file named"),
+        (("--profile", "default,default"), "named twice"),
         (("--stages", "fame"), "no stage named"),
         (("--gate", "fame"), "is not a gate"),
         (("--baseline", "no-such.json"), "no such file"),

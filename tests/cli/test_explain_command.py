@@ -139,7 +139,7 @@ def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, sample: Sam
 def test_a_message_that_there_is_not_is_a_usage_error(ask: Ask, desk: Path, name: str) -> None:
     shown = ask("view", desk, "--message", name)
     assert (shown.code, shown.out) == (2, "")
-    assert f"there is no message {name!r}" in shown.err
+    assert f"no message {name!r}" in shown.err
 
 
 def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_error_says_what_was_found_and_what_to_do(records: list[Any], words:
 
 @pytest.mark.parametrize("records", [[[]], [{}], [{}, []]])
 def test_empty_json_has_no_messages(records: list[Any]) -> None:
-    with pytest.raises(NotATranscriptError, match="empty JSON only, so there is no message in it"):
+    with pytest.raises(NotATranscriptError, match="contains no messages, only empty JSON"):
         detected(*records)
 
 

@@ -25,12 +25,12 @@ def archive_of(moved: Path) -> Path:
 def test_an_archive_that_fits_is_named(ask: Ask, moved: Path, command: tuple[str, ...]) -> None:
     outcome = ask(*command, moved)
     assert outcome.code == 6
-    assert f"{archive_of(moved)} fits it: name that with --archive" in outcome.err
+    assert f"{archive_of(moved)} matches; pass it with --archive" in outcome.err
 
 
 def test_log_names_it_as_well(ask: Ask, moved: Path) -> None:
     outcome = ask("log", moved)
-    assert f"{archive_of(moved)} fits it" in outcome.out
+    assert f"{archive_of(moved)} matches" in outcome.out
     assert "compact" in ask("log", moved, "--archive", archive_of(moved)).out
 
 
@@ -78,7 +78,7 @@ def test_the_originals_are_had_of_what_its_client_wrote_anew(
 
     outcome = ask("rewind", path)
     assert outcome.code == 8
-    assert "its client has written the file anew" in outcome.err
+    assert "its client has rewritten the file" in outcome.err
     assert "-o FILE writes the originals" in outcome.err
     assert ask("rewind", path, "-o", out).code == 0
     assert out.read_bytes() == original

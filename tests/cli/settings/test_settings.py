@@ -360,7 +360,7 @@ def test_a_project_cannot_have_a_profile_choose_who_writes(
     (home / "compactctl.toml").write_text('profile = "mine.toml"\n')
     outcome = ask("compact", desk, "-n", "--stages", "summarize")
     assert outcome.code == 2
-    assert "no project decides that" in outcome.err
+    assert "a project's file may not set that" in outcome.err
 
 
 def test_an_option_with_the_name_of_a_command_can_be_set_for_all(ask: Ask, home: Path) -> None:

@@ -131,7 +131,7 @@ def test_nothing_is_appended_where_it_reads_so_already() -> None:
 def test_an_item_that_is_not_known_is_not_left_out() -> None:
     unknown = {"type": "response_item", "payload": {"type": "hologram", "id": "h"}}
     now = lines(*SESSION, unknown)
-    with pytest.raises(UsageError, match="a type that is not known would be left out"):
+    with pytest.raises(UsageError, match="an item of an unknown type"):
         block(now, [line for line in now if b"Because" not in line])
 
 

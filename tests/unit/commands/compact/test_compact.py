@@ -40,7 +40,7 @@ def test_the_default_name_is_counted_up(name: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "advice"),
     [
-        ({"in_place": True, "output": "x"}, "choose one"),
+        ({"in_place": True, "output": "x"}, "cannot be used together"),
         ({"input": InputOptions(path="-"), "in_place": True}, "name a file"),
         ({"output": "-"}, "--layout inline"),
         ({"input": InputOptions(path="-")}, "--layout inline"),

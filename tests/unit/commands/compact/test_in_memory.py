@@ -61,8 +61,8 @@ def test_what_has_no_place_in_the_column_is_refused() -> None:
     kind = pa.list_(pa.struct([("role", pa.int64()), ("content", pa.string())]))
     changed = compacted(100, "truncate", lines=lines_of(ROWS, KIND))
     assert len(changed.lines) < len(ROWS)
-    with pytest.raises(UsageError, match="is not of the column's type"):
+    with pytest.raises(UsageError, match="do not fit the column's type"):
         value_of(ROWS, kind, changed)
     narrow = pa.list_(pa.struct([("content", pa.string())]))
-    with pytest.raises(UsageError, match="has fields that the column's type has not"):
+    with pytest.raises(UsageError, match="have fields that the column's type lacks"):
         value_of(ROWS, narrow, changed)

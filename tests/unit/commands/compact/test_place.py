@@ -58,20 +58,20 @@ def test_it_is_written_beside_its_input_or_over_it(chosen: CompactOptions, targe
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        (options(redo=True, layout="inline"), "leave out --redo or --layout inline"),
+        (options(redo=True, layout="inline"), "cannot be used with --layout inline"),
         (
             CompactOptions(
                 input=InputOptions(path="a"), output=OutputOptions(path="b", in_place=True)
             ),
-            "--in-place and --output contradict each other",
+            "--in-place and --output cannot be used together",
         ),
         (options("-", in_place=True), "standard input cannot be compacted in place"),
-        (options("-"), "a pipe has no folder for the archive"),
+        (options("-"), "standard output has no place for an archive"),
         (
             CompactOptions(input=InputOptions(path="a"), output=OutputOptions(path="-")),
-            "a pipe has no folder for the archive",
+            "standard output has no place for an archive",
         ),
-        (options(messages_only=True), "--layout messages goes to standard output"),
+        (options(messages_only=True), "--layout messages only writes to standard output"),
     ],
 )
 def test_what_leaves_no_place_is_refused(chosen: CompactOptions, said: str) -> None:
@@ -121,9 +121,12 @@ def test_an_output_that_is_the_input_means_in_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        (options(layout="native", in_place=True), "--native and --in-place contradict"),
-        (options(layout="native", tags=False), "--native and --no-tags contradict"),
-        (options(layout="native", redo=True), "--native and --redo contradict"),
+        (
+            options(layout="native", in_place=True),
+            "--native and --in-place cannot be used together",
+        ),
+        (options(layout="native", tags=False), "--native and --no-tags cannot be used together"),
+        (options(layout="native", redo=True), "--native and --redo cannot be used together"),
         (options("-", layout="native"), "--native appends to a file; name one"),
     ],
 )

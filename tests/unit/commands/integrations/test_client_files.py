@@ -132,7 +132,7 @@ def test_a_file_of_somebody_else_is_refused_or_left(tmp_path: Path, action: str)
     skill.write_text("mine")
     machine = UserEnvironment(home=tmp_path)
     if action == "install":
-        with pytest.raises(UsageError, match="exists and is not compactctl's"):
+        with pytest.raises(UsageError, match="exists and was not written by compactctl"):
             integrate(REQUEST, "install", machine)
     else:
         assert integrate(REQUEST, "uninstall", machine).changes == ()

@@ -193,7 +193,7 @@ def test_policies_are_profiles_and_lists_of_stages() -> None:
     assert [policy.name for policy in policies_of((), (), {})] == ["default"]
     names = [policy.name for policy in policies_of(("copilot",), (("dedup", "drop"),), {})]
     assert names == ["copilot", "dedup,drop"]
-    with pytest.raises(UsageError, match="compared twice"):
+    with pytest.raises(UsageError, match="named twice"):
         policies_of(("copilot", "copilot"), (), {})
     with pytest.raises(UsageError, match="the name of a control"):
         policies_of((), (("random",),), {})

@@ -143,7 +143,7 @@ def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str)
     [
         (lambda row: replace(row, texts=(PlannedText(part=9, text="x"),)), "no part 9 that can be"),
         (lambda row: replace(row, texts=(PlannedText(part=0, text="not JSON"),)), "no part 0 that"),
-        (lambda row: replace(row, texts=()), "without a text"),
+        (lambda row: replace(row, texts=()), "no text to be rewritten to"),
     ],
 )
 def test_a_call_is_rewritten_to_arguments_alone(
