@@ -130,7 +130,7 @@ def test_files_are_written_on_request(ask: Ask, session: Path, tmp_path: Path) -
     lines = drawn.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len((line.get("points") or "").split()) for line in lines] == [2, 2, 2, 2]
     again = ask("lab", "eval", session, "--plot", plot)
-    assert (again.code, "overwrite it with --force" in again.err) == (2, True)
+    assert (again.code, "or --force to overwrite it" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -199,10 +199,7 @@ def test_a_command_that_fails_is_not_one_that_is_wrong(ask: Ask, session: Path) 
     found = ask("lab", "eval", session, "--keep", "0.1", "--answers", "false")
     assert (found.code, "--answers false: exit code 1" in found.err) == (2, True)
     found = ask("lab", "eval", session, "--answers", "no-such-reader")
-    assert (found.code, "--answers no-such-reader: no such program" in found.err) == (
-        2,
-        True,
-    )
+    assert (found.code, "--answers no-such-reader: no such program" in found.err) == (2, True)
 
 
 def test_a_file_that_fails_does_not_stop_the_others(

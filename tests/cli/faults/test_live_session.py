@@ -45,7 +45,7 @@ def test_a_live_session_is_compacted_beside_its_client(
         for output in outputs:
             outcome = ask("compact", desk, "--target", "5k", "--layout", layout, "-o", output)
             assert (outcome.code, "Traceback" in outcome.err) == (0, False), outcome.err
-            carried += "appended meanwhile; carried over" in outcome.err
+            carried += "appended meanwhile" in outcome.err
     assert carried, "the client was writing all the time"
     session = desk.read_bytes()
     for output in outputs:
@@ -78,8 +78,8 @@ def test_growth_is_told_on_screen(growing: Path, ask: Ask) -> None:
     n_lines = growing.read_bytes().count(b"\n")
     outcome = ask("compact", growing, "--target", "5k")
     assert outcome.code == 0
-    assert "2 lines were appended meanwhile; carried over\n" in outcome.err
-    assert f"{growing} went on growing; left out from line {n_lines + 3} on\n" in outcome.err
+    assert "carried   2 lines appended meanwhile\n" in outcome.err
+    assert f"{growing} from line {n_lines + 3} on, appended since\n" in outcome.err
     small = growing.with_name("openai-chat.compacted.jsonl")
     assert small.read_bytes().endswith(LATE + LATE)
 
@@ -96,7 +96,7 @@ def test_growth_is_told_of_a_rewind(ask: Ask, desk: Path, monkeypatch: pytest.Mo
     grow_while_published(desk, LATE + LATE, monkeypatch)
     outcome = ask("rewind", desk)
     assert outcome.code == 0
-    assert "2 lines were appended meanwhile; carried over\n" in outcome.err
+    assert "carried   2 lines appended meanwhile\n" in outcome.err
     assert desk.read_bytes() == before + LATE + LATE
 
 
