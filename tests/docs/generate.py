@@ -173,9 +173,10 @@ def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
 
     if path == PICTURE:
         return picture.picture
-    for made in (feature_rows, error_rows):
-        if path == made.PAGE:
-            return made.page
+    if path == feature_rows.PAGE:
+        return feature_rows.page
+    if path == error_rows.PAGE:
+        return error_rows.page
     runs = pool.map(generated, parts(path))
     return lambda: "".join(runs)
 
