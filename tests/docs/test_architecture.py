@@ -24,12 +24,12 @@ def purpose(folder: Path) -> str | None:
 
 def test_every_room_is_described_in_its_own_words() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    described = dict(re.findall(r"^\| `([\w/]+)` \| (.+) \|$", page, flags=re.MULTILINE))
+    described = dict(re.findall(r"^- `([\w/]+)`: (.+)$", page, flags=re.MULTILINE))
     rooms = [folder for folder in PACKAGES if folder != PACKAGE]
     purposes = {folder.relative_to(PACKAGE).as_posix(): purpose(folder) for folder in rooms}
     assert described == purposes, (
-        "docs/architecture.md, ## Rooms: a row for each folder of the package, with the docstring "
-        "of its __init__.py"
+        "docs/architecture.md, ## Rooms: an item for each folder of the package, with the "
+        "docstring of its __init__.py"
     )
 
 
