@@ -38,7 +38,7 @@ compactctl client integrate sets this up. CLIENT passes the event on standard in
 compaction, prints nothing; after it, what its summary omits, and for the agent how to search the
 compacted messages. Exits 0 even after an error.
 """,
-    examples=("compactctl client hook claude < event.json",),
+    examples=("compactctl client hook claude-code < event.json",),
 )
 
 
@@ -73,8 +73,8 @@ search what left its context, and for Claude Code a status line. Only --install 
 write. Every byte of your settings that is not compactctl's stays, and a backup is kept.
 """,
     examples=(
-        "compactctl client integrate claude",
-        "compactctl client integrate claude --install",
+        "compactctl client integrate claude-code",
+        "compactctl client integrate claude-code --install",
     ),
 )
 

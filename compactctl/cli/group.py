@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compactctl import __version__
-from compactctl.cli.help import HelpContext, with_our_words, write_examples
+from compactctl.cli.help import HelpContext, HelpfulCommand, with_our_words, write_examples
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
 from compactctl.cli.renamed import renamed_arguments, renamed_note
 from compactctl.cli.set_option import expand_set
@@ -252,10 +252,10 @@ class LazyGroup(click.Group):
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
-class Commands(Mapping[str, click.Command]):
+class Commands(Mapping[str, HelpfulCommand]):
     """The commands by name; each is imported on access."""
 
-    def __getitem__(self, name: str) -> click.Command:
+    def __getitem__(self, name: str) -> HelpfulCommand:
         if name not in COMMANDS:
             raise KeyError(name)
         return _import_command(name)
@@ -288,9 +288,9 @@ def _group(name: str) -> LazyGroup:
     )
 
 
-def _import_command(name: str) -> click.Command:
+def _import_command(name: str) -> HelpfulCommand:
     module = importlib.import_module(f"compactctl.cli.{_MODULES.get(name, name)}")
-    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+    command: HelpfulCommand = getattr(module, f"{name.replace('-', '_')}_command")
     command.name = name
     return command
 

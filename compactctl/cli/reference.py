@@ -244,6 +244,7 @@ _CACHE_HELP = Help(
 Batches keep the figures of a file until it changes: paths, names of models and tools, no text. Only
 you can read the cache. compactctl batch --clear-cache deletes it.
 """,
+    examples=("compactctl show cache",),
 )
 
 

@@ -189,7 +189,7 @@ to tell.
         "trigger",
         POLICY,
         MAY,
-        "When to compact: a share of --fail-base (0.8), tokens (60k), 'turns>20', or conditions "
+        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', or conditions "
         'joined with "or". [default: that of the profile, 0.8]',
         type=ParsedText(parse_trigger),
         metavar="WHEN",

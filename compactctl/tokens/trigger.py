@@ -19,7 +19,8 @@ _CONDITION = re.compile(r"(?P<metric>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<val
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
 _OR = re.compile(r"\s+or\s+|\s*[,|]\s*", re.IGNORECASE)
 _ALWAYS, _NEVER = "always", "never"
-_EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
+_PERCENT = "%"
+_EXAMPLES = "write it as 80%, 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +192,17 @@ def _parse_condition(text: str) -> Condition:
     if match is None:
         return _parse_bare_number(text)
     metric, size = _METRICS.get(match["metric"]), _parse_size(match["value"])
-    if metric is None or size is None:
+    is_share = match["value"].endswith(_PERCENT)
+    if metric is None or size is None or (is_share and metric in _COUNT_METRICS):
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
-    if metric in ("ratio", "window") and size > 1:
-        raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
+    if metric not in _COUNT_METRICS:
+        _check_ratio(text, size)
     return Condition(metric=metric, operator=_OPERATORS[match["operator"]], value=size)
+
+
+def _check_ratio(text: str, ratio: Fraction) -> None:
+    if ratio > 1:
+        raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
 
 
 def _parse_bare_number(text: str) -> Condition:
@@ -203,14 +210,17 @@ def _parse_bare_number(text: str) -> Condition:
     size = _parse_size(text)
     if size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
-    if 1 < size < MIN_TOKEN_TARGET:
+    if text.endswith(_PERCENT):
+        _check_ratio(text, size)
+    elif 1 < size < MIN_TOKEN_TARGET:
         raise UsageError(
-            f"the trigger {text!r} is ambiguous; write a share as 0.8, or at least"
+            f"the trigger {text!r} is ambiguous; write a share as 80% or 0.8, or at least"
             f" {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     return Condition(metric="ratio" if size <= 1 else "tokens", operator=">=", value=size)
 
 
 def _parse_size(text: str) -> Fraction | None:
-    """Parse a size, in which underscores may group digits, as in TOML and Python."""
-    return parse_token_size(text.replace("_", ""))
+    """Parse a size or a share; underscores may group digits, as in TOML and Python."""
+    size = parse_token_size(text.removesuffix(_PERCENT).replace("_", ""))
+    return size / 100 if size is not None and text.endswith(_PERCENT) else size

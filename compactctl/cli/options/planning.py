@@ -216,7 +216,7 @@ PLAN = OptGroup(
         "trigger",
         POLICY,
         MAY,
-        "When to compact: a share of --fail-base (0.8), tokens (60k), 'turns>20', conditions "
+        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', conditions "
         'joined with "or", or always. Without --stages and --target, also the size to compact to. '
         "[default: that of the profile, 0.8]",
         type=ParsedText(parse_trigger),

@@ -48,7 +48,7 @@ def test_a_number_that_could_be_a_share_or_tokens_is_refused(text: str) -> None:
     "text", ["", "soon", "0", "-1", "turns", "turns=3", "size>3", "tokens>x", "0.8 and 3", "1 or"]
 )
 def test_what_is_no_trigger_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is not a trigger; write it as 0\.8"):
+    with pytest.raises(UsageError, match=r"is not a trigger; write it as 80%"):
         parse_trigger(text)
 
 
@@ -257,6 +257,15 @@ def test_the_error_about_an_ambiguous_number_reads_well() -> None:
     with pytest.raises(UsageError) as refused:
         parse_trigger("80")
     assert str(refused.value) == (
-        "the trigger '80' is ambiguous; write a share as 0.8, or at least 100 tokens as 60000 or"
-        " 60k"
+        "the trigger '80' is ambiguous; write a share as 80% or 0.8, or at least 100 tokens as "
+        "60000 or 60k"
     )
+
+
+def test_a_share_may_be_in_percent() -> None:
+    assert parse_trigger("60%") == parse_trigger("0.6")
+    assert parse_trigger("ratio > 12.5%") == parse_trigger("ratio > 0.125")
+    assert parse_trigger("60% or turns>20") == parse_trigger("0.6 or turns>20")
+    for text in ("tokens >= 60%", "120%", "%", "ratio > 120%"):
+        with pytest.raises(UsageError):
+            parse_trigger(text)
