@@ -1,13 +1,12 @@
 """Pages in a real browser: nothing is fetched, nothing fails, and hand and keyboard reach all."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+from browser import start_browser
 from cli.asking import SAMPLES, Ask, Sample
 from cli.pages.hostile import HOSTILE, session
 from cli.pages.reading import Page, document_of
@@ -16,27 +15,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as BrowserPage
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra dev-long")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("no Chromium is installed", allow_module_level=True)
-
 Scheme = Literal["light", "dark"]
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat", "hostile"]
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Browser"]:
-    home = str(tmp_path_factory.mktemp("home"))
-    places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"), home)
-    # Its own sandbox refuses to run for root.
-    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(
-            executable_path=CHROMIUM, args=flags, env={**os.environ, **places}
-        )
-        yield started
-        started.close()
+    with start_browser(str(tmp_path_factory.mktemp("home"))) as browser:
+        yield browser
 
 
 @pytest.fixture(params=SESSIONS)
