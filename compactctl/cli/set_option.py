@@ -1,6 +1,6 @@
 """``--set STAGE.OPTION=VALUE``, another way to write the option of a stage."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -52,13 +52,24 @@ def _stage_flag(setting: str, options: dict[str, StageOption]) -> str:
         raise UsageError(f"--set {setting}: write it as KEY=VALUE, e.g. prune.min-savings=0")
     option = options.get(_dashed(key))
     if option is None:
-        hint = suggestion(_dashed(key), options, "see compactctl show stages")
-        raise UsageError(f"--set {key}: no stage has this option; {hint}")
+        raise UsageError(_unknown_key(_dashed(key), options))
     if not option.secondary_opts:
         return f"{option.opts[0]}={value}"
     if value.lower() not in (*_ON, *_OFF):
         raise UsageError(f"--set {setting}: the value is true or false")
     return (option.opts if value.lower() in _ON else option.secondary_opts)[0]
+
+
+def _unknown_key(key: str, known: Iterable[str]) -> str:
+    stage, _, option = key.partition(".")
+    options: dict[str, list[str]] = {}
+    for name in known:
+        options.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
+    if stage not in options:
+        hint = suggestion(stage, options, "see compactctl show stages")
+        return f"--set {key}: no stage named {stage!r} has options; {hint}"
+    hint = suggestion(option, options[stage], f"see compactctl show stages {stage}")
+    return f"--set {key}: {stage} has no option {option!r}; {hint}"
 
 
 def _stage_options(command: click.Command) -> Iterator[StageOption]:
