@@ -198,7 +198,7 @@ def _suggest_for_real(result: CompactResult) -> None:
 
     context = click.get_current_context()
     typed = [word for word in context.meta.get(TYPED, ()) if word not in ("-n", "--dry-run")]
-    print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}"))
+    print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}".rstrip()))
 
 
 def _hide(options: CompactOptions, messages: str, *, widen: bool) -> CompactResult:

@@ -21,7 +21,7 @@ def test_the_hidden_lines_are_those_that_view_prints(
     source, out, hidden = sample("openai-chat"), tmp_path / "out.jsonl", tmp_path / "h.jsonl"
     done = ask("compact", source, *CUT, "-o", out, "--archived-out", hidden)
     assert done.code == 0
-    assert f"their lines, each with its tags, are in {hidden}" in done.err
+    assert f"hidden    {hidden} (lines with their tags)" in done.err
     assert hidden.read_text() == ask("view", out, "--archived", "--jsonl").out
     records = [json.loads(line) for line in hidden.read_text().splitlines()]
     markers = {json.loads(line).get("truncationId") for line in out.read_text().splitlines()}
