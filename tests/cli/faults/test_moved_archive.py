@@ -31,7 +31,7 @@ def test_an_archive_that_fits_is_named(ask: Ask, moved: Path, command: tuple[str
 def test_log_names_it_as_well(ask: Ask, moved: Path) -> None:
     outcome = ask("log", moved)
     assert f"{archive_of(moved)} matches" in outcome.out
-    assert "compact" in ask("log", moved, "--archive", archive_of(moved)).out
+    assert "in effect" in ask("log", moved, "--archive", archive_of(moved)).out
 
 
 @pytest.mark.parametrize("folder", [".", "/"])
