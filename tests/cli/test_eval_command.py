@@ -71,7 +71,7 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
         "lab", "eval", session, "--stages", "distill", "--keep", "30%", "--counter", "chars/4"
     )
     assert found.code == 0
-    assert "the most that a model can recall, not what it will" in found.out
+    assert "but the model may not recall them" in found.out
     assert "needs sessions of two projects" in found.out
     assert "recall by  A distill, B newest, C random, D mask" in found.out
 

@@ -20,8 +20,8 @@ from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import one_line, path_name, plural
 
 NOTE = (
-    "Words were compared, not understood: what is told in other words may be listed as lost, and "
-    "what is named need not be remembered."
+    "Words are matched, not understood: a paraphrase may be listed as lost, and a name that is "
+    "still mentioned may be forgotten."
 )
 # Kind of loss -> its list in a document.
 _LISTS: Mapping[LossKind, str] = {

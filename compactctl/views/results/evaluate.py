@@ -21,9 +21,9 @@ from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Ve
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
 
-CAVEAT = "That words are still there is the most that a model can recall, not what it will."
+CAVEAT = "Upper bound: the words are still in the context, but the model may not recall them."
 _DOCUMENT_CAVEAT = (
-    "words that are still there are the most that a model can recall, not what it will"
+    "upper bound: the words are still in the context, but the model may not recall them"
 )
 # Measure -> its title for users.
 TITLES = {**MEASURES, ANSWERS: "Answers"}
@@ -96,7 +96,7 @@ class _Scale:
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield the figures, the recall curve, and a row per session if there are several."""
-    yield Accent("What compactions keep of what sessions went on to need", "bold")
+    yield Accent("How much of what sessions needed later survives compaction", "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:

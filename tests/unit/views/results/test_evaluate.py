@@ -78,7 +78,7 @@ def lines(**changes: Any) -> list[str]:
 def test_figures_are_a_table_without_empty_columns() -> None:
     found = lines()
     assert found[:12] == [
-        "What compactions keep of what sessions went on to need",
+        "How much of what sessions needed later survives compaction",
         CAVEAT,
         "measured 1,200 cuts in 1 of 1 session",
         "counted with chars/4",
