@@ -93,6 +93,12 @@ def commands(page: str) -> Iterator[str]:
         yield from _commands(block[1])
 
 
+def shown_output(page: str) -> str:
+    """Return what the commands of a page printed."""
+    lines = (line for block in _BLOCK.finditer(page) for line in block[1].splitlines())
+    return "\n".join(line for line in lines if not line.startswith(PROMPT))
+
+
 def is_plain(command: str) -> bool:
     """Tell whether a command is compactctl with its arguments, nothing that a shell has to read."""
     return command.startswith(_PROGRAM) and not _FOR_A_SHELL.search(command)

@@ -2,37 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from docs.texts import strings, texts
 
 PACKAGE = ROOT / "compactctl"
 # A page of the documentation by its path, and an extra of an index that compactctl is not on.
 ONLY_ELSEWHERE = re.compile(r"(?<![\w./-])docs/\w|install '?compactctl\[")
-
-
-def strings(tree: ast.AST) -> Iterator[str]:
-    """Yield the texts in a module that are not docstrings."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    for node in constants:
-        if isinstance(node.value, str) and id(node) not in docstrings:
-            yield node.value
-
-
-def texts(path: Path) -> Iterator[str]:
-    if path.suffix == ".py":
-        yield from strings(ast.parse(path.read_text()))
-    else:
-        yield path.read_text("utf-8", "replace")
 
 
 @pytest.mark.parametrize("ending", [".py", ".toml", ".txt", ".md", ".jinja", ".js", ".ts"])

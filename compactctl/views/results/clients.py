@@ -16,7 +16,7 @@ from compactctl.views.terminal.text import line_text, one_line, plural, safe_tex
 _NO_CHANGES = {
     "print": "there is nothing to add: it is set up",
     "install": "there is nothing to add: it is set up",
-    "uninstall": "there is nothing of compactctl's to take back",
+    "uninstall": "nothing of compactctl's to remove",
 }
 # Clients show it above the conversation, or hand it to the agent.
 _MAX_TEXT = 2_000

@@ -126,8 +126,8 @@ def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
 
 
 def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
-    taken_back = "; taken back if it does not fit" if stage.falls_back else ""
-    yield Fact(stage.display_name, one_line(stage.explanation) + taken_back)
+    condition = "; undone if the result does not fit" if stage.falls_back else ""
+    yield Fact(stage.display_name, one_line(stage.explanation) + condition)
     if stage.target is not None:
         yield Fact("", f"down to {_target_text(stage.target)}")
     if stage.options:

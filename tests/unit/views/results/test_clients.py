@@ -64,7 +64,7 @@ def test_changes_of_files_are_shown_as_diff_shows_them() -> None:
     [
         ("print", "there is nothing to add: it is set up"),
         ("install", "there is nothing to add: it is set up"),
-        ("uninstall", "there is nothing of compactctl's to take back"),
+        ("uninstall", "nothing of compactctl's to remove"),
     ],
 )
 def test_without_changes_it_is_said_so(action: str, line: str) -> None:

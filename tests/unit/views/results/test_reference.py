@@ -167,7 +167,7 @@ def test_options_of_stages_are_told() -> None:
         target=TargetSize(value=30_000, unit="tokens"),
     )  # fmt: skip
     assert explained(stages=(stage,))[7:] == [
-        "prune why; taken back if it does not fit",
+        "prune why; undone if the result does not fit",
         "down to 30,000 tokens",
         (
             "protect_tokens 40,000, tools a b, none none, on on, off off, share 0.5, "
