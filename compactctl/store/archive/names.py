@@ -86,7 +86,7 @@ def readme_text(folder: Path) -> bytes:
     transcript, keep = folder.name.removesuffix(SUFFIX), "Keep it beside the transcript."
     if archives_folder(this_machine()) in folder.parents:
         transcript = str(transcript_of(folder))
-        keep = "The transcript is a session in its client's store, which this is kept out of."
+        keep = "The transcript is a session in its client's store, so this folder is elsewhere."
     template = resources.files(__package__).joinpath("archive_readme.txt").read_text("utf-8")
     text = (
         template.replace("{transcript}", transcript)

@@ -60,7 +60,7 @@ def test_the_readme_names_the_transcript(home: Path) -> None:
     state = home / ".local" / "state" / "compactctl" / "archives" / "p" / "s.jsonl.archive"
     text = readme_text(state).decode()
     assert "/p/s.jsonl" in text
-    assert "which this is kept out of" in text
+    assert "so this folder is elsewhere" in text
 
 
 def test_archives_sort_by_number(home: Path) -> None:
