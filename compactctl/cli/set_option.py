@@ -60,10 +60,10 @@ def _stage_flag(setting: str, options: dict[str, StageOption]) -> str:
     return (option.opts if value.lower() in _ON else option.secondary_opts)[0]
 
 
-def _unknown_key(key: str, known: Iterable[str]) -> str:
+def _unknown_key(key: str, names: Iterable[str]) -> str:
     stage, _, option = key.partition(".")
     options: dict[str, list[str]] = {}
-    for name in known:
+    for name in names:
         options.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     if stage not in options:
         hint = suggestion(stage, options, "see compactctl show stages")

@@ -272,7 +272,7 @@ def least_size(session: Session) -> int | None:
         end = _end(path, chosen)
     except (OSError, ValueError):
         return None
-    counted = _least(end) if end.effective else None
+    counted = _lower_bound(end) if end.effective else None
     return None if counted is None else max(counted, reported)
 
 
@@ -324,7 +324,7 @@ def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
     return parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
 
 
-def _least(end: Transcript) -> int | None:
+def _lower_bound(end: Transcript) -> int | None:
     conversation = max(split_conversations(end.effective), key=len)
     measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
     reports = believed_reports(conversation, measured)

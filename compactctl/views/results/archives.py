@@ -115,7 +115,7 @@ def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
 
 def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
     """Yield the output: each transcript with its findings, then their number by verdict."""
-    width = max((len(_VERDICTS[each.verdict]) for each in result.transcripts), default=0)
+    width = max((len(_VERDICTS[verified.verdict]) for verified in result.transcripts), default=0)
     for verified in result.transcripts:
         line = f"{_VERDICTS[verified.verdict]:<{width}}  {_contents(verified)}"
         yield Accent(line, _STYLES.get(verified.verdict, ""))

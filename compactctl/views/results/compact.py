@@ -295,9 +295,9 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
         yield Fact("file", " → ".join(sizes))
     cache, pays_after = result.outcome.cache, result.requested.pays_after
     if cache and pays_after is not None:
-        kept = f"{cache.held:,} tokens before line {cache.line + 1:,} stay cached"
+        cached = f"{cache.held:,} tokens before line {cache.line + 1:,} stay cached"
         paid = f"pays off after {plural(pays_after, 'request')}"
-        yield Fact("prompt cache", f"{kept}, {cache.resent:,} are sent again; {paid}")
+        yield Fact("prompt cache", f"{cached}, {cache.resent:,} are sent again; {paid}")
 
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:

@@ -47,7 +47,7 @@ text { font: 12px sans-serif; fill: #222; }
   .ground { fill: #111; }
   .grid { stroke: #333; }
 }"""
-_LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
+_LEFT_MARGIN, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
 # Safe for color blind users, on light and dark backgrounds: Okabe and Ito, 2008.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _STEPS = 5
@@ -88,7 +88,9 @@ class _Scale:
         self.widest = widest
 
     def x(self, share: float) -> float:
-        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, share / self.widest), 1)
+        return round(
+            _LEFT_MARGIN + (_WIDTH - _LEFT_MARGIN - _RIGHT) * min(1.0, share / self.widest), 1
+        )
 
     def y(self, recall: float) -> float:
         return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * recall, 1)
@@ -296,7 +298,7 @@ def drawing(result: EvaluateResult) -> str:
         f"<title>{_TITLE}</title>",
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}"/>',
-        f'<text class="title" x="{_LEFT}" y="22">{_TITLE}</text>',
+        f'<text class="title" x="{_LEFT_MARGIN}" y="22">{_TITLE}</text>',
         *_axes(scale),
     ]
     for row, (curve, color) in enumerate(zip(recall_curves, cycle(_COLORS), strict=False)):
@@ -310,11 +312,11 @@ def _axes(scale: _Scale) -> Iterator[str]:
         recall, share = step / _STEPS, scale.widest * step / _STEPS
         x, y = scale.x(share), scale.y(recall)
         yield f'<path class="grid" d="M{scale.x(0)} {y}H{scale.x(scale.widest)}"/>'
-        yield f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{recall:.0%}</text>'
+        yield f'<text x="{_LEFT_MARGIN - 8}" y="{y + 4}" text-anchor="end">{recall:.0%}</text>'
         yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{share:.0%}</text>'
     corner = f"M{scale.x(0)} {scale.y(1)}V{scale.y(0)}H{scale.x(scale.widest)}"
     yield f'<path class="axis" d="{corner}"/>'
-    yield f'<text x="{_LEFT}" y="{_HEIGHT - 12}">tokens kept of those before the cut</text>'
+    yield f'<text x="{_LEFT_MARGIN}" y="{_HEIGHT - 12}">tokens kept of those before the cut</text>'
 
 
 def _curve(curve: Curve, color: str, scale: _Scale) -> Iterator[str]:

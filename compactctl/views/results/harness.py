@@ -135,8 +135,8 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
         for index, chunk in enumerate(conversation.chunks, 1)
     )
     count = plural(len(conversation.chunks), "chunk")
-    kept = f"{plural(conversation.n_kept, 'message')} kept as is"
-    yield f"{count} of at most {conversation.limit:,} tokens; {kept}"
+    unchanged = f"{plural(conversation.n_kept, 'message')} kept as is"
+    yield f"{count} of at most {conversation.limit:,} tokens; {unchanged}"
     yield table(columns, rows)
 
 

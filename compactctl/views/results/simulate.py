@@ -82,8 +82,8 @@ def _answer(result: SimulateResult) -> str:
     fitting = [replay for replay in result.replays if not replay.over]
     if not fitting:
         return answer
-    least = min(fitting, key=lambda replay: replay.sent)
-    return f"{answer}, {least.sent:,} with {one_line(least.profile.name)}"
+    cheapest = min(fitting, key=lambda replay: replay.sent)
+    return f"{answer}, {cheapest.sent:,} with {one_line(cheapest.profile.name)}"
 
 
 def _facts(result: SimulateResult) -> Iterator[Fact]:
