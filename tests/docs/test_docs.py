@@ -182,7 +182,7 @@ def test_every_file_that_is_linked_exists() -> None:
     for path in (*PAGES, ROOT / "CHANGELOG.md"):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
             is_there = link.startswith("https://") or (path.parent / link).exists()
-            assert is_there, f"{path.name} links to {link}, which does not exist: mend the link"
+            assert is_there, f"{path.name} links to {link}, which does not exist: correct the link"
 
 
 def test_the_changelog_has_the_version() -> None:
