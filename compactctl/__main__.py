@@ -25,11 +25,11 @@ INTERRUPTED = 130
 TERMINATED = 143
 
 _NO_MEMORY = (
-    b"compactctl: there is not enough memory; nothing is half written: "
+    b"compactctl: there is not enough memory; no file is left half-written: "
     b"end other programs, raise the limit (ulimit -v), or split the transcript\n"
 )
 _TOO_DEEP = (
-    "compactctl: something in the input is nested too deeply; nothing is half written: "
+    "compactctl: something in the input is nested too deeply; no file is left half-written: "
     "take it out, or name another file"
 )
 _COMPLETION = "_COMPACTCTL_COMPLETE"

@@ -20,6 +20,6 @@ def cache(*, clear: bool = False) -> CacheResult:
     path = cache_path(this_machine())
     state = cache_state(path)
     if clear:
-        with disk_errors(path, "the cache is as it was"):
+        with disk_errors(path, "the cache is unchanged"):
             clear_cache(path)
     return CacheResult(state=state, cleared=clear)

@@ -177,7 +177,10 @@ class SessionFinder:
         ready = close if len(close) == 1 else [s for s in close if _is_ready(s, purpose)]
         if len(ready) == 1:
             return self._chosen(reference, ready[0], purpose)
-        return self._choices(f"{reference}: these changed within five minutes", ready or close)
+        return self._choices(
+            f"{reference}: ambiguous; these sessions changed within five minutes of each other",
+            ready or close,
+        )
 
     def _newest_here(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
@@ -212,7 +215,7 @@ class SessionFinder:
     ) -> ChosenSession | SessionChoices:
         if len(sessions) == 1:
             return self._chosen(reference, sessions[0], purpose, announce=announce)
-        return self._choices(f"{reference}: several ids begin so", sessions)
+        return self._choices(f"{reference}: ambiguous; several ids begin with it", sessions)
 
     def _titled(
         self, reference: str, entries: Sequence[SessionEntry], title: str, purpose: Purpose
@@ -222,7 +225,9 @@ class SessionFinder:
             raise NoInputError(f"{reference}: no such file or session; see compactctl sessions")
         sessions = [session for session in sessions if _is_fit(session, purpose)] or sessions
         if len(sessions) > 1:
-            return self._choices(f"{reference}: several titles have these words", sessions)
+            return self._choices(
+                f"{reference}: ambiguous; several titles contain these words", sessions
+            )
         return self._chosen(reference, sessions[0], purpose)
 
     def _chosen(

@@ -172,7 +172,7 @@ _MAGIC_NUMBERS = (
 _ARCHIVES = (
     (0, b"BZh", "a bzip2 file", "unpack it: bzip2 -dc {} > messages.jsonl"),
     (0, b"\xfd7zXZ\0", "an xz file", "unpack it: xz -dc {} > messages.jsonl"),
-    (257, b"ustar", "a tar archive", "take its files out: tar -xf {}"),
+    (257, b"ustar", "a tar archive", "unpack it: tar -xf {}"),
 )
 _TEXT_MARKS = (
     (b"# aider chat started at", "an Aider chat history"),
@@ -209,7 +209,7 @@ def describe_records(records: Sequence[Mapping[str, Any]]) -> ForeignFile | None
 
 def jq_hint(arguments: str, where: str) -> str:
     """Return what to type to convert the file at ``where`` to messages with jq."""
-    return f"make lines of it: {feed_command(f'jq -c {arguments}', where)} > messages.jsonl"
+    return f"convert it to lines: {feed_command(f'jq -c {arguments}', where)} > messages.jsonl"
 
 
 def feed_command(command: str, where: str, arguments: str = "") -> str:
@@ -277,7 +277,7 @@ def docker_advice(head: bytes, where: str) -> str | None:
     if not isinstance(record, dict) or docker_text(record) is None:
         return None
     command = f"{feed_command('jq -j .log', where)} | jq -c . > lines.jsonl"
-    return f"is Docker's log, and no line in it is JSON; if JSON is over several lines: {command}"
+    return f"is Docker's log, and no line in it is JSON; if JSON spans several lines: {command}"
 
 
 def join_advice(damage: str | None, where: str) -> str | None:
@@ -302,8 +302,8 @@ def prefix_advice(head: bytes, where: str) -> str | None:
         if start > 0 and is_value(line[start:]):
             prefix = line[:start].decode("utf-8", "replace").strip()[:_MAX_QUOTED]
             return (
-                f"line {line_number} has JSON behind other text ({prefix!r}); "
-                f"take that off: {feed_command(_STRIP_PREFIX, where)} > lines.jsonl"
+                f"line {line_number} has JSON after other text ({prefix!r}); remove it: "
+                f"{feed_command(_STRIP_PREFIX, where)} > lines.jsonl"
             )
     return None
 

@@ -26,9 +26,9 @@ def _find_disorder(links: Iterable[Link]) -> str | None:
     earlier_ids: set[str] = set()
     for link in links:
         if link.id in earlier_ids:
-            return f"line {link.line + 1}: the record is there twice"
+            return f"line {link.line + 1}: duplicate record"
         if link.parent is not None and link.parent not in earlier_ids:
-            return f"line {link.line + 1}: the record it follows does not stand before it"
+            return f"line {link.line + 1}: its parent is not before it"
         earlier_ids.add(link.id)
     return None
 

@@ -134,7 +134,7 @@ def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
         if reason or index < system_count:
             yield index, reason or "system prompt"
         elif is_in_unmovable_unit:
-            yield index, "nothing can be written before the message that holds it in its place"
+            yield index, "held in its place by a message that nothing can precede"
 
 
 def _unit_reason(
@@ -182,16 +182,16 @@ def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
         end = min(int(before), len(messages))
     if end is None:
         raise UsageError(
-            f"--freeze-before {before!r} is neither a message id here nor a number of messages"
+            f"--freeze-before {before!r} is neither a message id nor a number of messages"
         )
-    yield from ((index, "before the point of --freeze-before") for index in range(end))
+    yield from ((index, "protected by --freeze-before") for index in range(end))
 
 
 def _protected_prefix(messages: Sequence[Message], fits: Fits) -> Iterator[tuple[int, str]]:
     cuts = cut_points(messages)
     n_fitting = bisect_left(cuts, 1, key=lambda cut: int(not fits(messages[:cut])))
     for index in range(cuts[n_fitting - 1] if n_fitting else 0):
-        yield index, "in the prefix that --keep-prefix leaves alone"
+        yield index, "protected by --keep-prefix"
 
 
 def _pinned(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:
@@ -218,7 +218,7 @@ def _compile_pin(pin: str) -> re.Pattern[str]:
         return re.compile(pin)
     except re.error as error:
         raise UsageError(
-            f"--pin {pin!r} is neither a message id here nor a regular expression: {error}"
+            f"--pin {pin!r} is neither a message id nor a regular expression: {error}"
         ) from error
 
 

@@ -153,7 +153,7 @@ def parse_texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str | os.PathLike):
         return (parse_text(value),)
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
-        raise UsageError(f"{value!r} is not a list of texts; pass a list of str")
+        raise UsageError(f"{value!r} is not a list of strings; pass a list of str")
     return tuple(map(parse_text, value))
 
 
@@ -165,7 +165,7 @@ def parse_count(value: object) -> int:
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
     fraction = fraction_of(number)
     if fraction is None or fraction.denominator != 1 or not 0 <= fraction <= MAX_INT64:
-        raise UsageError(f"{value!r} is not a whole number from 0 on; pass an int")
+        raise UsageError(f"{value!r} is not a non-negative integer; pass an int")
     return fraction.numerator
 
 

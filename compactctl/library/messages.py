@@ -68,7 +68,7 @@ def compact_messages(
     if not lines:
         return CompactedMessages()
     if summarizer is not None and "summarize" not in _stage_names(recipe):
-        raise UsageError("a summarizer needs the stage summarize, which is not to run")
+        raise UsageError("a summarizer needs the stage summarize; add it to the stages")
     compacted = compact_lines(
         lines,
         InputOptions(path="messages", format=format),
@@ -118,8 +118,8 @@ def _check_messages(
         if isinstance(part, ToolResultPart):
             index = before[part_index.message].line
             raise NotUnderstoodError(
-                f"messages[{index}]: is the result of a tool call that is not before it "
-                f"({part.call_id}); add the call, or the stage repair"
+                f"messages[{index}]: is a tool result without its call before it "
+                f"({part.call_id}); add the call, or run the stage repair"
             )
 
 
@@ -154,7 +154,9 @@ def _encode_message(index: int, message: object) -> bytes:
     try:
         return json.dumps(message, allow_nan=False).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"messages[{index}]: is not JSON ({error}); pass plain objects") from error
+        raise UsageError(
+            f"messages[{index}]: cannot be written as JSON ({error}); pass plain objects"
+        ) from error
 
 
 def _function_summarizer(summarizer: Callable[[str], str]) -> Summarizer:

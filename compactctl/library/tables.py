@@ -81,7 +81,7 @@ def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
         raise UsageError(f"{column!r} is not a column; there are {', '.join(names) or 'none'}")
     duplicate = next((name for name in ADDED_COLUMNS if name in names), None)
     if duplicate is not None:
-        raise UsageError(f"there is a column {duplicate!r} already; rename or drop it")
+        raise UsageError(f"column {duplicate!r} already exists; rename or drop it")
     column_type = batch.schema.field(column).type
     if not (is_text(column_type) or is_structs(column_type)):
         raise UsageError(f"{column!r} holds {column_type}; it takes lists of structs, or JSON text")
@@ -113,7 +113,7 @@ def _failed_row(value: object, reason: str) -> _CompactedRow:
 def _successful_row(before: object, after: object, compacted: CompactedLines) -> _CompactedRow:
     if compacted.opaque:
         raise NotUnderstoodError(
-            f"holds what is not a message of this format: {compacted.opaque[0].damage}"
+            f"contains something that is not a message of this format: {compacted.opaque[0].damage}"
         )
     return _CompactedRow(
         value=after,

@@ -160,7 +160,7 @@ class _CounterProcess:
     def _split_lines(self, output: bytearray, expected: int) -> list[bytes]:
         lines = bytes(output).split(b"\n")
         if len(lines) != expected + 1 or lines[-1]:
-            raise self._error("printed more lines than it was given; it must print one for each")
+            raise self._error("printed more lines than it was given; print one for each")
         return lines[:-1]
 
     def _parse_count(self, line: bytes) -> int:

@@ -59,10 +59,10 @@ def resolve_address(url: str, *, allow_network: bool) -> Address:
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
         raise UsageError(f"--base-url {url}: must be a URL, e.g. http://127.0.0.1:8080/v1")
     if parts.username or parts.password:
-        raise UsageError("--base-url: a password does not belong there; see --api-key-env")
+        raise UsageError("--base-url: contains a password; use --api-key-env instead")
     if not all("!" <= letter <= "~" for letter in parts.path):
         raise UsageError(
-            f"--base-url {url}: its path contains a blank or a non-ASCII letter; percent-encode "
+            f"--base-url {url}: its path contains a space or a non-ASCII letter; percent-encode "
             "it, e.g. %C3%A9 for é"
         )
     ips = _resolve(parts.hostname)
@@ -116,7 +116,7 @@ def server_asker(
     address = resolve_address(url, allow_network=allow_network)
     key = _key(key_variable) if key_variable else ""
     if key and not (address.is_local or address.is_secure):
-        raise UsageError(f"--base-url {url}: a key would be sent in the clear; use https")
+        raise UsageError(f"--base-url {url}: the API key would be sent unencrypted; use https")
     return partial(_ask, Server(address=address, model=model, key=key, timeout=timeout))
 
 
@@ -130,7 +130,7 @@ def _key(variable: str) -> str:
         raise UsageError(f"--api-key-env {variable}: variable not set or empty")
     if not all("!" <= letter <= "~" for letter in key):
         raise UsageError(
-            f"--api-key-env {variable}: the key contains a blank, a control character or a "
+            f"--api-key-env {variable}: the key contains a space, a control character or a "
             "non-ASCII letter; copy it again"
         )
     return key

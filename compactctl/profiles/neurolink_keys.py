@@ -83,7 +83,7 @@ def stage_table(entry: object) -> Mapping[str, Any]:
     if isinstance(entry, str):
         entry = {"stage": entry}
     if not isinstance(entry, Mapping) or not isinstance(entry.get("stage"), str):
-        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entry!r}')
+        raise UsageError(f'write a stage as {{stage = "prune"}}, not {entry!r}')
     return entry
 
 

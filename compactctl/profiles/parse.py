@@ -181,7 +181,7 @@ def parse_stage(entries: object) -> ProfileStage:
 
 def _parse_level(entries: object, trigger: Trigger) -> LevelRule:
     if not isinstance(entries, Mapping):
-        raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
+        raise UsageError('write a level as {name = "warning", when = "ratio >= 0.8"}')
     check_keys(entries, _LEVEL_KEYS, "a level")
     table = SettingsTable(entries)
     condition = str(entries.get("when", "always"))
@@ -197,7 +197,7 @@ def _parse_budget(entries: Mapping[str, Any]) -> BudgetRule:
     multiplier = table.get("multiply_by", _factor, Fraction(1))
     usable = multiplier / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
-        raise UsageError("[budget] leaves more or less than a share of the input to be used")
+        raise UsageError("[budget] must leave more than 0 and at most all of the input")
     reserve = table.get("reserve", non_negative_int, None)
     max_reserve = table.get("reserve_max", non_negative_int, None)
     if max_reserve is None and reserve is None:

@@ -63,7 +63,7 @@ def _nothing_between(options: CollapseOptions) -> SkippedStage:
     detail = "--collapse-unit steps" if unit == "turn" else "--stages truncate"
     return SkippedStage(
         stage=NAME,
-        reason=f"there is no {unit} between {first} and the last",
+        reason=f"no {unit} between {first} and the last",
         detail=f"{detail} also works inside of turns",
     )
 

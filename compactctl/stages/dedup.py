@@ -128,7 +128,7 @@ def _check_notice(notice: str) -> None:
     one_line = notice.startswith("[") and notice.endswith("]") and "\n" not in notice
     if not (one_line and "{path}" in notice):
         raise UsageError(
-            f"--dedup-notice {notice!r} would not be recognized as a notice later;"
+            f"--dedup-notice {notice!r} cannot be recognized later;"
             " write one line in square brackets with {path} in it"
         )
 

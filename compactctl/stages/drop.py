@@ -35,9 +35,7 @@ def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Propo
     The reasoning that led to such calls is hidden with them.
     """
     if not options.tools:
-        return SkippedStage(
-            stage=NAME, reason="no tool is named", detail="name one with --drop-tools"
-        )
+        return SkippedStage(stage=NAME, reason="no tool named", detail="name one with --drop-tools")
     ids = hideable(view, _droppable_ids(view.messages, options.tools))
     if not ids:
         reason = (

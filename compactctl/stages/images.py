@@ -46,7 +46,7 @@ def propose(
     """Propose to replace all images but the newest that fit the limits."""
     image_parts = tuple(_image_parts(view))
     if not image_parts:
-        return SkippedStage(stage=NAME, reason="there are no images")
+        return SkippedStage(stage=NAME, reason="no images")
     limits = f"{options.max_images:,} images and {options.max_bytes:,} bytes of them"
     reason = f"older than the newest {limits}"
     rewrites = tuple(_rewrites(view, meter, options, image_parts, reason))

@@ -141,7 +141,7 @@ def _parse_weight(text: str) -> tuple[str, int]:
         weight = None
     if weight is None or kind.strip() not in KINDS:
         raise UsageError(
-            f"--prioritize-weights {text!r} is not a kind and a number, such as tool_results=10; "
+            f"--prioritize-weights {text!r} is not a kind and a number, e.g. tool_results=10; "
             f"kinds are {', '.join(KINDS)}"
         )
     return kind.strip(), weight

@@ -111,7 +111,7 @@ def _parse(path: Path, data: bytes) -> dict[str, object]:
     import tomllib
 
     if len(data) > _MAX_BYTES:
-        raise UsageError(f"{path}: has more than {_MAX_BYTES:,} bytes; settings are shorter")
+        raise UsageError(f"{path}: has more than {_MAX_BYTES:,} bytes, too many for settings")
     try:
         # Some editors write a byte order mark.
         return tomllib.loads(data.decode("utf-8-sig"))
@@ -119,9 +119,9 @@ def _parse(path: Path, data: bytes) -> dict[str, object]:
         line = data.count(b"\n", 0, error.start) + 1
         raise _unreadable(path, f"line {line} is not UTF-8; save the file as UTF-8") from error
     except RecursionError as error:
-        raise _unreadable(path, "nested too deeply; take that out") from error
+        raise _unreadable(path, "nested too deeply; simplify it") from error
     except ValueError as error:
-        raise _unreadable(path, f'{error}; write them as TOML, as model = "o3"') from error
+        raise _unreadable(path, f'{error}; write TOML, e.g. model = "o3"') from error
 
 
 def _unreadable(path: Path, why: str) -> UsageError:

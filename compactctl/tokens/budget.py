@@ -188,8 +188,8 @@ def parse_target(target: object) -> TargetSize:
         return TargetSize(value=float(size), unit="ratio")
     if size < MIN_TOKEN_TARGET:
         raise UsageError(
-            f"the target {target!r} is ambiguous; write a share with its sign, as 60% (all of it is"
-            f" 100%), or at least {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
+            f"the target {target!r} is ambiguous; write a share with its sign, as 60% (100% is "
+            f"all of it), or at least {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
         raise UsageError(f"the target {target!r} is not a whole number of tokens")

@@ -202,7 +202,7 @@ def _parse_condition(text: str) -> Condition:
 
 def _check_ratio(text: str, ratio: Fraction) -> None:
     if ratio > 1:
-        raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
+        raise UsageError(f"the trigger {text!r} fires too late; a ratio is at most 1")
 
 
 def _parse_bare_number(text: str) -> Condition:

@@ -52,7 +52,7 @@ def system_line(error: OSError) -> str:
 
 def state_line(error: BaseException) -> str:
     """Return the state on disk after an interruption; the error's notes say what was done."""
-    return safe_text("; ".join(getattr(error, "__notes__", ())) or "nothing is half written")
+    return safe_text("; ".join(getattr(error, "__notes__", ())) or "no file is left half-written")
 
 
 def bug_report(error: BaseException, arguments: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ def growth_lines(
     )
     for project in growth.recounted:
         yield (
-            f"{display_name(project)}: counted with another counter than in the baseline, so "
-            "nothing is known of growth; write the baseline again"
+            f"{display_name(project)}: counted with a different counter than the baseline, so "
+            "growth is unknown; write a new baseline"
         )
     if not growth.compared and not growth.recounted:
         yield "nothing could be compared: no project is both here and in the baseline"

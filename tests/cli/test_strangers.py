@@ -37,7 +37,7 @@ def test_a_folder_that_others_may_write_is_told(
 ) -> None:
     archive_folder(compacted).chmod(mode)
     (warning,) = warnings_of(ask, reader, compacted)
-    assert warning.startswith(f"{archive_folder(compacted)}: other users may write there")
+    assert warning.startswith(f"{archive_folder(compacted)}: other users can write there")
     assert "compactctl verify --repair" in warning
 
 
@@ -56,7 +56,7 @@ def test_verify_tells_and_repairs_it(ask: Ask, compacted: Path) -> None:
     archive_folder(compacted).chmod(0o777)
     shown = ask("verify", compacted)
     assert (shown.code, "repairable: " in shown.out) == (1, True)
-    assert "other users may write there" in shown.out
+    assert "other users can write there" in shown.out
     assert ask("verify", "--repair", compacted).code == 0
     assert warnings_of(ask, ("log",), compacted) == []
 
@@ -64,7 +64,7 @@ def test_verify_tells_and_repairs_it(ask: Ask, compacted: Path) -> None:
 def test_a_rewind_tells_it_too(ask: Ask, compacted: Path) -> None:
     archive_folder(compacted).chmod(0o777)
     shown = ask("rewind", compacted)
-    assert (shown.code, "other users may write there" in shown.err) == (0, True)
+    assert (shown.code, "other users can write there" in shown.err) == (0, True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

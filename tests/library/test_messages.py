@@ -175,7 +175,7 @@ ANTHROPIC_RESULT = {"type": "tool_result", "tool_use_id": "c1", "content": "done
         ({"role": "user", "content": {"text": "hi"}}, NotUnderstoodError, "content of type dict"),
         ({"role": "user", "content": 5}, NotUnderstoodError, "content of type int"),
         ({"role": "robot", "content": "hi"}, NotUnderstoodError, "openai-chat"),
-        (RESULT, NotUnderstoodError, r"the result of a tool call that is not before it \(c1\)"),
+        (RESULT, NotUnderstoodError, r"is a tool result without its call before it \(c1\)"),
         ("hi", UsageError, "is str, not a dict"),
         (None, UsageError, "is NoneType, not a dict"),
         (["role", "user"], UsageError, "is list, not a dict"),
@@ -198,7 +198,9 @@ def test_what_is_no_list_is_refused(wrong: Any) -> None:
 
 def test_the_result_of_a_call_in_another_format() -> None:
     messages = [{"role": "user", "content": [ANTHROPIC_RESULT]}]
-    with pytest.raises(NotUnderstoodError, match=r"messages\[0\]: is the result of a tool call"):
+    with pytest.raises(
+        NotUnderstoodError, match=r"messages\[0\]: is a tool result without its call"
+    ):
         compactctl.compact_messages(messages, format="anthropic-messages")
     assert compactctl.compact_messages([USER, RESULT], stages=["repair"])[0] is USER
 
@@ -238,7 +240,7 @@ def test_a_target_out_of_reach_is_told_and_raises_where_it_is_required() -> None
     left = compactctl.compact_messages(messages, target="1k")
     assert (left, left.fits, left.limit) == (messages, False, 1_000)
     assert left.tokens > 1_000
-    with pytest.raises(DoesNotFitError, match=rf"{left.tokens:,} tokens .* limit of 1,000;"):
+    with pytest.raises(DoesNotFitError, match=rf"{left.tokens:,} tokens are left .* of 1,000;"):
         compactctl.compact_messages(messages, target="1k", require_fit=True)
     assert compactctl.compact_messages(LONG, target=9_000, require_fit=True).fits
     assert compactctl.compact_messages([], require_fit=True).fits

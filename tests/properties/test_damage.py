@@ -1,4 +1,4 @@
-"""Damage and sudden death: the way back is proven or refused, and nothing is half written."""
+"""Damage and sudden death: the way back is proven or refused, and no file is left half-written."""
 
 from functools import partial
 from pathlib import Path

@@ -118,7 +118,7 @@ def test_an_archive_of_a_session_that_was_renamed_is_found(home: Home, ask: Ask)
     renamed = path.rename(path.with_name(f"{Said(name='other').id}.jsonl"))
     outcome = ask("verify", path.parent)
     assert outcome.code == 1
-    assert "named for what the transcript was called before" in outcome.out
+    assert "under an earlier name of the transcript" in outcome.out
     assert ask("verify", path.parent, "--repair").code == 0
     assert archive_folder(renamed).is_relative_to(state_of(home))
     assert ask("rewind", renamed, "--check").code == 0

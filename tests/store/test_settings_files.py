@@ -83,7 +83,7 @@ def test_a_shared_file_that_is_too_long_is_passed_over(project: Path) -> None:
     path.write_text(text + "#" * ((1 << 20) - len(text)))
     assert read_settings(path).table == {}
     path.write_text(text + "#" * ((1 << 20) - len(text) + 1))
-    with pytest.raises(UsageError, match="more than 1,048,576 bytes; settings are shorter"):
+    with pytest.raises(UsageError, match="more than 1,048,576 bytes, too many for settings"):
         read_settings(path)
     assert tables(project) == []
 
@@ -93,8 +93,8 @@ def test_a_shared_file_that_is_too_long_is_passed_over(project: Path) -> None:
     [
         (b"a = 1\n\nb = '\xff'\n", "line 3 is not UTF-8; save the file as UTF-8"),
         (b"\n'\xff'", "line 2 is not UTF-8; save the file as UTF-8"),
-        (b"a = " + b"[" * 5_000, "nested too deeply; take that out"),
-        (b"a = \n", 'Invalid value (at line 1, column 5); write them as TOML, as model = "o3"'),
+        (b"a = " + b"[" * 5_000, "nested too deeply; simplify it"),
+        (b"a = \n", 'Invalid value (at line 1, column 5); write TOML, e.g. model = "o3"'),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told(tmp_path: Path, data: bytes, why: str) -> None:

@@ -65,7 +65,7 @@ def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:
 def _read(path: str) -> str:
     if not Path(path).is_file():
         names = ", ".join(TEMPLATES)
-        raise UsageError(f"--template {path}: no such file, and no such template ({names})")
+        raise UsageError(f"--template {path}: no such file or template ({names})")
     text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace")
     template_from(text)
     return text

@@ -100,7 +100,7 @@ def check_options(options: BatchOptions) -> None:
         )
     share = options.gates.fail_over
     if share is not None and not 0 <= share < math.inf:
-        raise UsageError(f"--fail-over {share:g}: must be a share, e.g. 0.8")
+        raise UsageError(f"--fail-over {share:g}: must be a share, e.g. 80%")
     if options.input.format is not None:
         format_named(options.input.format)
     if counter := counter_asked_for(options.recipe.measure):

@@ -127,7 +127,7 @@ def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
     for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
         size += sum(map(column_bytes, batch.columns))
         if size > TEXT_LIMITS.max_bytes:
-            raise NotUnderstoodError(f"{path}: unpacks to more than a report holds")
+            raise NotUnderstoodError(f"{path}: is too large for a report when unpacked")
         yield from batch.to_pylist()
 
 

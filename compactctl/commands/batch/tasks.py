@@ -117,7 +117,7 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
         if resolved in owners:
             raise UsageError(
                 f"{name}: would be the output of both {owners[resolved]} and {item.path}; name "
-                "the folder above both, or use an --out for each"
+                "their parent folder, or a separate --out for each"
             )
         owners[resolved] = item.path
     return names

@@ -194,7 +194,7 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
     store = store_of(target)
     if store is not None:
         raise UsageError(
-            f"{target}: inside a client's session store ({store}); the client would take the "
+            f"{target}: inside a client's session store ({store}); the client would mistake the "
             "copy for the original; write elsewhere with -o, or use --in-place"
         )
 

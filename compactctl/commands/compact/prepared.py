@@ -115,6 +115,4 @@ def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
     """Return a warning about archives that a pipe cannot carry."""
     if source.path is None or not history.archived_chain:
         return ()
-    return (
-        f"a pipe takes no archive: the operations before stay in {archive_folder(source.path)}",
-    )
+    return (f"a pipe takes no archive: earlier operations stay in {archive_folder(source.path)}",)

@@ -163,7 +163,7 @@ def _pins(result: CompactResult) -> Iterator[str]:
     reasons = {row.reason for row in result.requested.fates}
     for pin in result.options.recipe.protect.pins:
         if pin not in ids and pin_reason(pin) not in reasons:
-            yield f"--pin {pin}: no message stays because of it; check the id or the pattern"
+            yield f"--pin {pin}: matches no message; check the id or the pattern"
 
 
 def _tools(result: CompactResult) -> Iterator[str]:

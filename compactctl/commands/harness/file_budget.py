@@ -120,5 +120,5 @@ def _tokens(text: str) -> int:
         return 0
     size = parse_token_size(text)
     if size is None or size.denominator != 1:
-        raise UsageError(f"--used {text}: is not a number of tokens; write it as 50000 or 50k")
+        raise UsageError(f"--used {text}: not a number of tokens; write it as 50000 or 50k")
     return size.numerator

@@ -139,7 +139,9 @@ def apply_changes(result: IntegrateResult) -> None:
     fs = FileSystem()
     for change in result.changes:
         if _content(change.path) != change.before:
-            raise ChangedError(f"{change.path}: changed meanwhile; run the command again")
+            raise ChangedError(
+                f"{change.path}: changed while compactctl was running; run the command again"
+            )
     for change in result.changes:
         if change.after is None:
             # Delete what a symbolic link points to; the link is the user's.
@@ -233,7 +235,7 @@ def _settings(
         new = _with_ours(text or EMPTY, request, client_files, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
-            f"{client_files.settings}: {error}; fix it, or see with --print what to add"
+            f"{client_files.settings}: {error}; fix it, or add by hand what --print shows"
         ) from error
     if copy_content is None and new != before and (like != EMPTY or not is_set_up):
         yield FileChange(path=copy, before=None, after=before)

@@ -110,7 +110,7 @@ class ProjectHistory:
         messages = _messages(chosen, "all")
         versions = [viewed for viewed in messages if viewed.message.id == message]
         if not versions:
-            raise UsageError(f"the session has no message {_line(message)!r}; search gives ids")
+            raise UsageError(f"the session has no message {_line(message)!r}; search returns ids")
         version = next((viewed for viewed in versions if viewed.hidden is not None), versions[0])
         text = mask_secrets(_text(version))
         start = max(0, offset)
@@ -150,7 +150,7 @@ class ProjectHistory:
             where = "on this machine" if self.all_projects else "of this project"
             why = "several sessions" if candidates else "no session"
             what = f" whose id is or begins with {_line(reference)!r}" if reference else ""
-            raise NoInputError(f"there is {why} {where}{what}; list them for their ids")
+            raise NoInputError(f"there is {why} {where}{what}; list the sessions for their ids")
         return candidates[0]
 
     def _allowed(self) -> Iterator[Session]:
@@ -189,7 +189,7 @@ def _path(session: Session) -> str:
     """Return the path by which the session is read. NoInputError if a file has that name."""
     path = path_of(session)
     if session.entry.n_bytes is None and os.path.lexists(path):
-        raise NoInputError(f"a file of this folder is called {_line(path)!r}, as the session is")
+        raise NoInputError(f"a file in this folder is named {_line(path)!r}, like the session")
     return path
 
 

@@ -235,7 +235,7 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
     if doubt is None:
         return ""
     report = f"line {messages[doubt.index].line + 1}: reported usage of {doubt.context:,} tokens"
-    contents = f"the {doubt.contents:,} tokens counted of what was sent"
+    contents = f"the {doubt.contents:,} tokens counted in that request"
     why = {
         "below its contents": f"is less than {contents}",
         "does not grow": f"does not grow with {contents}",
@@ -246,7 +246,7 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
     if doubt.is_used:
         return f"{report} {why}; the higher figure is used"
     reports = "1 report is" if doubt.reports == 1 else f"{doubt.reports:,} reports are"
-    return f"{report} {why}; {reports} not believed, the count is used"
+    return f"{report} {why}; {reports} ignored, the count is used"
 
 
 def _told_on(messages: Sequence[Message], calibration: Calibration, refusal: Refusal | None) -> str:
@@ -407,7 +407,7 @@ def _from_before(
         max_restored=restored.most + first_overhead - overhead,
         hidden_reasoning=round(sum(map(framed.total, messages))) - stored,
         frames=stored - size.counted,
-        source=f"inferred from the usage reported on line {line}, of what is sent no more",
+        source=f"inferred from the usage reported on line {line}, of content no longer sent",
     )
     return _since_cleared(transcript, messages, measured, estimated)
 

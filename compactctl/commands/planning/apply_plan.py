@@ -139,7 +139,9 @@ def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> t
     matched_rows: list[_Matched] = []
     for row in plan.messages:
         if not remaining_ids:
-            raise UsageError(f"the plan writes {row.id} behind the last message; put it before one")
+            raise UsageError(
+                f"the plan writes {row.id} after the last message; put it before a message"
+            )
         matched_rows.append(_Matched(row=row, before=remaining_ids[0]))
         if row.written is None:
             remaining_ids.pop(0)
@@ -152,7 +154,7 @@ def _check_names(plan: PlanFile) -> None:
     names: set[MessageId] = set()
     for row in plan.messages:
         if row.id in names:
-            raise UsageError(f"the plan has two entries {row.id}; remove one of them")
+            raise UsageError(f"the plan has two entries for {row.id}; remove one of them")
         names.add(row.id)
 
 
@@ -264,8 +266,8 @@ def _check_standing(
     for group, hidden in behind.items():
         if group not in standing:
             raise UsageError(
-                f"{decided.where(hidden[0].before)} is hidden behind {group}, which the plan does "
-                "not write; write it, keep the message, or take its group out"
+                f"{decided.where(hidden[0].before)} is hidden behind {group}, which is not in the "
+                "plan; add it, keep the message, or remove its group"
             )
     for group, item in standing.items():
         if group not in behind:
@@ -278,7 +280,7 @@ def _rewriting(matched: _Matched, decided: _Decided) -> Iterator[Replace]:
     planned, message = matched.row, decided.messages[matched.before]
     if planned.group is None or not planned.texts:
         raise UsageError(
-            f"{decided.where(matched.before)} has no text to be rewritten to; keep or hide it"
+            f"{decided.where(matched.before)} has no replacement text; keep or hide it"
         )
     why = message.locks.immutable_reason or ("system prompt" if message.id in decided.front else "")
     if why:
@@ -382,8 +384,8 @@ def _check_pairs(decided: _Decided, after: Sequence[Message]) -> None:
         orphan = min(new)
         other = "result" if orphan.kind == "call" else "call"
         raise UsageError(
-            f"message {orphan.message} would keep a tool {orphan.kind} without its {other}; "
-            "give both one fate"
+            f"message {orphan.message} would keep a tool {orphan.kind} without its {other}; give "
+            "both the same fate"
         )
 
 

@@ -176,7 +176,7 @@ def parse_shard(text: str) -> Shard:
     """Read ``2/8``. Raises UsageError for anything else."""
     match = _SHARD.fullmatch(text.strip())
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"{text!r}: not a shard; write 2/8 for the second of eight")
+        raise UsageError(f"{text!r} is not a shard; write it as 2/8, the second of eight")
     return Shard(int(match[1]), int(match[2]))
 
 

@@ -395,7 +395,7 @@ def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str
     why = "" if first is None else f" (line {first.line + 1}: {first.damage})"
     option = "--messages-at" if ":" in name else "--format"
     raise NotUnderstoodError(
-        f"{where}: nothing in it is {name}{why}; name another with {option}, or leave it out"
+        f"{where}: contains no {name}{why}; name another with {option}, or leave it out"
     )
 
 
@@ -411,7 +411,9 @@ def check_strict(transcript: Transcript, options: InputOptions) -> None:
         shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
         n_more = len(transcript.opaque) - 5
         more = f" and {n_more} more" if n_more > 0 else ""
-        raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
+        raise NotUnderstoodError(
+            f"{name}: {shown}{more}; leave out --strict to keep them unchanged"
+        )
     unread = describe_unread(transcript.unread)
     if unread:
         raise NotUnderstoodError(f"{name}: {unread}; leave out --strict to measure the rest")

@@ -40,8 +40,8 @@ def leads_over_appended(history: OperationHistory, target: Sequence[OperationSte
     kinds = {is_appended(steps[step_id]) for step_id in current_ids ^ target_ids}
     if kinds == {True, False}:
         raise UsageError(
-            f"{history.where}: some of what would be undone was appended and some was not; "
-            "go there one step after another, with compactctl rewind"
+            f"{history.where}: some of these operations were appended and some were not; "
+            "undo one at a time with compactctl rewind"
         )
     return kinds == {True}
 

@@ -113,7 +113,7 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     if groups and not problem:
         raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(groups)}")
     if problem or options.to or options.group:
-        text = f"{options.input.path}: there is no archive beside it and no compaction inside it"
+        text = f"{options.input.path}: no archive beside it and no compaction in it"
         raise ArchiveError(problem or text)
     content = Content.from_chunks(source.lines)
     return RewindResult(
@@ -302,8 +302,8 @@ def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, 
     """Return the warning that a state which is still compacted is written without its archive."""
     if history.archive is None or not (history.archived and target.chain):
         return ()
-    what = "the restored state is still compacted and takes no archive along"
-    return (f"{what}: the operations before stay in {history.archive.folder}",)
+    what = "the restored state is still compacted, and a pipe takes no archive"
+    return (f"{what}: earlier operations stay in {history.archive.folder}",)
 
 
 def _publish(
@@ -386,5 +386,5 @@ def _no_way_back(source: Source, path: str) -> str:
     )
     if not candidates:
         return ""
-    text = f"{path}: there is no archive beside it and no compaction inside it"
+    text = f"{path}: no archive beside it and no compaction in it"
     return f"{text}; did you mean {candidates[-1]}?"

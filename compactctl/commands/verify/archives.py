@@ -124,7 +124,7 @@ def _operations(
         except _NOT_LOOKED_INTO as error:
             findings.append(_refused(error))
         except CompactctlError as error:
-            text = f"{error}; it is not named as an archive is, and nothing depends on it"
+            text = f"{error}; it is not named like an archive, and nothing depends on it"
             findings.append(Finding(severity="note", text=text))
 
 
@@ -211,7 +211,7 @@ def _free_numbers(contents: FolderContents, well_named: Collection[Path]) -> lis
 
 
 def _copy(archive: _FoundArchive, *, is_stray: bool) -> Finding:
-    what = f"{archive.path}: holds operation {archive.operation.id}, as another archive does"
+    what = f"{archive.path}: holds operation {archive.operation.id}, like another archive"
     if is_stray:
         return Finding(severity="note", text=what)
     text = f"{what}; restore the one that belongs here from a backup"

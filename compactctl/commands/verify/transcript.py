@@ -123,7 +123,9 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
         yield Finding(severity="repairable", text=f"{folder}: has no README")
     yield from _strangers(folder)
     for path in contents.unknown:
-        yield Finding(severity="note", text=f"{path}: is not of compactctl, and was left alone")
+        yield Finding(
+            severity="note", text=f"{path}: was not written by compactctl and was left alone"
+        )
     operation_ids = {file.id for file in contents.archives}
     for path in contents.displaced:
         if not any(path.name.removeprefix("displaced-").startswith(name) for name in operation_ids):
@@ -157,7 +159,7 @@ def _inside(
     """Verify a transcript without archives that holds records of ours."""
     moved = around.folder_of(source)
     if moved is not None:
-        text = f"{moved}: is its archive folder, named for what the transcript was called before"
+        text = f"{moved}: is its archive folder, under an earlier name of the transcript"
         place = (moved, moved.with_name(path.name + SUFFIX))
         return _verified(path, (Finding(severity="repairable", text=text, rename=place),))
     try:
@@ -265,7 +267,7 @@ def _outcomes(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Find
 def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
     """Return the finding for a transcript in no state around its newest operation."""
     text = (
-        f"{loaded.source.path}: was edited since operation {operation.id}, or put back from a "
+        f"{loaded.source.path}: was edited since operation {operation.id}, or restored from a "
         "backup; every state in the archive can be restored"
     )
     return Finding(severity="changed", text=text)
@@ -274,7 +276,7 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
 def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
     others = [other for other in archives.operations if other.id != operation.id]
     if any(operation.id in (other.parent, other.head) for other in others):
-        text = f"operation {operation.id}: the state after it is kept nowhere"
+        text = f"operation {operation.id}: the state after it was not kept"
         return Finding(severity="damaged", text=text)
     text = f"operation {operation.id}: its outcome was never written here, or was replaced"
     return Finding(severity="note", text=text)
@@ -291,7 +293,7 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
         return
     if lines:
         what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
-        text = f"{what} written to the file that was replaced; the next rewind brings them back"
+        text = f"{what} written to the file that was replaced; the next rewind restores them"
         yield Finding(severity="note", text=text)
 
 

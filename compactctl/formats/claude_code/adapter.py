@@ -177,7 +177,7 @@ class _Reader(LineReader):
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self.add_record(with_reported_usage(value, _COUNTS), decoded)
             else:
-                self.builder.add_opaque(decoded, "a JSON value of no known type")
+                self.builder.add_opaque(decoded, "a JSON value of unknown type")
 
     def add_record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         if record["type"] == REQUEST:

@@ -116,7 +116,7 @@ def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> No
                 boundary = decoded.index if boundary_of(record) == Boundary() else boundary
     if any(line_by_uuid.get(name, boundary) < boundary for name in included):
         raise UsageError(
-            f"of a file this large the client reads nothing before its own compaction on line "
+            "of a file this large the client reads nothing before its compaction on line "
             f"{boundary + 1:,}"
         )
 

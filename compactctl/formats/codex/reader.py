@@ -119,7 +119,7 @@ class CodexReader(LineReader):
     def _with_lock(self, message: Message) -> Message:
         if message.id not in self.history.unreplaceable:
             return message
-        return message.as_unmovable("what stands in its place would be a turn to the client")
+        return message.as_unmovable("the client would take its replacement for a turn")
 
     def _enveloped(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
@@ -224,7 +224,7 @@ class CodexReader(LineReader):
         self.builder.add_metadata("turn_context", decoded.n_bytes)
 
     def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
-        kind = text_or_none(payload.get("type")) or "event of no type"
+        kind = text_or_none(payload.get("type")) or "event without a type"
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)

@@ -117,7 +117,7 @@ def event_draft(
             draft = MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
         case "session.context_cleared":
             parts = text_parts(data, "initialMessage")
-            reason = "it stands where the client started anew"
+            reason = "the client starts its context there"
             draft = MessageDraft(
                 role="user", parts=parts, is_injected=True, unmovable_reason=reason
             )

@@ -36,7 +36,7 @@ class PiReader(LineReader):
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-                self.builder.add_opaque(decoded, "a JSON value of no known type")
+                self.builder.add_opaque(decoded, "a JSON value of unknown type")
             elif value["type"] == "session":
                 self._header(value, decoded)
             else:

@@ -23,7 +23,7 @@ from compactctl.stages.support.replacement import Rewrite, can_rewrite, propose_
 from compactctl.stages.support.stage import StageOptions
 from compactctl.summaries.digest.in_place import InPlaceResult
 
-_REASON = "shortened to the lines that will be needed again"
+_REASON = "shortened to the lines likely to be needed again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,8 +197,7 @@ def open_regular(path: Path) -> BinaryIO:
 def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what is checked
     if not is_within:
         raise IntegrityError(
-            f"{path}: holds more than the state that its operation names; "
-            "restore the file from a backup"
+            f"{path}: contains more than its operation recorded; restore the file from a backup"
         )
 
 
@@ -223,7 +222,9 @@ def open_parquet(
 
     file = pq.ParquetFile(stream)
     if schema is not None and not file.schema_arrow.equals(schema):
-        raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
+        raise ArchiveError(
+            f"{path}: its columns are not those of an archive; restore it from a backup"
+        )
     end, repeating = path.stat().st_size, set()
     for _, chunk in column_chunks(file.metadata, columns.__contains__):
         start, size = chunk_span(chunk)

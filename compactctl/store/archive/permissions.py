@@ -47,13 +47,13 @@ def tamper_warning(folder: Path) -> str | None:
         return None
     if is_writable:
         return (
-            f"{folder}: other users may write there and so change what is restored; "
-            "take that from them with compactctl verify --repair"
+            f"{folder}: other users can write there and change what is restored; fix it with "
+            "compactctl verify --repair"
         )
     if owner not in {os.geteuid(), ROOT}:
         return (
-            f"{folder}: belongs to another user (uid {owner}), who may change what is restored; "
-            "make it yours with chown, or copy it together with the transcript"
+            f"{folder}: belongs to another user (uid {owner}), who could change what is "
+            "restored; make it yours with chown, or copy it together with the transcript"
         )
     return None
 

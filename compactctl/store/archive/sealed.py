@@ -137,7 +137,7 @@ def _bounded(texts: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
 
 def _too_large(path: Path) -> ArchiveError:
-    return ArchiveError(f"{path}: unpacks to more than a report holds; move it away")
+    return ArchiveError(f"{path}: is too large when unpacked; move it away")
 
 
 def _seal(texts: Iterable[bytes]) -> bytes:

@@ -22,8 +22,10 @@ from compactctl.store.files.parquet_pages import (
 )
 
 SUFFIX = ".parquet"
-FORMAT = "parquet"
-"""The format named by operations on such files."""
+FORMAT = (
+    "parquet"
+    """The format named by operations on such files."""
+)
 NAMES = (
     "messages",
     "conversations",
@@ -167,7 +169,7 @@ class ParquetDataset:
             table = file.read_row_group(group, columns=[self.column], use_threads=False)
             if _comparable(table.column(0).to_pylist()) != expected:
                 raise IntegrityError(
-                    f"{self.path}: what was written does not read back (row group {group + 1}); "
+                    f"{self.path}: what was written cannot be read back (row group {group + 1}); "
                     "nothing was changed"
                 )
 

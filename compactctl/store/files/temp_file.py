@@ -110,7 +110,7 @@ class TempFile:
         for block in rechunk(content.chunks):
             self.write(block)
         if self.sha256 != content.digest.sha256:
-            raise IntegrityError(f"{self.target}: its content changed while it was written")
+            raise IntegrityError(f"{self.target}: its content changed while it was being written")
 
     @property
     def sha256(self) -> str:
@@ -132,7 +132,8 @@ class TempFile:
         """Read the draft back; IntegrityError unless it holds exactly what was written."""
         if sha256_of(self.path) != self.sha256:
             raise IntegrityError(
-                f"{self.target}: the disk returned other bytes than were written; check the disk"
+                f"{self.target}: the disk returned different bytes than were written; check the "
+                "disk"
             )
 
     def copy_attributes(self, origin: Path) -> tuple[str, ...]:
@@ -164,7 +165,9 @@ class TempFile:
         except OSError as error:
             if self.path.exists():
                 raise
-            return (f"{self.target}: written, but a power cut may take it back ({error.strerror})",)
+            return (
+                f"{self.target}: written, but may be lost in a power failure ({error.strerror})",
+            )
         return ()
 
 

@@ -89,5 +89,5 @@ def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
 
 def _check_appended(path: Path, identity: FileIdentity, data: bytes) -> None:
     if read_appended(path, identity) != data:
-        what = "was written to meanwhile; nothing was changed, run it again"
+        what = "changed while compactctl was running; nothing was written; try again"
         raise ChangedError(f"{path}: {what}")

@@ -133,7 +133,7 @@ class Publication:
                 return None, (what,)
             is_other_disk = error.errno == errno.EXDEV
             advice = (
-                f"let {STATE_VARIABLE} name a folder on its disk, "
+                f"set {STATE_VARIABLE} to a folder on its disk, "
                 if is_other_disk
                 else "write a new file with -o, "
             )

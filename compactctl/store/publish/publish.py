@@ -54,7 +54,7 @@ def publish(  # noqa: PLR0913
     """
     is_copy = content.digest == source.digest
     if drafts and not is_copy and drafts[-1].operation.after != content.digest:
-        raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
+        raise IntegrityError(f"{target}: the new transcript does not match its archive")
     with disk_errors(target, "nothing was changed"):
         output = resolve_output(
             source=source,

@@ -41,7 +41,7 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
     except OSError as error:
         reason = error.strerror or str(error)
         raise DiskError(
-            f"{folder}: {reason}; the full output is not saved; "
-            "name another folder with --spill-dir"
+            f"{folder}: {reason}; the full output was not saved; name another folder with "
+            "--spill-dir"
         ) from error
     return path

@@ -178,7 +178,7 @@ def template_from(text: str) -> Template:
     sections = _marked_sections(text) if is_markdown else _plain_sections(text)
     headings = [section.heading.lower() for section in sections]
     if not headings:
-        raise UsageError("the template has no heading; write one a line, or Markdown headings")
+        raise UsageError("the template has no headings; write one per line, or Markdown headings")
     duplicate = next((heading for heading in headings if headings.count(heading) > 1), None)
     if duplicate is not None:
         raise UsageError(

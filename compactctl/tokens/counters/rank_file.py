@@ -90,7 +90,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
             ranks[token], lines[rank] = rank, number
     missing = next((byte for byte in range(256) if bytes([byte]) not in ranks), None)
     if missing is not None:
-        raise UsageError(f"{path}: no token for the byte 0x{missing:02x}; is the file complete?")
+        raise UsageError(f"{path}: no token for byte 0x{missing:02x}; the file may be incomplete")
     return ranks
 
 

@@ -228,7 +228,7 @@ def _price(name: str, row: SettingsTable) -> Price:
 def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
     value = row.get(key, partial(number, maximum=_MAX_PRICE), default)
     if value is None:
-        raise UsageError(f"{row.location}{key} is missing; give a number, such as {key} = 2.5")
+        raise UsageError(f"{row.location}{key} is missing; give a number, e.g. {key} = 2.5")
     return value
 
 

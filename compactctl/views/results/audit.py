@@ -185,7 +185,7 @@ def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
         return
     if audit.invented is not None:
         lost, read = len(audit.lost_of("read")), audit.known_counts.get("read", 0)
-        yield Fact("read files", f"{lost:,} of {read:,} are named nowhere any more")
+        yield Fact("read files", f"{lost:,} of {read:,} are no longer named anywhere")
     if audit.read_calls:
         yield Fact(
             "looked again",
@@ -239,7 +239,7 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
         text("Looked"),
         text("Seen"),
         number("Tokens"),
-        text("At what it had seen before", "start", min_width=20),
+        text("Read again", "start", min_width=20),
     )
     largest = sorted(audit.rereads, key=lambda reread: -reread.tokens)[:top]
     rows = [

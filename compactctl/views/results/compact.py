@@ -357,7 +357,10 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     done = result.compacted
     yield _rescue_answer(result)
     if result.uncounted:
-        yield f"{result.uncounted:,} tokens of these by the error; not counted in the transcript"
+        yield (
+            f"{result.uncounted:,} tokens of these are from the error, not counted in the "
+            "transcript"
+        )
     yield from assumption_lines(done.measure, done.outcome.size)
     if done.compacted or done.written is not None:
         yield ""

@@ -34,7 +34,7 @@ _MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read"
 _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
 _MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WIDTH, _HEIGHT = 720, 420
-_TITLE = "What sessions went on to name that was still there"
+_TITLE = "What sessions named later that was still in the context"
 _STYLE = """\
 text { font: 12px sans-serif; fill: #222; }
 .title { font-size: 14px; font-weight: bold; }

@@ -212,7 +212,7 @@ def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     yield Fact("used", tokens_text(result.used))
-    share = f"{share_text(result.share)} of what is left"
+    share = f"{share_text(result.share)} of the remaining space"
     yield Fact("for files", f"{tokens_text(result.tokens)}, {share}")
     yield Fact("needed", f"{tokens_text(result.needed)} (estimated from sizes)")
 

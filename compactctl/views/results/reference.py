@@ -100,7 +100,7 @@ def _target_text(target: TargetSize | str) -> str:
 
 
 def _reserve(rule: BudgetRule) -> str:
-    longest = "the longest answer of the model" if rule.use_max_output else ""
+    longest = "the model's maximum output" if rule.use_max_output else ""
     reserve = (
         f"{rule.percent}% of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )

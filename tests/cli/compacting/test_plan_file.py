@@ -188,7 +188,7 @@ REFUSED = {
     ),
     "what stands for others is taken out": (
         lambda rows: remove(rows, fate="written"),
-        "which the plan does not write",
+        "which is not in the plan",
         2,
     ),
     "all that something stands for is kept": (
@@ -198,12 +198,12 @@ REFUSED = {
     ),
     "something is written at the end": (
         lambda rows: rows.append(rows.pop(rows.index(first(rows, fate="written")))),
-        "behind the last message; put it before one",
+        "after the last message; put it before a message",
         2,
     ),
     "a text is wanted where there is none": (
         lambda rows: first(rows, fate="kept").update(fate="rewritten"),
-        "has no text to be rewritten to; keep or hide it",
+        "is to be rewritten without a text",
         2,
     ),
     "a fate is misspelled": (
@@ -218,12 +218,12 @@ REFUSED = {
     ),
     "a message is missing": (
         lambda rows: rows.pop(4),
-        "keep the order of messages and change only fates",
+        "leave its messages in their order and change fates alone",
         8,
     ),
     "the last message is missing": (
         lambda rows: rows.pop(),
-        "lists 38 of 39 messages; keep all of them and change only fates",
+        "lists 38 of 39 messages; leave all of them in it",
         8,
     ),
     "a kind is given to what is there": (
@@ -281,7 +281,7 @@ def test_a_plan_is_refused_when_the_transcript_is_not_as_it_was(
     desk.write_bytes(change(desk.read_bytes()))
     refused = ask("compact", desk, "--plan", plan)
     assert refused.code == 8
-    assert "does not match the plan" in refused.err
+    assert "is not what the plan was made for" in refused.err
 
 
 def test_a_plan_of_another_file_is_refused(

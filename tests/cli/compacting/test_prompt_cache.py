@@ -40,7 +40,7 @@ def test_without_prices_or_changes_less_is_told(ask: Ask, sample: Sample) -> Non
 def test_a_prefix_that_is_kept_stays_in_the_cache(ask: Ask, sample: Sample, stages: str) -> None:
     path, options = sample("codex-session"), ("--target", "16k", "--stages", *stages.split())
     found = document(ask, "compact", path, "-n", "--explain", *options, "--keep-prefix", "30%")
-    reason = "in the prefix that --keep-prefix leaves alone"
+    reason = "protected by --keep-prefix"
     kept = [row["fate"] for row in found["messages"] if row["reason"] == reason]
     assert len(kept) > 1
     assert set(kept) == {"kept"}

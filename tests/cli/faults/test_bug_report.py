@@ -29,7 +29,7 @@ def report(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_it_says_what_failed_and_where(report: str) -> None:
-    assert report.startswith("compactctl: an internal error; nothing is half written.")
+    assert report.startswith("compactctl: an internal error; no file is left half-written.")
     assert "\n  LookupError\n" in report
     assert "\n  stages/dedup.py:" in report
     assert "\n  command: compact --stages --pin\n" in report

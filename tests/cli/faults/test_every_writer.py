@@ -26,7 +26,7 @@ KILLED = {
 }
 # Those that write several files, one after another.
 IN_STEPS = {"batch", "compact with its hidden lines"}
-UNDONE = ("nothing was changed", "nothing was written", "is not saved")
+UNDONE = ("nothing was changed", "nothing was written", "was not saved")
 DISK_ERROR = 74
 
 

@@ -126,7 +126,7 @@ def test_foreign_edits(
     for archive in archives(compacted):
         change_rows(archive, lambda rows: rows[2].update(edits=edits))
     name, *options = (each.replace("GROUP", group) for each in command)
-    assert "its edits cannot be read" in refused(ask, [name, str(compacted), *options], tmp_path)
+    assert "edits cannot be understood" in refused(ask, [name, str(compacted), *options], tmp_path)
 
 
 @pytest.mark.parametrize("command", [("log",), ("rewind", "--check"), ("verify",)], ids=" ".join)
@@ -148,7 +148,7 @@ def test_a_page_that_claims_gigabytes_takes_none(compacted: Path, column: str) -
     claim(archives(compacted)[-1], column, unpacked=(1 << 31) - 1)
     found = compactctl(compacted.parent, "view", compacted.name, "--all", megabytes=1_000)
     assert found.returncode == 7, found.stderr
-    assert "holds more than the state that its operation names" in found.stderr
+    assert "contains more than its operation recorded" in found.stderr
 
 
 @pytest.mark.parametrize("column", ["edits", "tool"])
@@ -166,7 +166,7 @@ def test_a_description_larger_than_what_it_is_of_is_damage(
     name, *options = command
     found = ask(name, compacted, *options)
     assert found.code == 7
-    assert f"{newest}: holds more than the state that its operation names" in found.out + found.err
+    assert f"{newest}: contains more than its operation recorded" in found.out + found.err
 
 
 def test_verify_reads_no_more_of_an_archive_than_is_allowed(ask: Ask, compacted: Path) -> None:

@@ -16,7 +16,7 @@ from cli.faults.limited import compactctl
 from examples import LONG
 
 SENTENCE = (
-    "compactctl: there is not enough memory; nothing is half written: "
+    "compactctl: there is not enough memory; no file is left half-written: "
     "end other programs, raise the limit (ulimit -v), or split the transcript\n"
 )
 

@@ -50,7 +50,7 @@ def test_a_signal_leaves_nothing_behind(
     with signalled(number, operation, at):
         done = compacted(desk)
     assert done.returncode == code
-    assert done.stderr.endswith(b"nothing is half written\n")
+    assert done.stderr.endswith(b"no file is left half-written\n")
     assert b"Traceback" not in done.stderr
     assert desk.read_bytes() == before
     assert _left_over(desk.parent) == []

@@ -132,8 +132,8 @@ def test_an_output_that_cannot_be_saved_is_told(ask: Ask, tmp_path: Path) -> Non
     outcome = ask("harness", "limit-output", "--spill-dir", tmp_path / "taken", stdin=LOG)
     assert (outcome.code, outcome.out) == (74, "")
     assert outcome.err == (
-        f"compactctl: {tmp_path / 'taken'}: File exists; the full output is not saved; "
-        "name another folder with --spill-dir\n"
+        f"compactctl: {tmp_path / 'taken'}: File exists; the full output was not saved; name "
+        "another folder with --spill-dir\n"
     )
 
 

@@ -268,7 +268,7 @@ def test_a_profile_without_room_does_not_stop_the_others(ask: Ask, desk: Path) -
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[budget]\ndivide_by = 0\n", "leaves more or less than a share"),
+        ("[budget]\ndivide_by = 0\n", "must leave more than 0"),
         ('[budget]\ndivide_by = "two"\n', "is not a number"),
         ('stages = [{stage = "truncate", fraction = 5}]\n', "fraction = 5"),
         ("keepRecentRatio = 1.5\n", "keep_ratio = 1.5"),

@@ -10,7 +10,7 @@ from cli.asking import Ask, Sample
 @pytest.mark.parametrize(
     ("options", "warning"),
     [
-        (("--pin", "no such words"), "--pin no such words: no message stays because of it"),
+        (("--pin", "no such words"), "--pin no such words: matches no message"),
         (("--protect-tool", "Nope"), "--protect-tool Nope: no message calls this tool; there are"),
         (("--stages", "dedup", "--prune-min-savings", "5"), "options of prune have no effect"),
     ],

@@ -298,7 +298,7 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
         ("model = true", "model: True is not text"),
         ('model = ["o3"]', "model takes one value"),
         ("[prune.min]\nsavings = 1", "prune-min is not an option"),
-        ("a = " + "[" * 5_000, "settings cannot be read: nested too deeply; take that out"),
+        ("a = " + "[" * 5_000, "settings cannot be read: nested too deeply; simplify it"),
         ("prune" + ".a" * 5_000 + " = 1", "prune-a is not an option"),
         ("model = [", "settings cannot be read: "),
     ],

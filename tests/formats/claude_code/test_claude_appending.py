@@ -110,7 +110,7 @@ def test_of_a_large_file_nothing_before_the_clients_own_compaction_is_read(
     monkeypatch.setattr(limit, size)
     assert ClaudeNativeAppend().lines_to_append(now, goal, "0123456789ab") == block
     monkeypatch.setattr(limit, size - 1)
-    with pytest.raises(UsageError, match=r"before its own compaction on line 3$"):
+    with pytest.raises(UsageError, match=r"before its compaction on line 3$"):
         ClaudeNativeAppend().lines_to_append(now, goal, "0123456789ab")
     hidden = _lines([*start, *compacted, user("u1", "s", "on")])
     assert ClaudeNativeAppend().lines_to_append(now, hidden, "0123456789ab")

@@ -90,9 +90,7 @@ def test_a_format_that_is_asked_for_reads_nothing_else(tmp_path: Path) -> None:
     path = written(tmp_path, {"contents": [{"parts": [{"text": "hi"}]}]}, {"note": "x"})
 
     for read_file in (scan, load):
-        with pytest.raises(
-            NotUnderstoodError, match=r"nothing in it is openai-chat \(line 1"
-        ) as told:
+        with pytest.raises(NotUnderstoodError, match=r"contains no openai-chat \(line 1") as told:
             read_file(InputOptions(path=str(path), format="openai-chat"))
         assert str(told.value).endswith("; name another with --format, or leave it out")
 
@@ -102,7 +100,7 @@ def test_no_format_says_of_nothing_that_it_is_little(known: Format, tmp_path: Pa
     path = written(tmp_path, {"zq": [{"turns": "x"}]})
 
     for read_file in (scan, load):
-        with pytest.raises(NotUnderstoodError, match=f"nothing in it is {known.name}"):
+        with pytest.raises(NotUnderstoodError, match=f"contains no {known.name}"):
             read_file(InputOptions(path=str(path), format=known.name))
 
 

@@ -292,7 +292,7 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
         BOTH,
     ),
     "behind text": (
-        "line 2 has JSON behind other text ('>>> sent')",
+        "line 2 has JSON after other text ('>>> sent')",
         "Sending\n" + "".join(f">>> sent {line}\n" for line in lines(*TALK).splitlines()),
         BOTH,
     ),

@@ -307,7 +307,7 @@ def test_no_more_is_read_than_the_operation_promises(
     monkeypatch.setattr(archive_module, "TEXT_BYTES", 1_000_000)
     promising(archive, rows, n_bytes, n_lines)
     for read in (archived_lines, read_rows):
-        with pytest.raises(IntegrityError, match="holds more than"):
+        with pytest.raises(IntegrityError, match="contains more than"):
             list(read(archive))
 
 
@@ -363,7 +363,7 @@ def test_few_bytes_that_stand_for_many_take_no_memory(archive: Path) -> None:
     assert archive.stat().st_size < 100_000
     held = pa.total_allocated_bytes()
     tracemalloc.start()
-    with pytest.raises(IntegrityError, match="holds more than"):
+    with pytest.raises(IntegrityError, match="contains more than"):
         restore(archive)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -141,7 +141,7 @@ def test_who_may_change_what_is_restored(
     (folder / "shared").unlink()
     warning = tamper_warning(folder)
     assert (warning is not None) == is_writable
-    assert warning is None or "other users may write there" in warning
+    assert warning is None or "other users can write there" in warning
     assert restrict_to_owner(FileSystem(), folder) == ()
     assert (mode(folder), mode(folder / "a"), mode(tmp_path / "shared")) == (0o700, 0o600, 0o666)
     assert not is_open_to_others(folder)

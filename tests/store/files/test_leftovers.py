@@ -105,7 +105,7 @@ def test_the_same_output_is_saved_once_and_nothing_else_is_replaced(tmp_path: Pa
     ):
         save_output(fs, tmp_path / "spill", b"one")
     assert path.read_bytes() == b"mine"
-    with pytest.raises(DiskError, match=r"File exists; the full output is not saved; name an"):
+    with pytest.raises(DiskError, match=r"File exists; the full output was not saved; name an"):
         save_output(fs, path, b"one")
 
 

@@ -53,7 +53,7 @@ def test_lines_are_not_held(path: Path) -> None:
     source = open_input(path)
     path.write_bytes(DATA.replace(b"1", b"7"))
     assert source.lines[0] == b'{"n":0}\n'
-    with pytest.raises(ChangedError, match="changed while it was worked on"):
+    with pytest.raises(ChangedError, match="changed while compactctl was running"):
         list(source.lines)
     path.unlink()
     with pytest.raises(ChangedError):

@@ -112,7 +112,9 @@ def test_the_part_of_a_block_that_was_written_is_cut_off(path: Path, n_bytes: in
 def test_what_another_program_appends_meanwhile_stays(path: Path, call: str) -> None:
     suffix = ".jsonl" if call == "open_append" else repr(BLOCK)[-1]
     fs = Meddling(call, suffix, appending(path, MORE))
-    with pytest.raises(ChangedError, match="was written to meanwhile; nothing was changed"):
+    with pytest.raises(
+        ChangedError, match="changed while compactctl was running; nothing was written"
+    ):
         appended(path, fs)
     assert path.read_bytes() == BEFORE + MORE
     assert not list(path.parent.rglob("*.parquet"))
@@ -121,10 +123,10 @@ def test_what_another_program_appends_meanwhile_stays(path: Path, call: str) -> 
 def test_a_file_that_changed_before_is_not_appended_to(path: Path) -> None:
     source = open_input(path)
     path.write_bytes(BEFORE + MORE)
-    with pytest.raises(ChangedError, match="was written to meanwhile"):
+    with pytest.raises(ChangedError, match="changed while compactctl was running"):
         appended(path, source=source)
     path.write_bytes(BEFORE.replace(b"1", b"7"))
-    with pytest.raises(ChangedError, match="changed while it was worked on"):
+    with pytest.raises(ChangedError, match="changed while compactctl was running"):
         appended(path, source=source)
     assert not list(path.parent.rglob("*.parquet"))
 

@@ -177,4 +177,4 @@ def test_a_folder_of_archives_that_others_may_write_to_is_a_warning(path: Path) 
     assert archive_of(path).warnings == ()
     archive_folder(path).chmod(0o777)
     (warning,) = archive_of(path).warnings
-    assert "other users may write there" in warning
+    assert "other users can write there" in warning

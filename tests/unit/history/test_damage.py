@@ -25,11 +25,11 @@ def transcript(*links: tuple[str, str | None], **fields: Any) -> Transcript:
         ((), None),
         ((("a", None), ("b", "a"), ("c", "a")), None),
         ((("a", None), ("b", None)), None),
-        ((("a", None), ("b", "a"), ("a", None)), "line 21: the record is there twice"),
-        ((("b", "a"), ("a", None)), "line 1: the record it follows does not stand before it"),
+        ((("a", None), ("b", "a"), ("a", None)), "line 21: duplicate record"),
+        ((("b", "a"), ("a", None)), "line 1: its parent is not before it"),
         (
             (("a", None), ("b", "b"), ("b", "a")),
-            "line 11: the record it follows does not stand before it",
+            "line 11: its parent is not before it",
         ),
     ],
 )

@@ -124,10 +124,10 @@ def test_an_id_of_another_conversation_is_neither_a_mistake_nor_a_pattern() -> N
     for_each = options.across((*first, *second))
     assert protected_messages(first, for_each) == {}
     assert protected_messages(second, for_each) == {
-        "2.(xm0": "before the point of --freeze-before",
+        "2.(xm0": "protected by --freeze-before",
         "2.(xm2": "pinned by its id",
     }
-    with pytest.raises(UsageError, match="neither a message id here nor a number"):
+    with pytest.raises(UsageError, match="neither a message id nor a number"):
         protected_messages(
             first, replace(options, freeze_before="nobody").across((*first, *second))
         )
@@ -186,7 +186,7 @@ def test_what_stays_names_the_message_that_keeps_it() -> None:
         user("free"),
     )
     unit = "a call and its result, or one response"
-    after = "nothing can be written before the message that holds it in its place"
+    after = "held in its place by a message that nothing can precede"
     every = [m.id for m in messages]
     assert reasons_to_stay(view(messages, protected=["m2"]), every) == {
         "m0": "system prompt",
@@ -238,13 +238,13 @@ def test_an_error_names_a_few_lines(lines: Iterable[int], text: str) -> None:
 def test_messages_before_a_number_or_an_id_are_frozen(freeze_before: str, frozen: int) -> None:
     options = ProtectOptions(keep_turns=0, freeze_before=freeze_before)
     assert protected_messages(chat(2), options) == dict.fromkeys(
-        [f"m{n}" for n in range(frozen)], "before the point of --freeze-before"
+        [f"m{n}" for n in range(frozen)], "protected by --freeze-before"
     )
 
 
 @pytest.mark.parametrize("freeze_before", ["m9", "-1", "1.5", "many"])
 def test_a_point_that_nothing_names_is_a_usage_error(freeze_before: str) -> None:
-    with pytest.raises(UsageError, match=f"'{freeze_before}' is neither a message id here nor"):
+    with pytest.raises(UsageError, match=f"'{freeze_before}' is neither a message id nor"):
         protected_messages(chat(2), ProtectOptions(freeze_before=freeze_before))
 
 
@@ -254,9 +254,7 @@ def test_the_prefix_ends_where_no_pair_is_parted(fitting: int, kept: int) -> Non
     options = ProtectOptions(keep_turns=0, keep_prefix=0.5)
     assert protected_messages(
         messages, options, prefix_fits=lambda prefix: len(prefix) <= fitting
-    ) == dict.fromkeys(
-        [f"m{n}" for n in range(kept)], "in the prefix that --keep-prefix leaves alone"
-    )
+    ) == dict.fromkeys([f"m{n}" for n in range(kept)], "protected by --keep-prefix")
     unasked = protected_messages(
         messages, ProtectOptions(keep_turns=0), prefix_fits=lambda prefix: len(prefix) <= fitting
     )

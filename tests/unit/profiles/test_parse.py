@@ -129,10 +129,10 @@ def test_a_budget(entries: Mapping[str, Any], rule: BudgetRule) -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"budget": {"divide_by": 0}}, "more or less than a share"),
-        ({"budget": {"divide_by": 0.99}}, "more or less than a share"),
-        ({"budget": {"multiply_by": 0}}, "more or less than a share"),
-        ({"budget": {"multiply_by": 1.01}}, "more or less than a share"),
+        ({"budget": {"divide_by": 0}}, "must leave more than 0"),
+        ({"budget": {"divide_by": 0.99}}, "must leave more than 0"),
+        ({"budget": {"multiply_by": 0}}, "must leave more than 0"),
+        ({"budget": {"multiply_by": 1.01}}, "must leave more than 0"),
         (
             {"budget": {"multiply": 1}},
             r"\[budget\] has no key 'multiply'; did you mean multiply_by",
@@ -142,11 +142,11 @@ def test_a_budget(entries: Mapping[str, Any], rule: BudgetRule) -> None:
         ({"background": {"warm": 0.1, "jitter": 0}}, r"has no cold; give warm, jitter, cold"),
         ({"background": {"warm": 2, "jitter": 0, "cold": 1}}, r"\[background\] warm = 2 is not"),
         ({"levels": [{"name": "a", "wen": "0.8"}]}, "a level has no key 'wen'; did you mean when"),
-        ({"levels": ["a"]}, "a level is written as"),
+        ({"levels": ["a"]}, "write a level as"),
         ({"keep_steps": 0}, "keep_steps = 0 is not at least 1"),
         ({"on_summarizer_failure": "stop"}, "must be one of builtin, skip, fail"),
         ({"stages": [{"stage": "prune", "falls_back": 1}]}, "stage prune: falls_back = 1"),
-        ({"stages": [{"why": "x"}]}, "a stage is written as"),
+        ({"stages": [{"why": "x"}]}, "write a stage as"),
         ({"contextCompaction": {"enabledd": True}}, "contextCompaction has no key 'enabledd'"),
         ({"CompactionConfig": {"trigger": "0.5"}}, "CompactionConfig has no key 'trigger'"),
     ],

@@ -110,7 +110,7 @@ def test_an_image_smaller_than_its_note_stays() -> None:
 def test_other_media_are_no_images() -> None:
     paper = MediaPart(media_type="application/pdf", n_bytes=99 * MIB)
     of = view(conversation(message("user", paper), user("and?"), assistant("no")))
-    assert skipped(STAGE, of).reason == "there are no images"
+    assert skipped(STAGE, of).reason == "no images"
 
 
 @pytest.mark.parametrize(

@@ -157,5 +157,5 @@ def test_a_marker_must_pay_for_itself() -> None:
 
 @pytest.mark.parametrize("weight", ["tool=1", "user", "user=high", "=3"])
 def test_a_weight_that_means_nothing_is_refused(weight: str) -> None:
-    with pytest.raises(UsageError, match="such as tool_results=10; kinds are user, assistant"):
+    with pytest.raises(UsageError, match=r"e\.g\. tool_results=10; kinds are user, assistant"):
         PrioritizeOptions(weights=(weight,))

@@ -137,7 +137,7 @@ def test_targets(text: str, target: TargetSize) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1", "'1' is ambiguous; .*all of it is 100%"),
+        ("1", "'1' is ambiguous; .*100% is all of it"),
         ("1.5", "ambiguous"),
         ("2", "ambiguous"),
         ("60", "ambiguous"),

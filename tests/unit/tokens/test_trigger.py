@@ -53,7 +53,7 @@ def test_what_is_no_trigger_is_refused_with_an_example(text: str) -> None:
 
 
 def test_a_ratio_beyond_the_available_input_is_refused() -> None:
-    with pytest.raises(UsageError, match="can never fire in time"):
+    with pytest.raises(UsageError, match="fires too late"):
         parse_trigger("ratio >= 80")
 
 

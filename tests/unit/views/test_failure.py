@@ -50,7 +50,7 @@ def test_an_error_of_the_system_says_where_and_what_to_do(error: OSError, shown:
 
 def test_what_was_done_before_an_interruption_is_in_its_notes() -> None:
     error = KeyboardInterrupt()
-    assert state_line(error) == "nothing is half written"
+    assert state_line(error) == "no file is left half-written"
     error.add_note("a was written")
     error.add_note("b was not")
     assert state_line(error) == "a was written; b was not"
@@ -85,7 +85,7 @@ def test_a_bug_report_has_places_and_names_and_no_values(
 ) -> None:
     first, version, typed, kind, *places = bug_report(raised(), arguments).split("\n")
     assert first == (
-        "compactctl: an internal error; nothing is half written. Please report these lines:"
+        "compactctl: an internal error; no file is left half-written. Please report these lines:"
     )
     assert (
         version == f"  compactctl {__version__}, Python {platform.python_version()}, {sys.platform}"

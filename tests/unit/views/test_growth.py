@@ -52,8 +52,8 @@ SAME = BaselineComparison(findings=(), compared=("shop", ""))
             replace(SAME, compared=(), recounted=("shop",)),
             [
                 (
-                    "shop: counted with another counter than in the baseline, so nothing is known "
-                    "of growth; write the baseline again"
+                    "shop: counted with a different counter than the baseline, so growth is "
+                    "unknown; write a new baseline"
                 )
             ],
         ),

@@ -49,7 +49,7 @@ def test_a_tool_that_is_never_called_is_named_with_those_that_are(tmp_path: Path
 
 def test_a_pin_that_keeps_nothing_is_named(tmp_path: Path) -> None:
     assert unused(tmp_path, "prune", pins=("m99",)) == (
-        "--pin m99: no message stays because of it; check the id or the pattern",
+        "--pin m99: matches no message; check the id or the pattern",
     )
 
 

@@ -138,7 +138,7 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
     size = context_size(found, measured(found))
     # 10 tokens of text were in the first request, times what a person's text is in reported tokens.
     assert 8_970 < size.overhead < 8_995
-    assert size.source == "inferred from the usage reported on line 2, of what is sent no more"
+    assert size.source == "inferred from the usage reported on line 2, of content no longer sent"
     assert size.restored > 0
     assert size.total == 100 + size.overhead + size.restored + size.frames + size.unexplained
     assert size.range == (
@@ -226,7 +226,7 @@ def test_reports_of_less_than_what_is_sent_are_counted(count: int, told: str) ->
     found = transcript(*(m for answer in answers for m in (user("four" * 5_000), answer)))
     size = context_size(found, measured(found))
     assert size.doubt is not None
-    assert size.doubt.endswith(f"; {told} not believed, the count is used")
+    assert size.doubt.endswith(f"; {told} ignored, the count is used")
 
 
 def cleared(context: int, saved: int | None) -> tuple[Transcript, int]:

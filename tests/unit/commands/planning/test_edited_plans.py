@@ -143,7 +143,7 @@ def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str)
     [
         (lambda row: replace(row, texts=(PlannedText(part=9, text="x"),)), "no part 9 that can be"),
         (lambda row: replace(row, texts=(PlannedText(part=0, text="not JSON"),)), "no part 0 that"),
-        (lambda row: replace(row, texts=()), "no text to be rewritten to"),
+        (lambda row: replace(row, texts=()), "no replacement text"),
     ],
 )
 def test_a_call_is_rewritten_to_arguments_alone(
@@ -198,7 +198,7 @@ def test_no_entry_is_there_twice() -> None:
     (row,) = (row for row in plan.messages if row.written is not None)
     names = Counter(row.id for row in plan.messages)
     assert set(names.values()) == {1}
-    with pytest.raises(UsageError, match=f"two entries {row.id}"):
+    with pytest.raises(UsageError, match=f"two entries for {row.id}"):
         apply_plan(
             transcript,
             replace(plan, messages=(row, *plan.messages)),

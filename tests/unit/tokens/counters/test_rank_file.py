@@ -86,7 +86,7 @@ def test_a_bad_line_is_named(line: str, complaint: str, tmp_path: Path) -> None:
 
 def test_an_incomplete_file_is_refused(tmp_path: Path) -> None:
     path = rank_file(tmp_path / "ranks", [byte for byte in BYTES if byte != b"A"])
-    with pytest.raises(UsageError, match="ranks: no token for the byte 0x41"):
+    with pytest.raises(UsageError, match="ranks: no token for byte 0x41"):
         parse_counter(f"file:{path}")
 
 

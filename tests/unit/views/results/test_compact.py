@@ -357,7 +357,7 @@ def test_a_rescue_says_how_much_is_free_and_how_to_resume() -> None:
     )
     assert words(rescue_terminal(result)) == [
         "10,000 → 6,000 tokens: 161,000 free before Claude Code compacts",
-        "1,000 tokens of these by the error; not counted in the transcript",
+        "1,000 tokens of these are from the error, not counted in the transcript",
         "",
         "Stage Tokens saved Changes",
         "─",

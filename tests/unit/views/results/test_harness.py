@@ -147,7 +147,7 @@ def test_of_each_file_it_is_said_what_fits() -> None:
         "window 200,000 tokens (as named)",
         "output reserve 64,000 tokens",
         "used 6,000 tokens",
-        "for files 78,000 tokens, 60.0% of what is left",
+        "for files 78,000 tokens, 60.0% of the remaining space",
         "needed 1,900 tokens (estimated from sizes)",
         *(" ".join(notice.split()) for notice in FILES.notices),
     ]

@@ -131,7 +131,7 @@ def test_a_size_to_reach_is_told(target: Any, said: str, documented: object) -> 
         (BudgetRule(percent=20, max_reserve=None), "20% of the window"),
         (
             BudgetRule(use_max_output=True, reserve=8_000, max_reserve=9_000),
-            ("the longest answer of the model, 8,000 tokens if unknown, at most 9,000 tokens"),
+            ("the model's maximum output, 8,000 tokens if unknown, at most 9,000 tokens"),
         ),
     ],
 )
