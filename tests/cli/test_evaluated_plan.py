@@ -64,7 +64,7 @@ def test_a_session_that_has_not_gone_on_tells_nothing(ask: Ask, plan: Path) -> N
 def test_a_session_that_begins_otherwise_is_refused(ask: Ask, plan: Path) -> None:
     found = ask("lab", "eval", SAMPLES / "codex-session.jsonl", "--plan", plan, *FAST)
     assert found.code == 8
-    assert "is not what the plan was made for" in found.err
+    assert "does not match the plan" in found.err
 
 
 @pytest.mark.parametrize("option", [("--keep", "30%"), ("--at", "0.5"), ("--every", "9000")])

@@ -66,7 +66,7 @@ def test_its_own_file_gives_way_and_no_other(
     notes.write_text("mine")
     refused = ask("stats", path, "--counter", "chars/4", "--rounds-out", notes)
     assert (refused.code, refused.out, notes.read_text()) == (2, "", "mine")
-    assert "is not known to be what compactctl wrote there" in refused.err
+    assert "exists, and may not be compactctl's own output" in refused.err
     onto = ask("stats", path, "--rounds-out", path, "--force")
     assert (onto.code, "is an input or an output" in onto.err) == (2, True)
     assert ask("stats", path, "--counter", "chars/4", "--rounds-out", notes, "-f").code == 0
@@ -90,7 +90,7 @@ def test_a_project_sets_neither(
     (tmp_path / "compactctl.toml").write_text(f'{option} = "there"\n')
     monkeypatch.chdir(tmp_path)
     refused = ask("stats", sample(NAME))
-    assert (refused.code, option in refused.err, "no project decides" in refused.err) == (
+    assert (refused.code, option in refused.err, "a project's file may not set" in refused.err) == (
         2,
         True,
         True,

@@ -263,7 +263,7 @@ def test_a_project_cannot_choose_who_reads_the_conversation(
     (tmp_path / "compactctl.toml").write_text(f"[compact]\n{line}\n")
     outcome = ask("compact", desk, *SUMMARIZE)
     assert outcome.code == 2
-    assert "which no project decides" in outcome.err
+    assert "which a project's file may not set" in outcome.err
     assert ask("--config", "compactctl.toml", "compact", desk, *SUMMARIZE, "-n").code == 0
 
 

@@ -172,7 +172,7 @@ def test_a_pipe_is_compacted_and_taken_back(ask: Ask, desk: Path) -> None:
 def test_a_pipe_without_a_byte_is_no_input(command: str, tmp_path: Path) -> None:
     done = run_piped(command)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"nothing on standard input; name a transcript" in done.stderr
+    assert b"no input; name a transcript" in done.stderr
     with Path(os.devnull).open("rb") as nothing, (tmp_path / "sink").open("wb") as sink:
         for standard_input in (nothing.fileno(), None, sink.fileno()):
             done = completed((command,), tmp_path, PLAIN, streams={0: standard_input})

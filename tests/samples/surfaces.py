@@ -72,7 +72,7 @@ def _setter(entity: Entity, field: Field, rng: Random) -> str:
         before = self._store.get(row_id)
         after = before.but({field.name}=value)
         if after == before:
-            log.debug("{name}%d: {field.name} already is %r", row_id, value)
+            log.debug("{name} %d: {field.name} already is %r", row_id, value)
             return version
         self._check(after)
         version = self._store.save(row_id, after, version)

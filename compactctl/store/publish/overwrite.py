@@ -60,8 +60,8 @@ def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1)
 def unknown_file_error(path: Path) -> UsageError:
     """Return the error for a file that compactctl may not have written."""
     return UsageError(
-        f"{path}: exists and was not written by compactctl; use another name, or --force to "
-        "overwrite it"
+        f"{path}: exists, and may not be compactctl's own output; use another name, or "
+        "--force to overwrite it"
     )
 
 

@@ -29,8 +29,8 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
     try:
         if path.exists() and sha256_of(path) != sha256:
             raise UsageError(
-                f"{path}: exists and was not written by compactctl; name another folder with "
-                "--spill-dir"
+                f"{path}: exists, and may not be compactctl's own output; name another "
+                "folder with --spill-dir"
             )
         make_folders(fs, folder)
         remove_stale_drafts(fs, folder)

@@ -183,7 +183,7 @@ def parse_user_prices(document: Mapping[str, Any], source: str) -> PriceTable:
     for name, value in document.items():
         model_prices = list(_user_prices(name, value, source))
         if any(price.model == model_prices[0].model for price in prices):
-            raise UsageError(f"{source}: {name!r} appears twice; keep one of them")
+            raise UsageError(f"{source}: {name!r} names a model listed above; keep one of them")
         prices += model_prices
     return PriceTable(source, tuple(prices))
 

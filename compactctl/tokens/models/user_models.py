@@ -72,7 +72,9 @@ def parse_user_models(document: Mapping[str, Any], source: str) -> UserModelTabl
     for row in rows:
         first = prefixes.setdefault(_key(row.prefix), row.prefix)
         if first is not row.prefix:
-            raise UsageError(f"{source}: {row.prefix!r} is {first!r} once more; keep one of them")
+            raise UsageError(
+                f"{source}: {row.prefix!r} and {first!r} are the same model; keep one of them"
+            )
     return UserModelTable(tuple(rows))
 
 

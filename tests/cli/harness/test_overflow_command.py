@@ -51,7 +51,7 @@ def test_the_document(ask: Ask) -> None:
 def test_nothing_to_judge_is_3(ask: Ask, text: str) -> None:
     outcome = ask("harness", "overflow", text)
     assert (outcome.code, outcome.out) == (3, "")
-    assert "the error is empty" in outcome.err
+    assert "empty error; pass its text" in outcome.err
 
 
 def test_a_folder_is_3(ask: Ask, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_file_of_somebody_else_is_left_alone(
     path = put(home / name, "mine")
     refused = ask("client", "integrate", client, "--install")
     assert refused.code == 2
-    assert "is not compactctl's" in refused.err
+    assert "exists and was not written by compactctl" in refused.err
     assert ask("client", "integrate", client, "--uninstall").code == 0
     assert (path.read_text(), list(state(home))) == ("mine", [name])
 

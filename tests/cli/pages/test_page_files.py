@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask, Sample
 
-REFUSED = "is not known to be what compactctl wrote there"
+REFUSED = "exists, and may not be compactctl's own output"
 
 
 def test_its_own_page_gives_way_and_no_other(ask: Ask, desk: Path, tmp_path: Path) -> None:

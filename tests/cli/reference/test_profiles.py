@@ -122,7 +122,7 @@ def test_an_error_about_something_else_is_refused(
 ) -> None:
     outcome = ask("compact", desk, "--from-error", error)
     assert outcome.code == 2
-    assert "not an error about a context" in outcome.err
+    assert "not recognized as a context overflow" in outcome.err
     assert advice in outcome.err
 
 

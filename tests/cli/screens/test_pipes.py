@@ -121,7 +121,7 @@ def test_closed_standard_error_changes_no_exit_code(desk: Path, tmp_path: Path) 
 def test_closed_standard_input_is_no_input() -> None:
     done = with_closed(0, "stats")
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"nothing on standard input" in done.stderr
+    assert b"no input; name a transcript" in done.stderr
 
 
 @pytest.mark.parametrize("stream", [1, 2])
@@ -175,7 +175,7 @@ def test_standard_input_needs_a_place_for_its_archive(ask: Ask, desk: Path) -> N
 def test_a_pipe_brings_no_archive_along(ask: Ask, compacted: Path) -> None:
     outcome = ask("rewind", stdin=compacted.read_bytes())
     assert outcome.code == 6
-    assert "its archive is not there; name the file instead" in outcome.err
+    assert "archive not found; name the file instead" in outcome.err
     assert "name the file instead" in ask("log", stdin=compacted.read_bytes()).out
 
 

@@ -225,7 +225,7 @@ def test_a_changed_line_is_found_by_its_row(archive: Path) -> None:
     [
         ([0, 2, 1, 3, 4], "row 2 is damaged"),
         ([1, 2, 3, 4], "row 1 is damaged"),
-        ([0, 1, 2, 3], "does not give back the state before"),
+        ([0, 1, 2, 3], "it does not restore the original"),
     ],
 )
 def test_moved_and_missing_rows_are_found(archive: Path, order: list[int], said: str) -> None:

@@ -108,7 +108,7 @@ def test_an_appended_operation_says_so_and_others_say_nothing() -> None:
     ],
 )
 def test_what_is_no_json_of_ours_is_refused(text: bytes) -> None:
-    with pytest.raises(ArchiveError, match="cannot be understood"):
+    with pytest.raises(ArchiveError, match="its operation cannot be read"):
         decode_operation(text, "x")
 
 
@@ -132,5 +132,5 @@ def test_a_newer_archive_says_which_version_it_needs(
 
 @pytest.mark.parametrize("version", [True, "1", None, -1])
 def test_a_version_that_is_no_number_is_refused(version: object) -> None:
-    with pytest.raises(ArchiveError, match="cannot be understood"):
+    with pytest.raises(ArchiveError, match="its operation cannot be read"):
         decode_operation(json.dumps(RECORD | {"version": version}).encode(), "x")

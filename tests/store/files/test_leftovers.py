@@ -101,7 +101,7 @@ def test_the_same_output_is_saved_once_and_nothing_else_is_replaced(tmp_path: Pa
     assert (len(path.stem), mode(path), mode(path.parent)) == (32, 0o600, 0o700)
     path.write_bytes(b"mine")
     with pytest.raises(
-        UsageError, match=r"is not known to be what compactctl wrote there; name an"
+        UsageError, match=r"may not be compactctl's own output; name another folder"
     ):
         save_output(fs, tmp_path / "spill", b"one")
     assert path.read_bytes() == b"mine"

@@ -88,7 +88,7 @@ def test_a_transcript_with_an_archive_is_not_replaced_by_what_that_does_not_know
     path: Path,
 ) -> None:
     step(path, AFTER)
-    with pytest.raises(UsageError, match="archive of its own"):
+    with pytest.raises(UsageError, match="has its own archive, which would no longer match"):
         write_output(
             FileSystem(), path, Content.from_chunks((b"two",)), restorable=[digest_of(AFTER)]
         )

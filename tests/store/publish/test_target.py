@@ -132,7 +132,7 @@ def test_a_target_that_is_no_place_for_a_file_is_refused(path: Path, tmp_path: P
             step(path, AFTER, target=target)
     assert names_below(tmp_path) == {"run.jsonl"}
     step(path, AFTER)
-    with pytest.raises(UsageError, match="is among the archives of a transcript; name a file"):
+    with pytest.raises(UsageError, match="inside the archive of a transcript; write elsewhere"):
         check_output(archive_folder(path) / "new")
 
 
@@ -152,7 +152,7 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
 def test_nothing_is_published_among_archives(path: Path) -> None:
     step(path, AFTER)
     target = archive_folder(path) / "run.jsonl"
-    with pytest.raises(UsageError, match=r"run\.jsonl: is among the archives of a transcript; "):
+    with pytest.raises(UsageError, match=r"run\.jsonl: inside the archive of a transcript; "):
         step(path, BEFORE, target=target, force=True)
     assert not target.exists()
 
@@ -162,7 +162,7 @@ def test_an_output_with_archives_has_to_fit_them(path: Path, tmp_path: Path) -> 
     other = tmp_path / "other.jsonl"
     other.write_bytes(MORE)
     source, content = open_input(other), Content.from_chunks((MORE,))
-    with pytest.raises(UsageError, match="has an archive of its own, which would not fit it"):
+    with pytest.raises(UsageError, match="has its own archive, which would no longer match"):
         resolve_output(source=source, target=path, content=content, is_archived=False)
     for is_archived, force in ((True, False), (False, True)):
         output = resolve_output(

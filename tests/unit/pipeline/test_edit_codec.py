@@ -105,10 +105,10 @@ def test_edits_that_contradict_each_other_are_refused(rows: list[Any]) -> None:
 
 @pytest.mark.parametrize("text", ["{}", "null", "[", "1", "[" * 100_000, "nothing"])
 def test_a_text_that_is_no_list_of_edits_is_refused(text: str) -> None:
-    with pytest.raises(ArchiveError, match="here: its edits cannot be understood"):
+    with pytest.raises(ArchiveError, match="here: its edits cannot be read"):
         read_edits([text], "here")
 
 
 def refused(rows: list[Any]) -> None:
-    with pytest.raises(ArchiveError, match="edits cannot be understood"):
+    with pytest.raises(ArchiveError, match="edits cannot be read"):
         read_edits([json.dumps(rows)])

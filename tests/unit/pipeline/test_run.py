@@ -104,7 +104,7 @@ def test_a_stage_that_does_not_shrink_the_context_is_rolled_back(text: str) -> N
     grow = made_up("grow", lambda _: Proposal(stage="grow", edits=(rewrite("m0", text),)))
     found = run(view(TALK), [grow], meter())
     assert outcomes(found) == ["rolled-back"]
-    assert "would not make the context smaller" in found.stages[0].detail
+    assert "would not shrink the context" in found.stages[0].detail
     assert found.view.messages == TALK
     assert found.edits == ()
 

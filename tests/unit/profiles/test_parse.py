@@ -279,7 +279,7 @@ def test_a_file_of_a_megabyte_is_read_and_a_larger_one_refused(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("mine.json", b"[]", "it holds no table"),
+        ("mine.json", b"[]", "contains no table"),
         ("mine.json", b"{", "not understood"),
         ("mine.json", b"[" * 100_000, "not understood"),
         ("mine.toml", b"a = \xff", "cannot be read"),

@@ -249,7 +249,7 @@ def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
         ("triger = 0.8", "no key 'triger'; did you mean trigger"),
         ("trigger = 80", "ambiguous"),
         ("stages = []", "names no stages"),
-        ('stages = ["prume"]', "no stage 'prume'; did you mean prune"),
+        ('stages = ["prume"]', "no stage named 'prume'; did you mean prune"),
         ("stages = [3]", "write a stage as"),
         ('stages = [{stage = "prune", min_saving = 3}]', "did you mean min_savings"),
         ('stages = [{stage = "prune", min_savings = "x"}]', "prune: min_savings = 'x'"),
@@ -257,7 +257,7 @@ def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
         ('stages = [{stage = "prune", crossing = "leap"}]', "crossing = 'leap'"),
         ('stages = ["prune"]\n[budget]\nmultiply_by = 2', "must leave more than 0"),
         ('stages = ["prune"]\n[budget]\nreserve = 1.5', "reserve = 1.5"),
-        ('base = "nope"', "no profile 'nope' to build on"),
+        ('base = "nope"', "no profile named 'nope' to extend"),
         ("enablePrune = 1", "neither true nor false"),
         ("contextCompaction = 3", "contextCompaction = 3 is not a table"),
         ("file_share = 2", "file_share = 2 is not a number from 0 to 1"),
@@ -274,7 +274,7 @@ def test_what_is_wrong_in_a_users_profile_is_said(tmp_path: Path, text: str, mes
 
 
 def test_an_unknown_profile_is_refused_with_a_hint() -> None:
-    with pytest.raises(UsageError, match=r"no profile and no file 'neurolinc'; did you mean"):
+    with pytest.raises(UsageError, match=r"no profile or file named 'neurolinc'; did you mean"):
         load_profile("neurolinc")
 
 

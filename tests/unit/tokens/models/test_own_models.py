@@ -79,9 +79,9 @@ def test_its_counter_is_used(name: str, counter: str) -> None:
         ({"a": {"counter": 4}}, "'a': counter = 4 is not text"),
         ({"a": {"windows": "1k"}}, "'a' has no key 'windows'; did you mean window"),
         ({"gpt-4": {"1": "1m"}}, "put a name with a dot in it in quotes"),
-        ({"a": {}}, "'a': says nothing"),
+        ({"a": {}}, "'a': empty; set one of window"),
         ({" ": "1k"}, "a model without a name"),
-        ({"GPT-4.1": "1k", "gpt-4-1": "2k"}, "'gpt-4-1' is 'GPT-4.1' once more"),
+        ({"GPT-4.1": "1k", "gpt-4-1": "2k"}, "'gpt-4-1' and 'GPT-4.1' are the same model"),
     ],
 )
 def test_what_means_nothing_is_refused_with_file_and_key(

@@ -96,7 +96,7 @@ ROW = {"input": 1, "output": 2}
         ({"m": {**ROW, "date": 3}}, "'m': date = 3 is not text"),
         ({"m": {**ROW, "long": ROW}}, "'m': long: over is missing"),
         ({"m": {**ROW, "long": 5}}, "'m': long: is not a table"),
-        ({"a.b": ROW, "A-b": ROW}, "'A-b' is there once more"),
+        ({"a.b": ROW, "A-b": ROW}, "'A-b' names a model listed above"),
         ({" ": ROW}, "a model without a name"),
     ],
 )
@@ -126,5 +126,7 @@ def test_builtin_is_the_table_of_the_package_and_no_file_is_an_error(tmp_path: P
     assert load_prices("builtin") is BUILTIN_PRICES
     with pytest.raises(NoInputError):
         load_prices(str(tmp_path / "missing.toml"))
-    with pytest.raises(UsageError, match="--prices -: standard input is for a transcript"):
+    with pytest.raises(
+        UsageError, match="--prices -: standard input is for the transcript; name a file"
+    ):
         load_prices("-")
