@@ -58,7 +58,7 @@ def test_what_is_pinned_by_hand_is_kept(ask: Ask, plan: Path) -> None:
 def test_a_session_that_has_not_gone_on_tells_nothing(ask: Ask, plan: Path) -> None:
     found = ask("lab", "eval", plan.with_name("then.jsonl"), "--plan", plan, *FAST)
     assert found.code == 2
-    assert "has not gone on since the plan was made" in found.err
+    assert "last message, so there is nothing to evaluate" in found.err
 
 
 def test_a_session_that_begins_otherwise_is_refused(ask: Ask, plan: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_pipe_without_a_byte_is_no_input(command: str, tmp_path: Path) -> None
         for standard_input in (nothing.fileno(), None, sink.fileno()):
             done = completed((command,), tmp_path, PLAIN, streams={0: standard_input})
             assert (done.returncode, done.stdout) == (3, b"")
-            assert b"standard input" in done.stderr
+            assert b"no input; name a transcript" in done.stderr
             assert done.stderr.count(b"\n") == 1
 
 
