@@ -174,10 +174,14 @@ def test_a_pipe_without_a_byte_is_no_input(command: str, tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"no input; name a transcript" in done.stderr
     with Path(os.devnull).open("rb") as nothing, (tmp_path / "sink").open("wb") as sink:
-        for standard_input in (nothing.fileno(), None, sink.fileno()):
+        for standard_input, problem in (
+            (nothing.fileno(), b"no input"),
+            (None, b"no input"),
+            (sink.fileno(), b"standard input: cannot be read (Bad file descriptor)"),
+        ):
             done = completed((command,), tmp_path, PLAIN, streams={0: standard_input})
             assert (done.returncode, done.stdout) == (3, b"")
-            assert b"no input; name a transcript" in done.stderr
+            assert problem + b"; name a transcript" in done.stderr
             assert done.stderr.count(b"\n") == 1
 
 
