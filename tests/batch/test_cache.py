@@ -396,7 +396,7 @@ def test_without_resume_everything_is_written_anew(worked_on: list[str]) -> None
 
 @pytest.mark.parametrize("options", [{}, {"output": "out", "cached": False}])
 def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="--resume goes on with a batch that writes"):
+    with pytest.raises(UsageError, match="--resume needs --out and the cache"):
         run(resume=True, **options)
 
 

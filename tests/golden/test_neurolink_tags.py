@@ -69,7 +69,10 @@ def test_t21_tags_that_point_to_nothing() -> None:
     for tag in ("condenseParent", "truncationParent"):
         found = read("neurolink", *tagged(2, **{tag: "gone"}), *plain(2, 3))
         assert len(found.effective) == ORPHANED_TAGS.ours
-        assert "2 messages carry a tag whose summary or marker is gone" in found.warnings[0]
+        assert (
+            "2 messages carry a tag whose summary or marker is missing; they are shown"
+            in found.warnings[0]
+        )
 
 
 def test_an_inner_summary_keeps_its_messages_hidden_when_the_outer_one_goes() -> None:

@@ -240,7 +240,7 @@ def test_a_target_out_of_reach_is_told_and_raises_where_it_is_required() -> None
     left = compactctl.compact_messages(messages, target="1k")
     assert (left, left.fits, left.limit) == (messages, False, 1_000)
     assert left.tokens > 1_000
-    with pytest.raises(DoesNotFitError, match=rf"{left.tokens:,} tokens are left .* of 1,000;"):
+    with pytest.raises(DoesNotFitError, match=rf"{left.tokens:,} tokens .* limit of 1,000;"):
         compactctl.compact_messages(messages, target="1k", require_fit=True)
     assert compactctl.compact_messages(LONG, target=9_000, require_fit=True).fits
     assert compactctl.compact_messages([], require_fit=True).fits

@@ -251,7 +251,7 @@ def test_no_session_is_compacted_in_a_way_that_its_client_passes_over(
     for options in (("--in-place",), ("-o", path), ("--in-place", "--dry-run")):
         outcome = ask("compact", path, *inline, *options)
         assert outcome.code == 2
-        assert "would send all of it" in outcome.err
+        assert "would send everything" in outcome.err
     assert everything_below(home.root) == before
 
 
@@ -283,7 +283,7 @@ def test_a_session_that_alone_holds_its_originals_is_not_forked(
     before = everything_below(home.root)
     outcome = ask("compact", path, *SMALL)
     assert outcome.code == 2
-    assert "carries its own originals" in outcome.err
+    assert "contains its originals (--layout inline) and cannot become a new session" in outcome.err
     assert everything_below(home.root) == before
 
 
@@ -306,9 +306,7 @@ def test_no_fork_is_made_for_other_clients_and_of_helpers(home: Home, ask: Ask) 
         before = everything_below(home.root)
         outcome = ask("compact", path, *SMALL)
         assert outcome.code == 2, path
-        assert "name a file elsewhere with -o, or replace the session with --in-place" in (
-            outcome.err
-        )
+        assert "write elsewhere with -o, or use --in-place" in outcome.err
         assert everything_below(home.root) == before
 
 
@@ -321,7 +319,7 @@ def test_a_session_that_does_not_begin_with_its_name_is_not_forked(
     before = everything_below(home.root)
     outcome = ask("compact", SAID.id, *SMALL, "--format", client)
     assert outcome.code == 4
-    assert "cannot be given a new name" in outcome.err
+    assert "cannot become a new session" in outcome.err
     assert everything_below(home.root) == before
 
 

@@ -167,9 +167,9 @@ def test_natively_it_is_the_same_session_with_more_behind_it(full: Path, ask: As
 @pytest.mark.parametrize(
     ("named", "options", "answer"),
     [
-        (FULL, ("--in-place",), "--native and --in-place contradict"),
-        (FULL, ("-o", "small.jsonl"), "--native and --output contradict"),
-        (FULL, ("--redo",), "--native and --redo contradict"),
+        (FULL, ("--in-place",), "--native and --in-place cannot be used together"),
+        (FULL, ("-o", "small.jsonl"), "--native and --output cannot be used together"),
+        (FULL, ("--redo",), "--native and --redo cannot be used together"),
     ],
 )
 def test_natively_is_refused_where_it_cannot_be(

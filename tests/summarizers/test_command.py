@@ -70,16 +70,16 @@ def test_an_interrupted_run_ends_the_command(tmp_path: Path) -> None:
     assert not late.exists()
 
 
-PURPOSE = "give one that reads a prompt on standard input and prints a summary"
+PURPOSE = "name one that reads a prompt on standard input and prints a summary"
 
 
 @pytest.mark.parametrize(
     ("command", "error"),
     [
-        ("", f"--summarizer-cmd : there is no such program; {PURPOSE}"),
+        ("", f"--summarizer-cmd : no such program; {PURPOSE}"),
         (
             "no-such-program x",
-            f"--summarizer-cmd no-such-program: there is no such program; {PURPOSE}",
+            f"--summarizer-cmd no-such-program: no such program; {PURPOSE}",
         ),
         ("a 'b", "--summarizer-cmd: No closing quotation; close every quote"),
         ("cat \0", "--summarizer-cmd: contains a NUL character; remove it"),

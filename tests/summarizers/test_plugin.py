@@ -62,7 +62,7 @@ def test_a_model_gets_the_options_it_has() -> None:
 
 @pytest.mark.usefixtures("_installed")
 def test_an_unknown_model_is_refused() -> None:
-    with pytest.raises(UsageError, match="llm models lists them"):
+    with pytest.raises(UsageError, match="no such model; see llm models"):
         plugin_asker("other", timeout=9)
 
 

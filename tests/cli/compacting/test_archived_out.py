@@ -37,7 +37,7 @@ def test_what_is_there_already_is_not_overwritten_unasked(
     hidden.write_text("mine")
     refused = ask("compact", source, *CUT, "-o", out, "--archived-out", hidden)
     assert refused.code == 2
-    assert "is there already; overwrite it with -f" in refused.err
+    assert "exists; overwrite it with --force" in refused.err
     assert hidden.read_text() == "mine"
     assert not out.exists()
     assert ask("compact", source, *CUT, "-o", out, "--archived-out", hidden, "-f").code == 0

@@ -38,7 +38,7 @@ def test_an_archive_in_the_users_folder_is_found(
     away = tmp_path / "state" / "compactctl" / "archives" / "elsewhere" / archive.name
     away.parent.mkdir(parents=True)
     archive.rename(away)
-    assert f"{away} fits it: name that with --archive" in ask("rewind", run).err
+    assert f"{away} matches; pass it with --archive" in ask("rewind", run).err
 
 
 @pytest.mark.parametrize(

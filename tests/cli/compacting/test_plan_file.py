@@ -203,7 +203,7 @@ REFUSED = {
     ),
     "a text is wanted where there is none": (
         lambda rows: first(rows, fate="kept").update(fate="rewritten"),
-        "is to be rewritten without a text",
+        "has no text to be rewritten to; keep or hide it",
         2,
     ),
     "a fate is misspelled": (
@@ -218,12 +218,12 @@ REFUSED = {
     ),
     "a message is missing": (
         lambda rows: rows.pop(4),
-        "leave its messages in their order and change fates alone",
+        "keep the order of messages and change only fates",
         8,
     ),
     "the last message is missing": (
         lambda rows: rows.pop(),
-        "lists 38 of 39 messages; leave all of them in it",
+        "lists 38 of 39 messages; keep all of them and change only fates",
         8,
     ),
     "a kind is given to what is there": (
@@ -281,7 +281,7 @@ def test_a_plan_is_refused_when_the_transcript_is_not_as_it_was(
     desk.write_bytes(change(desk.read_bytes()))
     refused = ask("compact", desk, "--plan", plan)
     assert refused.code == 8
-    assert "is not what the plan was made for" in refused.err
+    assert "does not match the plan" in refused.err
 
 
 def test_a_plan_of_another_file_is_refused(

@@ -126,7 +126,7 @@ def test_foreign_edits(
     for archive in archives(compacted):
         change_rows(archive, lambda rows: rows[2].update(edits=edits))
     name, *options = (each.replace("GROUP", group) for each in command)
-    assert "edits cannot be understood" in refused(ask, [name, str(compacted), *options], tmp_path)
+    assert "its edits cannot be read" in refused(ask, [name, str(compacted), *options], tmp_path)
 
 
 @pytest.mark.parametrize("command", [("log",), ("rewind", "--check"), ("verify",)], ids=" ".join)

@@ -103,7 +103,7 @@ def test_groups_are_listed_by_their_tags(tmp_path: Path) -> None:
 
 
 def test_a_group_of_an_untouched_file_needs_a_place(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="undone in another file"):
+    with pytest.raises(UsageError, match="name an output file with -o, or use --in-place"):
         rewind(RewindOptions(input=InputOptions(path=str(written(tmp_path, NESTED))), group="cut"))
 
 
