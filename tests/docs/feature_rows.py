@@ -1,7 +1,7 @@
 """The rows of the table of features, what shows each of them, and the page made of them.
 
 Rows are added to the files in ``tests/docs/features``; ``python tests/docs/generate.py features``
-writes the page. A row is true when its commands print what it says they show; one that is left out
+writes the page. A row is true when its commands print what it says they show; one that is omitted
 has its reason.
 The commands are run in a folder with the bundled transcripts, and with the small inputs in
 ``tests/features``.
@@ -29,18 +29,17 @@ PAGE = ROOT / "docs" / "features.md"
 _ROWS = Path(__file__).parent / "features"
 _INPUTS = (Path("sample_transcripts"), Path("tests") / "features")
 _INTRODUCTION = """\
-# What five systems describe, and where it is here
+# Features of five systems, and where to find them here
 
-F001 to F255 are numbers of the features, counted over the documentation of NeuroLink (NL),
-Codebuddy (CB), agent-code (AC), Spring AI Session (SP) and VS Code Copilot Chat (VS); *ours* is
-what none of them has. What an option does stands in [commands](commands.md), or in
-[stages](stages.md) when it begins with a stage's name; JSON fields are explained in
-[JSON](json.md).
+F001 to F255 number the features in the documentation of NeuroLink (NL), Codebuddy (CB), agent-code
+(AC), Spring AI Session (SP) and VS Code Copilot Chat (VS); *ours* marks what none of them has.
+Options are explained in [commands](commands.md), those that begin with a stage's name in
+[stages](stages.md), and JSON fields in [JSON](json.md).
 
-Below each part stand commands that show its features, to be run from the root of a checkout, and
-what tells so in all that they print: a text, one that the last one does not print, or a value in
-its JSON document, by its path. The exit code of the last one is 0 where no other is named. A test
-runs all commands.
+Below each part, commands show its features. Run them from the root of a checkout. The last column
+says what they print: a text, a text that the last one does not print, or a value in its JSON
+document, by its path. The exit code of the last one is 0 unless another is named. A test runs all
+commands.
 """
 
 
@@ -66,8 +65,8 @@ class Row:
     test: str = ""
 
     @property
-    def is_left_out(self) -> bool:
-        return self.here.startswith("left out: ")
+    def is_omitted(self) -> bool:
+        return self.here.startswith("omitted: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +158,11 @@ def page() -> str:
 
 def _section(title: str, of: Sequence[Row]) -> str:
     features = (f"| {r.number} | {_cell(r.feature)} | {r.whose} | {_cell(r.here)} |\n" for r in of)
-    seen = (f"| {r.number} | {_commands(r)} | {_evidence(r)} |\n" for r in of if not r.is_left_out)
+    seen = (f"| {r.number} | {_commands(r)} | {_evidence(r)} |\n" for r in of if not r.is_omitted)
     return (
-        f"\n## {title}\n\n| number | feature | whose | here |\n| --- | --- | --- | --- |\n"
+        f"\n## {title}\n\n| number | feature | systems | here |\n| --- | --- | --- | --- |\n"
         + "".join(features)
-        + "\n| number | run | it shows |\n| --- | --- | --- |\n"
+        + "\n| number | run | output |\n| --- | --- | --- |\n"
         + "".join(seen)
     )
 

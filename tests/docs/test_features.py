@@ -58,12 +58,12 @@ def test_every_row_says_what_whose_and_where() -> None:
         )
 
 
-def test_every_row_is_left_out_with_a_reason_or_shown() -> None:
+def test_every_row_is_omitted_with_a_reason_or_shown() -> None:
     for row in ROWS:
         is_shown = bool(row.run and (row.shows or row.json or row.same)) or bool(row.test)
-        assert is_shown != row.is_left_out, (
+        assert is_shown != row.is_omitted, (
             f"tests/docs/features, {row.number}: needs run with shows, json or same; or a test; or "
-            'here = "left out: " with the reason'
+            'here = "omitted: " with the reason'
         )
 
 
@@ -71,10 +71,10 @@ def test_nothing_is_put_off_or_left_out_without_a_reason() -> None:
     for row in ROWS:
         where = f"tests/docs/features, {row.number}: "
         assert not re.search(r"\blater\b|\btodo\b|\bplanned\b", row.here, re.IGNORECASE), (
-            f"{where}say what there is today, or why it is left out"
+            f"{where}say what there is today, or why it is omitted"
         )
-        assert row.here.count("left out") == len(re.findall(r"\bleft out: \S", row.here)), (
-            f"{where}give the reason after each 'left out: '"
+        assert row.here.count("omitted") == len(re.findall(r"\bomitted: \S", row.here)), (
+            f"{where}give the reason after each 'omitted: '"
         )
 
 

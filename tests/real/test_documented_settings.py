@@ -73,7 +73,7 @@ def test_rows_that_answer_for_figures_are_shown_or_left_out_with_a_reason() -> N
     for system, each in TABLE["answered_by_row"].items():
         assert system in SYSTEMS
         for number in each:
-            assert of[number].run or of[number].is_left_out
+            assert of[number].run or of[number].is_omitted
 
 
 def test_every_setting_names_its_row() -> None:

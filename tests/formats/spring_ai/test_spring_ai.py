@@ -60,7 +60,7 @@ def test_what_was_archived_is_kept_and_not_sent(make: Any) -> None:
 
 
 @MAKERS
-def test_a_subagent_is_left_out_of_the_main_agent_s_session_and_read_in_its_own(make: Any) -> None:
+def test_a_subagent_is_omitted_of_the_main_agent_s_session_and_read_in_its_own(make: Any) -> None:
     apart = make("x1", "USER", "Look around", branch="orchestrator.researcher")
     found = spring(*talk(make), apart)
     assert texts(found.effective) == SAID

@@ -91,7 +91,7 @@ def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
     assert archive_of(target).state_before(each.id) == before
 
 
-def test_what_was_appended_to_a_packed_input_is_left_out(path: Path, target: Path) -> None:
+def test_what_was_appended_to_a_packed_input_is_omitted(path: Path, target: Path) -> None:
     path.write_bytes(gzip.compress(BEFORE))
     fs = Meddling("create", "-0", appending(path, gzip.compress(MORE)))
     _, published = step(path, AFTER, target=target, fs=fs)

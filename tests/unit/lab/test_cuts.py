@@ -115,7 +115,7 @@ def test_a_stretch_ends_where_the_client_says_that_it_compacted() -> None:
     assert list(split_at_compactions(transcript(*talk, compactions=(2,)))) == [talk[:2], talk[2:]]
 
 
-def test_what_subagents_did_is_left_out() -> None:
+def test_what_subagents_did_is_omitted() -> None:
     messages = conversation(user("Go."), call("a", "Task", prompt="look"), result("a", "seen"))
     aside = conversation(user("look", is_subagent=True))
     (found,) = split_at_compactions(transcript(*messages, *aside))

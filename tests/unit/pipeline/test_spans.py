@@ -55,7 +55,7 @@ def test_a_record_may_follow_a_byte_order_mark_and_blanks(before: str) -> None:
 
 
 @pytest.mark.parametrize("path", [("b",), ("a", 3), ("a", "x"), ("a", 0, "x"), ("s", 0)])
-def test_a_path_that_is_not_there_is_left_out(path: tuple[str | int, ...]) -> None:
+def test_a_path_that_is_not_there_is_omitted(path: tuple[str | int, ...]) -> None:
     assert find_spans('{"a":[1,2,3],"s":"text"}', [path]) == {}
 
 

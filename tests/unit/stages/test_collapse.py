@@ -118,11 +118,11 @@ def test_more_or_no_turns_can_stay_at_the_front(keep: int, first: str, count: in
 @pytest.mark.parametrize(
     ("count", "options", "reason"),
     [
-        (1, {"keep_first": 0}, "there is no turn between the start and the last"),
-        (2, {}, "there is no turn between the first and the last"),
-        (3, {"keep_first": 2}, "there is no turn between the first 2 and the last"),
-        (5, {"keep_first": 4}, "there is no turn between the first 4 and the last"),
-        (2, {"unit": "steps"}, "there is no step between the first and the last"),
+        (1, {"keep_first": 0}, "no turn between the start and the last"),
+        (2, {}, "no turn between the first and the last"),
+        (3, {"keep_first": 2}, "no turn between the first 2 and the last"),
+        (5, {"keep_first": 4}, "no turn between the first 4 and the last"),
+        (2, {"unit": "steps"}, "no step between the first and the last"),
     ],
 )
 def test_too_many_turns_at_the_front_leave_nothing(

@@ -155,7 +155,7 @@ def test_every_profile_that_compacts_on_its_own_is_tried_by_default(session: Pat
     assert "recovery" not in names
 
 
-def test_a_line_that_is_not_understood_is_left_out_or_refused(session: Path) -> None:
+def test_a_line_that_is_not_understood_is_omitted_or_refused(session: Path) -> None:
     whole = sizes(simulated(session, DEFAULT))
     session.write_bytes(session.read_bytes() + b"no json\n")
     assert sizes(simulated(session, DEFAULT)) == whole

@@ -421,7 +421,7 @@ def test_a_folder_that_cannot_be_read_is_not_proven(path: Path) -> None:
     assert looked_at(path.parent).exit_code == 6
 
 
-def test_what_is_left_out_is_not_looked_at(path: Path, inline: Path) -> None:
+def test_what_is_omitted_is_not_looked_at(path: Path, inline: Path) -> None:
     options = VerifyOptions(paths=(str(path.parent),), exclude=("inl*",))
 
     assert [each.path for each in verify(options).transcripts] == [str(path)]

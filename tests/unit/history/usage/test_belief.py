@@ -66,7 +66,7 @@ def test_without_reports_nothing_is_doubted() -> None:
         ([2_000_000 + context for context in TRUE], "beyond any window"),
     ],
 )
-def test_a_series_that_cannot_be_true_is_left_out_whole(contexts: list[int], why: Reason) -> None:
+def test_a_series_that_cannot_be_true_is_omitted_whole(contexts: list[int], why: Reason) -> None:
     found = judged(contexts)
     assert (found.requests, reason(found)) == ((), why)
     assert found.doubt is not None

@@ -73,7 +73,7 @@ def test_what_is_paid_again_costs_what_reading_it_would_have_saved() -> None:
     assert second.cache_miss_cost == pytest.approx(9_000 * (12 - 1) / 1e6)
 
 
-def test_a_model_without_a_price_is_left_out_and_named() -> None:
+def test_a_model_without_a_price_is_omitted_and_named() -> None:
     talk = found(user("go"), answer(100, model="other"), answer(200), reported(300))
     made = compute_costs(talk, TABLE)
     assert [cost is None for cost in made.rounds] == [True, True, False]

@@ -86,7 +86,7 @@ def test_a_few_of_them_may_be_reminders_of_the_client() -> None:
     ],
     ids=["cleared by the client", "with a picture"],
 )
-def test_what_has_no_sure_size_is_left_out(change: Callable[[Message], Message]) -> None:
+def test_what_has_no_sure_size_is_omitted(change: Callable[[Message], Message]) -> None:
     found = check(changed(session(40), change, 2))
     assert (found.verdict, found.steps, found.missing) == ("as expected", 20, 0)
 
@@ -183,7 +183,7 @@ def test_an_estimated_answer_may_be_a_third_of_a_step(reported: int, checked: in
 
 
 @pytest.mark.parametrize(("grown", "count"), [(1, 20), (0, 19), (-1, 19)])
-def test_a_step_in_which_the_context_did_not_grow_is_left_out(grown: int, count: int) -> None:
+def test_a_step_in_which_the_context_did_not_grow_is_omitted(grown: int, count: int) -> None:
     messages = steps(400, 400)
     usages = [index for index, message in enumerate(messages) if message.usage]
     contexts = [10_000 + 1_330 * n for n in range(21)]

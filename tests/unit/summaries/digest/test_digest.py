@@ -206,7 +206,7 @@ def test_a_path_that_the_heading_names_is_not_told_again() -> None:
     assert "/srv/quay/moor.py" not in text
 
 
-def test_where_lines_are_numbered_their_numbers_tell_what_is_left_out() -> None:
+def test_where_lines_are_numbered_their_numbers_tell_what_is_omitted() -> None:
     lines = [f"{n}→berth_{n} = moor(pontoon_{n}, {words(n % 9)})" for n in range(1, 90)]
     text = made(user("go"), call("r", "Read", file_path="a.py"), result("r", "\n".join(lines)))
     numbers = [int(found) for found in re.findall(r"^> (\d+)→", text, re.MULTILINE)]
@@ -215,7 +215,7 @@ def test_where_lines_are_numbered_their_numbers_tell_what_is_left_out() -> None:
     assert "…" not in text.partition("## Course")[2].partition("## ")[0]
 
 
-def test_code_that_a_later_edit_replaced_is_left_out() -> None:
+def test_code_that_a_later_edit_replaced_is_omitted() -> None:
     old, new = "limit_old_value = compute_old(7)", "limit_new_value = compute_new(7)"
     text = made(
         user("go"),
