@@ -351,12 +351,13 @@ def batch_command(
     )
     from compactctl.views.terminal.progress import BatchProgress
 
+    report_formats = [report_format(path, report_as) for path in report]
     with DetailFiles(messages_out, rounds_out) as details:
         with BatchProgress() as progress:
             result = batch(options, progress.tell, details.take)
         result = details.publish(result, force=force)
-    for path in report:
-        result = with_report(result, path, report_format(path, report_as), force=force)
+    for path, kind in zip(report, report_formats, strict=True):
+        result = with_report(result, path, kind, force=force)
     if junit is not None:
         result = with_report(result, junit, "junit", force=force)
     emit(result, shown_as, page=page)

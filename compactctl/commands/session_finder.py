@@ -42,9 +42,9 @@ _MIN_ID_LENGTH = 4
 _METADATA_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
 _FILES = (*TRANSCRIPTS, "*.parquet")
 _NONE: Mapping[Purpose, str] = {
-    "read": "there is no session",
-    "write": "there is no session",
-    "restore": "compactctl compacted no session",
+    "read": "no session found",
+    "write": "no session found",
+    "restore": "no compacted session found",
 }
 
 
@@ -169,7 +169,8 @@ class SessionFinder:
         candidates = (session for session in shown(entries) if _is_fit(session, purpose))
         newest = next(candidates, None)
         if newest is None:
-            raise NoInputError(f"{reference}: {_NONE[purpose]}; see compactctl sessions --all")
+            name = "" if reference == LATEST else f"{reference}: "
+            raise NoInputError(f"{name}{_NONE[purpose]}; see compactctl sessions --all")
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
         limit = newest.entry.modified - CLOSE

@@ -64,10 +64,12 @@ def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int
     for name in (options.first, options.last):
         index = _index_of(messages, name)
         if index is None:
-            reason = f"message {name} is not in the context" if name else "no messages are named"
-            return SkippedStage(
-                stage=NAME, reason=reason, detail="see --span-first and --span-last"
-            )
+            if name:
+                reason = f"message {name} is not in the context"
+                detail = "compactctl view lists those that are"
+            else:
+                reason, detail = "no messages are named", "see --span-first and --span-last"
+            return SkippedStage(stage=NAME, reason=reason, detail=detail)
         bounds.append(index)
     span = set(range(bounds[0], bounds[1] + 1))
     if not span:
@@ -95,7 +97,7 @@ def _refusal(
             lines = [view.messages[index].line + 1 for index in unit]
             span = f"{options.first}..{options.last}"
             reason = f"{span} separates tool calls from their results"
-            detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
+            detail = f"lines {min(lines):,} to {max(lines):,} go together; add --span-widen"
             return SkippedStage(stage=NAME, reason=reason, detail=detail)
     reasons = reasons_to_stay(view, ids)
     messages = (view.messages[index] for index in indices)

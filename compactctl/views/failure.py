@@ -2,6 +2,7 @@
 
 import errno
 import platform
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -36,10 +37,22 @@ def usage_line(error: click.ClickException) -> str:
     """Return a usage error and the command that shows the help."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     place = context.command_path if context else "compactctl"
-    message = error.format_message().strip().removesuffix(".")
+    message = _usage_text(error).strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     message = _masked(" ".join(message.split()))
-    return safe_text(f"{place}: {message}; see {place} --help")
+    hint = "" if message.endswith("?") else f"; see {place} --help"
+    return safe_text(f"{place}: {message}{hint}")
+
+
+def _usage_text(error: click.ClickException) -> str:
+    """Return what click says, in our words."""
+    if isinstance(error, click.NoSuchOption):
+        guesses = (
+            f"; did you mean {' or '.join(error.possibilities)}?" if error.possibilities else ""
+        )
+        return f"no option {error.option_name}{guesses}"
+    text = error.format_message()
+    return re.sub(r"is not a valid integer( range)?", "is not a whole number", text)
 
 
 def system_line(error: OSError) -> str:

@@ -132,12 +132,12 @@ def test_a_gate_hides_behind_no_other_gate(capsys: pytest.CaptureFixture[str]) -
     code = run(["batch", "in", "-j", "1", *gates, "--junit", "junit.xml", "--annotate", "github"])
     assert code == 1
     told = capsys.readouterr().err
-    assert "3 files over the limit of 1 tokens" in told
-    assert "1 file with opaque" in told
+    assert "3 files over the limit: 1 tokens" in told
+    assert "1 file flagged: opaque in 1" in told
     for shown in (told, Path("junit.xml").read_text(), Path("report.md").read_text()):
         lines = [line for line in shown.splitlines() if "the next request holds" in line]
         assert len(lines) == 3
-        assert sum("found: opaque" in line.replace("\\", "") for line in lines) == 1
+        assert sum("opaque (lines or" in line.replace("\\", "") for line in lines) == 1
         assert "errors" not in "".join(lines)
 
 

@@ -127,7 +127,7 @@ def test_a_folder_without_a_transcript_has_no_input(ask: Ask, tmp_path: Path) ->
 def test_the_gate_counts_what_is_over(ask: Ask, folder: Path) -> None:
     outcome = ask("batch", folder, "--fail-over", "0.1", "--exclude", "broken*")
     assert outcome.code == 1
-    assert "1 file over the limit of 10.0% of the available input" in outcome.err
+    assert "1 file over the limit: 10% of the available input" in outcome.err
     assert re.search(r"desk\.jsonl .* over\n", outcome.out)
 
 

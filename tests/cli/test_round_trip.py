@@ -53,6 +53,17 @@ def test_what_is_written_is_told_with_the_way_back(ask: Ask, desk: Path) -> None
     assert undo[1] == str(small)
 
 
+def test_a_compaction_that_ran_twice_is_in_effect_once(ask: Ask, desk: Path) -> None:
+    small = desk.with_name("openai-chat.compacted.jsonl")
+    for target in ("5k", "4k", "5k"):
+        assert ask("compact", desk, "--target", target).code == 0
+    entries = json.loads(ask("log", small, "--json").out)["operations"]
+    assert [entry["inEffect"] for entry in entries] == [False, False, True]
+    assert entries[0]["id"] == entries[2]["id"]
+    groups = ask("log", small).out.partition("Groups")[2].splitlines()[3:]
+    assert len(groups) == len(set(groups)) == len(entries[2]["groups"]) > 0
+
+
 def test_in_place_and_back(ask: Ask, desk: Path) -> None:
     before = desk.read_bytes()
     assert ask("compact", desk, "--target", "5k", "--in-place").code == 0

@@ -129,7 +129,7 @@ def test_the_latest_to_rewind_is_one_that_was_compacted(home: Home, ask: Ask) ->
     assert (nothing.code, nothing.out) == (3, "")
     path = stored(home)
     home.codex(Said(name="other", age=0))
-    assert "compactctl compacted no session" in ask("rewind", "latest").err
+    assert "no compacted session found" in ask("rewind", "latest").err
     before = folder_of(path)
     assert ask("rescue", Said(name="full").id).code == 0
     (new,) = [each for each in path.parent.iterdir() if each.name not in before]

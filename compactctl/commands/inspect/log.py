@@ -107,13 +107,15 @@ def log(options: LogOptions) -> LogResult:
             advice=archive_advice(source, path) if is_missing else "",
         )
     effective = {step.id for step in history.chain}
+    # A compaction that is run again has the same id; the last run is the one in effect.
+    last = {step.id: number for number, step in enumerate(history.steps, 1)}
     return LogResult(
         options=options,
         appended_bytes=_appended(history),
         builds_upon=history.missing_operation,
         missing_archives=history.missing_archives,
         operations=tuple(
-            _entry(number, step, in_effect=step.id in effective)
+            _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
             for number, step in enumerate(history.steps, 1)
         ),
         by_client=_by_client(source, path),

@@ -121,13 +121,13 @@ def _overview(compactions: Sequence[AuditedCompaction]) -> Iterator[ScreenItem]:
         number("Errors", spare=1),
         number("Names"),
         number("Invented"),
-        number("Looks"),
+        number("Reread"),
     )
     yield table(
         columns,
         [_overview_cells(count, compaction) for count, compaction in enumerate(compactions, 1)],
     )
-    yield "lost/known; unsupported claims (Invented); re-reads/reads (Looks)"
+    yield "Rules to Names: lost/known; Invented: without a source; Reread: repeated reads/reads"
 
 
 def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
     before, after = f"{compaction.tokens_before:,}", f"{compaction.tokens_after:,}"
     summary = f", {compaction.summary_tokens:,} of them its summary"
     written = summary if compaction.summary_tokens else ""
-    yield Fact("tokens", f"{before} became {after}{written}")
+    yield Fact("tokens", f"{before} → {after}{written}")
     if compaction.restored_tokens:
         yield Fact("restored", f"{compaction.restored_tokens:,} tokens by the client itself")
     audit = compaction.audit
@@ -188,8 +188,8 @@ def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
         yield Fact("read files", f"{lost:,} of {read:,} are no longer named anywhere")
     if audit.read_calls:
         yield Fact(
-            "looked again",
-            f"{len(audit.rereads):,} of {plural(audit.read_calls, 'look')} afterwards, "
+            "read again",
+            f"{len(audit.rereads):,} of {plural(audit.read_calls, 'read')} afterwards, "
             f"{audit.reread_tokens:,} of {audit.read_tokens:,} tokens",
         )
 
@@ -236,8 +236,8 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
     if not audit.rereads:
         return
     columns = (
-        text("Looked"),
-        text("Seen"),
+        text("Line"),
+        text("Before"),
         number("Tokens"),
         text("Read again", "start", min_width=20),
     )

@@ -1,14 +1,15 @@
 """The results for many transcripts: a list of files with totals, and a document of all rows."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.report_format import Status
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
@@ -256,14 +257,20 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"no transcript found: no format recognizes {_all_of(statuses['skipped'])}"
     limits = " or ".join(_limits(result))
     if limits:
-        yield f"{plural(statuses['over'], _noun(result.rows))} over the limit of {limits}"
+        yield f"{plural(statuses['over'], _noun(result.rows))} over the limit: {limits}"
     if result.growth is not None:
         yield from growth_lines(result.growth, result.options.gates.tolerance)
     fail_on = result.options.gates.fail_on
     if fail_on:
-        count = sum(bool(gated_flags(row, fail_on)) for row in result.rows)
-        flagged = plural(count, _noun(result.rows))
-        yield f"{flagged} with {' or '.join(fail_on)}"
+        yield _flagged(result.rows, fail_on)
+
+
+def _flagged(rows: Sequence[BatchRow], fail_on: Sequence[Flag]) -> str:
+    """Return how many rows have a flag of ``--fail-on``, and how many have each."""
+    flags = [gated_flags(row, fail_on) for row in rows]
+    counts = Counter(chain.from_iterable(flags))
+    each = ", ".join(f"{flag} in {counts[flag]:,}" for flag in fail_on if counts[flag])
+    return f"{plural(sum(map(bool, flags)), _noun(rows))} flagged{each and f': {each}'}"
 
 
 def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:

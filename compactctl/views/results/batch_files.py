@@ -25,6 +25,7 @@ from compactctl.commands.batch.report_format import FILES_VERSION, METADATA, REP
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
+from compactctl.errors import UsageError
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import append_lines
@@ -56,6 +57,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
 _DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
+_FLAG_TEXTS: Mapping[Flag, str] = {
+    "opaque": "lines or much text not recognized",
+    "orphans": "tool calls without results, or results without calls",
+    "errors": "failed tool calls",
+    "over-window": "larger than the window",
+    "usage": "reported usage implausible or not used",
+}
 # Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
 _MESSAGE_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
@@ -79,9 +87,19 @@ _ROUND_COLUMNS: Mapping[str, str] = {
 
 
 def report_format(path: str, asked: str | None) -> str:
-    """Return the requested format, else that of the file's suffix, else Parquet."""
-    ending = Path(path).suffix.removeprefix(".").lower()
-    return asked or (ending if ending in REPORT_FORMATS else "parquet")
+    """Return the requested format, else that of the file's suffix; without one, Parquet.
+
+    Raises UsageError if no format has the suffix.
+    """
+    ending = Path(path).suffix.removeprefix(".").lower() or "parquet"
+    if asked or ending in REPORT_FORMATS:
+        return asked or ending
+    if ending == "xml":
+        return "junit"
+    raise UsageError(
+        f"--report {path}: no report format ends in .{ending}; use {', '.join(REPORT_FORMATS)} "
+        "or xml, or name the format with --report-format"
+    )
 
 
 def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> BatchResult:
@@ -383,7 +401,7 @@ def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
         yield f"the next request holds {row.context or 0:,} tokens, {share}"
     flags = gated_flags(row, fail_on)
     if flags:
-        yield f"found: {', '.join(flags)}"
+        yield ", ".join(f"{flag} ({_FLAG_TEXTS[flag]})" for flag in flags)
     if "opaque" in flags and row.unread:
         yield row.unread
 

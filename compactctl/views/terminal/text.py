@@ -112,9 +112,8 @@ def percent_text(share: float) -> str:
 
 
 def limit_text(share: float) -> str:
-    """Return a share that a user named, with all its decimals, at least one: 17.25%."""
-    short, whole = share_text(share), f"{share * 100:.12g}%"
-    return max(short, whole, key=len)
+    """Return a share that a user named, with the decimals it has: 80%, 17.25%."""
+    return f"{share * 100:.12g}%"
 
 
 def share_beyond(share: float, limit: float) -> tuple[str, str]:

@@ -69,10 +69,13 @@ def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--hide", "2..3"), "separates tool calls from their results; lines 3 to"),
+        (("--hide", "2..3"), " go together; add --widen"),
         (("--hide", "6..2"), "range 6..2 is reversed"),
         (("--hide", "1..6"), "line 1 cannot be hidden: system prompt"),
-        (("--hide", "2..900"), "message 900 is not in the context"),
+        (
+            ("--hide", "2..900"),
+            "message 900 is not in the context; compactctl view lists those that",
+        ),
         (("--hide", "2-6"), "is not a range; write it as FROM..TO"),
         (("--hide", "2.."), "is not a range"),
     ],

@@ -45,7 +45,7 @@ def test_calls_are_not_parted_from_their_results(first: str, last: str) -> None:
 def test_it_is_said_which_lines_go_together() -> None:
     talk = conversation(user("go"), call("a", "Bash"), result("a", "ok"), assistant("done"))
     refused = skipped(STAGE, view(talk), first="m2", last="m3")
-    assert refused.detail == "lines 2 to 3 go together; see --span-widen"
+    assert refused.detail == "lines 2 to 3 go together; add --span-widen"
 
 
 @pytest.mark.parametrize(

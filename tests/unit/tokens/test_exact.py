@@ -65,5 +65,5 @@ def test_a_share_and_its_limit_are_shown_apart() -> None:
 
 
 def test_a_limit_is_shown_with_all_of_its_decimals() -> None:
-    shown = {0.8: "80.0%", 0.1: "10.0%", 0.17097: "17.097%", 0.0001: "0.01%", 1.5: "150.0%"}
+    shown = {0.8: "80%", 0.1: "10%", 0.17097: "17.097%", 0.0001: "0.01%", 1.5: "150%"}
     assert {limit: limit_text(limit) for limit in shown} == shown

@@ -26,6 +26,21 @@ def test_a_usage_error_names_the_command_whose_help_says_more() -> None:
     assert usage_line(click.ClickException("Bad")) == "compactctl: bad; see compactctl --help"
 
 
+def test_what_click_says_is_said_in_plain_words() -> None:
+    misspelled = click.NoSuchOption("--targt", possibilities=["--tags", "--target"])
+    assert usage_line(misspelled) == (
+        "compactctl: no option --targt; did you mean --tags or --target?"
+    )
+    assert (
+        usage_line(click.NoSuchOption("--x")) == "compactctl: no option --x; see compactctl --help"
+    )
+    with pytest.raises(click.BadParameter) as raised:
+        click.Option(["--n"], type=click.IntRange(min=0)).type_cast_value(
+            click.Context(click.Command("x")), "abc"
+        )
+    assert "'abc' is not a whole number; see" in usage_line(raised.value)
+
+
 @pytest.mark.parametrize(
     ("error", "shown"),
     [

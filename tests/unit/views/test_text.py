@@ -55,12 +55,12 @@ def test_an_age_has_the_largest_unit_that_it_reaches(seconds: float, shown: str)
     assert age_text(seconds) == shown
 
 
-def test_a_share_has_one_decimal_and_a_limit_all_that_were_named() -> None:
+def test_a_share_has_one_decimal_and_a_limit_those_that_were_named() -> None:
     assert [share_text(share) for share in (0, 0.12549, 1, 1.5)] == [
         "0.0%", "12.5%", "100.0%", "150.0%",
     ]  # fmt: skip
     assert [limit_text(share) for share in (0.9, 0.1725, 0.80001)] == [
-        "90.0%", "17.25%", "80.001%",
+        "90%", "17.25%", "80.001%",
     ]  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def lines(*compactions: AuditedCompaction, **changes: Any) -> list[str]:
     return words(audit_terminal(result_of(*compactions, **changes)))
 
 
-HEAD = ["No By At Before After Rules Tasks Files Errors Names Invented Looks", "─"]
+HEAD = ["No By At Before After Rules Tasks Files Errors Names Invented Reread", "─"]
 
 
 def test_a_compaction_is_a_row_and_its_findings() -> None:
@@ -89,12 +89,12 @@ def test_a_compaction_is_a_row_and_its_findings() -> None:
         "",
         *HEAD,
         "1 codex L1204 9,000 2,000 3/1,200 0/2 0/3 1/4 0/5 3 3/1,500",
-        "lost/known; unsupported claims (Invented); re-reads/reads (Looks)",
+        "Rules to Names: lost/known; Invented: without a source; Reread: repeated reads/reads",
         "",
         "1 codex at L1204",
-        "tokens 9,000 became 2,000",
+        "tokens 9,000 → 2,000",
         "read files 1 of 6 are no longer named anywhere",
-        "looked again 3 of 1,500 looks afterwards, 3,600 of 9,000 tokens",
+        "read again 3 of 1,500 reads afterwards, 3,600 of 9,000 tokens",
         "",
         "Lost At What Again",
         "─",
@@ -111,7 +111,7 @@ def test_a_compaction_is_a_row_and_its_findings() -> None:
         "found nowhere before the compaction; lines are those of the summary",
         "and 1 more; see --top and --json",
         "",
-        "Looked Seen Tokens Read again",
+        "Line Before Tokens Read again",
         "─",
         "L8 L7 1,300 f1300.py",
         "L8 L7 1,200 f1200.py",
@@ -146,11 +146,11 @@ def test_what_cannot_be_read_is_a_question_mark() -> None:
     assert found[9:] == [
         "1 compactctl (drop, summarize) at M1204",
         "verdict summary encrypted or not in the file; losses unknown",
-        "tokens 9,000 became 2,000, 1,200 of them its summary",
+        "tokens 9,000 → 2,000, 1,200 of them its summary",
         "restored 1,300 tokens by the client itself",
         "",
         "2 codex at L1204",
-        "tokens 9,000 became 2,000",
+        "tokens 9,000 → 2,000",
         "",
         NOTE,
     ]
@@ -186,11 +186,11 @@ def test_a_document_has_what_was_known_and_lost_by_kind() -> None:
     assert list(audit_messages(result_of(COMPACTION, warnings=("odd",)))) == ["warning: odd"]
 
 
-@pytest.mark.parametrize(("count", "looks"), [(1, "1 of 1 look"), (2, "1 of 2 looks")])
-def test_looks_are_counted(count: int, looks: str) -> None:
+@pytest.mark.parametrize(("count", "reads"), [(1, "1 of 1 read"), (2, "1 of 2 reads")])
+def test_reads_are_counted(count: int, reads: str) -> None:
     audit = replace(AUDIT, rereads=AUDIT.rereads[:1], read_calls=count, read_tokens=2_000)
     found = lines(replace(COMPACTION, audit=audit))
-    assert f"looked again {looks} afterwards, 1,100 of 2,000 tokens" in found
+    assert f"read again {reads} afterwards, 1,100 of 2,000 tokens" in found
 
 
 def test_gates_that_failed_are_named() -> None:
@@ -210,11 +210,11 @@ def test_gates_that_failed_are_named() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (87, ["No By At Before Rules Tasks Files Errors Names Invented Looks"]),
-        (80, ["No At Before Rules Tasks Files Errors Names Invented Looks"]),
-        (73, ["No At Rules Tasks Files Errors Names Invented Looks"]),
-        (65, ["No At Rules Files Errors Names Invented Looks"]),
-        (58, ["No At Rules Files Names Invented Looks"]),
+        (88, ["No By At Before Rules Tasks Files Errors Names Invented Reread"]),
+        (81, ["No At Before Rules Tasks Files Errors Names Invented Reread"]),
+        (74, ["No At Rules Tasks Files Errors Names Invented Reread"]),
+        (66, ["No At Rules Files Errors Names Invented Reread"]),
+        (59, ["No At Rules Files Names Invented Reread"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:

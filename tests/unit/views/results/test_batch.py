@@ -216,26 +216,27 @@ def gated(*rows: BatchRow, over: int = 0, **gates: Any) -> list[str]:
 def test_gates_are_told_with_their_limits() -> None:
     own = replace(ROW, measure=replace(MEASURE, base="window"))
     assert gated(ROW, over=1, fail_over=0.85) == [
-        "1 file over the limit of 85.0% of where its client compacts"
+        "1 file over the limit: 85% of where its client compacts"
     ]
     [line] = gated(own, ROW, fail_over=0.8, fail_over_tokens=9_000)
-    assert line.endswith(" of 80.0% of where its client compacts or the window or 9,000 tokens")
-    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit of 80.0% of what fits"]
+    assert line.endswith(": 80% of where its client compacts or the window or 9,000 tokens")
+    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit: 80% of what fits"]
     assert gated(conversation(1), over=1, fail_over_tokens=5) == [
-        "1 conversation over the limit of 5 tokens"
+        "1 conversation over the limit: 5 tokens"
     ]
 
 
 def test_flagged_files_are_counted() -> None:
     orphans = replace(ROW, figures=replace(FIGURES, orphans=1, tool_errors=1))
-    assert gated(ROW, orphans, fail_on=("orphans", "opaque")) == ["1 file with orphans or opaque"]
+    assert gated(ROW, orphans, fail_on=("orphans", "opaque")) == ["1 file flagged: orphans in 1"]
+    assert gated(ROW, fail_on=("orphans", "opaque")) == ["0 files flagged"]
     doubted = replace(ROW, path="my run", figures=replace(FIGURES, is_doubted=True))
     assert gated(ROW, doubted, fail_on=("usage",)) == [
         (
             "warning: reported usage does not match the counts in 1 file; "
             "see compactctl check 'my run'"
         ),
-        "1 file with usage",
+        "1 file flagged: usage in 1",
     ]
 
 

@@ -16,6 +16,7 @@ from compactctl.commands.batch.options import BatchGates, BatchOptions
 from compactctl.commands.batch.report_format import Status
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.reading.discover import FileChoice
+from compactctl.errors import UsageError
 from compactctl.model.transcript import Unread
 from compactctl.views.results.batch_files import (
     annotate,
@@ -63,12 +64,20 @@ def result_of(*rows: BatchRow, totals: BatchTotals = TOTALS, **gates: Any) -> Ba
         ("a.csv", None, "csv"),
         ("a.CSV", None, "csv"),
         ("a.csv", "md", "md"),
-        ("a.txt", None, "parquet"),
+        ("a.txt", "csv", "csv"),
+        ("a.xml", None, "junit"),
         ("a", None, "parquet"),
     ],
 )
 def test_a_report_has_the_format_of_its_name(path: str, asked: str | None, kind: str) -> None:
     assert report_format(path, asked) == kind
+
+
+def test_a_report_whose_name_means_no_format_is_rejected() -> None:
+    with pytest.raises(
+        UsageError, match=r"--report a\.html: no report format ends in \.html; use "
+    ):
+        report_format("a.html", None)
 
 
 def test_a_page_has_totals_and_what_fails() -> None:
@@ -156,7 +165,10 @@ def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
         (
             replace(ROW, figures=replace(FIGURES, orphans=1, tool_errors=1)),
             ("errors", "orphans", "usage"),
-            "found: orphans, errors",
+            (
+                "orphans (tool calls without results, or results without calls), "
+                "errors (failed tool calls)"
+            ),
         ),
         (
             replace(
@@ -166,7 +178,7 @@ def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
                 ),
             ),
             ("opaque",),
-            "found: opaque; 90 bytes of text in `x` was not read",
+            "opaque (lines or much text not recognized); 90 bytes of text in `x` was not read",
         ),
     ],
 )
