@@ -47,10 +47,8 @@ def usage_line(error: click.ClickException) -> str:
 def _usage_text(error: click.ClickException) -> str:
     """Return what click says, in our words."""
     if isinstance(error, click.NoSuchOption):
-        guesses = (
-            f"; did you mean {' or '.join(error.possibilities)}?" if error.possibilities else ""
-        )
-        return f"no option {error.option_name}{guesses}"
+        guesses = " or ".join(sorted(error.possibilities or ()))
+        return f"no option {error.option_name}{guesses and f'; did you mean {guesses}?'}"
     text = error.format_message()
     return re.sub(r"is not a valid integer( range)?", "is not a whole number", text)
 
