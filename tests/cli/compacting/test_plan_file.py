@@ -203,7 +203,7 @@ REFUSED = {
     ),
     "a text is wanted where there is none": (
         lambda rows: first(rows, fate="kept").update(fate="rewritten"),
-        "has no text to be rewritten to; keep or hide it",
+        "has no replacement text; keep or hide it",
         2,
     ),
     "a fate is misspelled": (

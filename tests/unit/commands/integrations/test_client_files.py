@@ -112,7 +112,7 @@ def test_a_file_that_changed_since_it_was_shown_is_not_overwritten(tmp_path: Pat
     settings = result.changes[-1].path
     settings.parent.mkdir()
     settings.write_text("{}")
-    with pytest.raises(ChangedError, match="changed meanwhile"):
+    with pytest.raises(ChangedError, match="changed while compactctl was running"):
         apply_changes(result)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [settings]
 
