@@ -101,7 +101,7 @@ def test_a_part_is_the_same_wherever_the_folder_lies(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "3", "1/0", "a/b"])
 def test_a_part_that_there_is_not(shard: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert batch("--shard", shard) == 2
-    assert "not a shard; write 2/8 for the second of eight" in capsys.readouterr().err
+    assert "is not a shard; write it as 2/8, the second of eight" in capsys.readouterr().err
 
 
 def grow() -> None:
