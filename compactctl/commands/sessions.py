@@ -183,10 +183,10 @@ class SessionsResult:
         doubted = sum(row.at_least is not None for row in self.rows)
         if not doubted:
             return self.notes
-        sessions = "1 session holds" if doubted == 1 else f"{doubted:,} sessions hold"
+        sessions = "1 session is" if doubted == 1 else f"{doubted:,} sessions are"
         doubt = (
-            f"{sessions} more than the usage recorded in the file; the size after ≥ is counted at"
-            " the end of the file, compactctl stats counts all of it"
+            f"{sessions} larger than the recorded usage; sizes after ≥ are counted at the end "
+            "of the file, compactctl stats counts all of it"
         )
         return (*self.notes, doubt)
 

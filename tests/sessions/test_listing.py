@@ -231,7 +231,7 @@ def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
     assert ID[:8] in outcome.out
     assert "≥" in outcome.out
     assert outcome.err.count("warning: ") == 1
-    assert "1 session holds more than the usage recorded in the file" in outcome.err
+    assert "1 session is larger than the recorded usage" in outcome.err
     (session,) = json.loads(ask("sessions", "--json").out)["sessions"]
     assert (session["contextTokens"], session["windowRatio"]) == (None, None)
     assert session["contextAtLeast"] > 10_000

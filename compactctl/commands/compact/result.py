@@ -193,6 +193,6 @@ def _summarizer(result: CompactResult) -> Iterator[str]:
     requested = result.plan.profile.summarizer.name
     if requested and requested != result.options.recipe.summarizer.kind and result.summaries:
         yield (
-            f"profile {result.plan.profile.name}: a summary by {requested} was not asked for; the "
-            f"{result.options.recipe.summarizer.kind} summarizer wrote, see --summarizer"
+            f"profile {result.plan.profile.name}: the summary was not written by {requested} but "
+            f"by the {result.options.recipe.summarizer.kind} summarizer; see --summarizer"
         )

@@ -293,10 +293,10 @@ def _unsized(messages: Sequence[Message]) -> str:
     ]
     if not lines:
         return ""
-    one = "document, recording or encrypted content has an unknown size and counts"
-    several = "documents, recordings or encrypted contents have an unknown size and count"
+    one = "document, recording or encrypted content of unknown size counts"
+    several = "documents, recordings or encrypted contents of unknown size count"
     what = one if len(lines) == 1 else several
-    return f"{len(lines):,} {what} 0 tokens (the first is on line {lines[0]:,})"
+    return f"{len(lines):,} {what} as 0 tokens (first on line {lines[0]:,})"
 
 
 def _text_bytes(messages: Sequence[Message]) -> int:

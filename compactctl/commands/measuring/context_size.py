@@ -351,10 +351,10 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement
     if not missing:
         return size
     overhead = size.overhead - missing
-    where = "is what is usual"
+    shown = "the usual overhead"
     if first is not None and overhead == first_overhead:
-        where = f"on line {transcript.messages[first.first_index].line + 1}"
-    source = f"{size.source}, the overhead {where}"
+        shown = f"the overhead on line {transcript.messages[first.first_index].line + 1}"
+    source = f"{size.source}, {shown}"
     return replace(size, overhead=overhead, missing=missing, source=source)
 
 

@@ -52,7 +52,7 @@ def write_originals(
         undone=(step.id,),
         in_effect=(),
         warnings=(
-            f"{options.input.path}: what was said since it was compacted is not in these originals",
+            f"{options.input.path}: messages added since the compaction are not in these originals",
             *history.warnings,
         ),
         written=None if options.check else Written(output=output),
@@ -80,7 +80,7 @@ def _newest_compaction(history: OperationHistory) -> ArchivedStep | None:
 def _error_text(
     options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
-    advice = "-o FILE writes the originals, without what was said since"
+    advice = "-o FILE writes the originals, without messages added since"
     if not _was_rewritten(source, options.input.path, step):
         return f"{error}; {advice}"
     return (

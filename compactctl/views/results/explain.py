@@ -22,11 +22,11 @@ from compactctl.views.terminal.text import one_line, path_name, plural, shell_pa
 _FATE = ("fate", "stage", "reason", "tokens_after")
 _LABELS: Mapping[LinkKind, str] = {
     "call": "called by",
-    "result": "its result",
+    "result": "result",
     "reads again": "read again",
     "edits": "edited later",
-    "stands for it": "in its place",
-    "hidden by it": "stands for",
+    "stands for it": "replaced by",
+    "hidden by it": "replaces",
 }
 # Of each kind of link so many are listed.
 _LISTED = 5
@@ -108,7 +108,7 @@ def _sent(result: ExplainResult) -> str:
     since = ""
     if result.sent_since is not None:
         first, whole = result.sent_since.first, result.sent_since.requests
-        counted = "" if result.sent_since.is_reported else ", counted from its answers"
+        counted = "" if result.sent_since.is_reported else ", counted by answers"
         since = f" since request {first:,} of {whole:,}{counted}"
     if result.entry.is_sent:
         is_counted = result.sent_since is not None
@@ -142,7 +142,7 @@ def _links(links: Sequence[MessageLink]) -> Iterator[Fact]:
 
 def _link_text(link: MessageLink) -> str:
     place = f"line {link.line:,}" if link.line is not None else one_line(link.id)
-    whole = ", with all that it shows" if link.covers else ""
+    whole = ", all of it" if link.covers else ""
     return f"{place} · {link.role} · {one_line(link.what)}{whole}"
 
 

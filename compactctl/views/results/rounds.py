@@ -369,7 +369,7 @@ def _compactions(timeline: Timeline) -> Iterator[int]:
 
 def _limits_text(limits: list[tuple[str, int]]) -> str:
     labels = [f"{name} at {short_count(size)}" for name, size in limits]
-    return " and ".join(labels) or "the window is far above"
+    return " and ".join(labels) or "far below the window"
 
 
 def _legend(names: list[str], timeline: Timeline) -> str:

@@ -221,7 +221,7 @@ def test_a_summarizer_that_a_profile_names_is_used_or_told(
     path, profile = sample("claude-code-session"), tmp_path / "mine.toml"
     profile.write_text('summarizationProvider = "vertex"\n')
     outcome = ask("compact", path, "-n", "--stages", "summarize", "--profile", profile)
-    assert "a summary by vertex was not asked for" in outcome.err
+    assert "the summary was not written by vertex" in outcome.err
     profile.write_text('summarizer = "openai"\nsummarizer_model = "small"\n')
     outcome = ask("compact", path, "--profile", profile)
     assert (outcome.code, "--base-url" in outcome.err) == (2, True)

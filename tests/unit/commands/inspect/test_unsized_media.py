@@ -40,8 +40,8 @@ def warnings(path: Path, *blocks: object) -> tuple[str, ...]:
 def test_a_document_of_unknown_size_is_named(tmp_path: Path, blocks: list[object]) -> None:
     (warning,) = warnings(tmp_path, *blocks)
     assert warning == (
-        "1 document, recording or encrypted content has an unknown size and counts 0 tokens "
-        "(the first is on line 1)"
+        "1 document, recording or encrypted content of unknown size counts as 0 tokens "
+        "(first on line 1)"
     )
 
 

@@ -211,7 +211,7 @@ def test_of_a_transcript_that_was_edited_the_originals_can_be_written(path: Path
     assert "has rewritten the file" not in str(raised.value)
     newest, first = path.with_name("newest.jsonl"), path.with_name("first.jsonl")
     result = back(path, output=str(newest))
-    assert "what was said since it was compacted is not in these originals" in result.warnings[0]
+    assert "messages added since the compaction are not in these originals" in result.warnings[0]
     assert newest.read_bytes() == middle
     back(path, output=str(first), all=True)
     assert first.read_bytes() == jsonl(TALK)

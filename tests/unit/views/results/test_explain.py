@@ -90,7 +90,7 @@ def test_what_stands_for_others_is_marked(fields: dict[str, Any], mark: str) -> 
             True,
             SentSince(first=2, requests=9, is_reported=False),
             None,
-            "yes, since request 2 of 9, counted from its answers",
+            "yes, since request 2 of 9, counted by answers",
         ),
         (False, None, None, "no, not on the branch of the next request"),
         (False, None, HiddenBy(group="g1", tag=""), "no, hidden by g1"),
@@ -148,7 +148,7 @@ def test_links_are_in_the_order_of_their_kinds() -> None:
     )
     assert lines(links=links)[2:-3] == [
         "called by line 1,006 · tool · Read",
-        "read again line 8 · tool · a.py, with all that it shows",
+        "read again line 8 · tool · a.py, all of it",
         "line 12 · tool · a.py",
         "stands for m8 · tool · g1",
     ]

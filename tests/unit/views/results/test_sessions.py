@@ -167,7 +167,7 @@ def test_warnings_tell_of_sizes_that_cannot_be_true() -> None:
     assert [line.split(" hold")[0] for line in sessions_messages(one)] == [
         "warning: odd", "warning: 1 session",
     ]  # fmt: skip
-    assert list(sessions_messages(two))[1].startswith("warning: 2 sessions hold more than")
+    assert list(sessions_messages(two))[1].startswith("warning: 2 sessions are larger than")
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,7 @@ def test_on_a_narrow_terminal_columns_are_left_out(
     ("window", "limits", "told"),
     [
         (18_000, (18_000,), "the window ends at 18k"),
-        (10**9, (), "the window is far above"),
+        (10**9, (), "far below the window"),
     ],
 )
 def test_a_limit_far_above_all_requests_is_not_drawn(
