@@ -22,10 +22,8 @@ from compactctl.store.files.parquet_pages import (
 )
 
 SUFFIX = ".parquet"
-FORMAT = (
-    "parquet"
-    """The format named by operations on such files."""
-)
+FORMAT = "parquet"
+"""The format named by operations on such files."""
 NAMES = (
     "messages",
     "conversations",
