@@ -52,7 +52,9 @@ def message_fates(applied: AppliedEdits, meter: Meter) -> tuple[MessageFate, ...
             edit = latest_edit(edits)
             row = _row(message, "rewritten", applied.groups.get(edit.group, ""), edit.reason)
         else:
-            row = _row(message, "kept", "", applied.protected.get(message.id, "no stage chose it"))
+            row = _row(
+                message, "kept", "", applied.protected.get(message.id, "not selected by any stage")
+            )
         after = meter.message(after_by_id[message.id]) if message.id in after_by_id else 0
         rows.append(replace(row, tokens=meter.message(message), tokens_after=after))
     return tuple(rows)

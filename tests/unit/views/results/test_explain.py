@@ -150,7 +150,7 @@ def test_links_are_in_the_order_of_their_kinds() -> None:
         "called by line 1,006 · tool · Read",
         "read again line 8 · tool · a.py, all of it",
         "line 12 · tool · a.py",
-        "stands for m8 · tool · g1",
+        "replaces m8 · tool · g1",
     ]
 
 

@@ -164,7 +164,7 @@ def test_warnings_tell_of_sizes_that_cannot_be_true() -> None:
     one = replace(RESULT, rows=(ROW, row_of(at_least=9)), notes=("odd",))
     two = replace(one, rows=(*one.rows, row_of(at_least=9)))
     assert list(sessions_messages(replace(RESULT, notes=("odd",)))) == ["warning: odd"]
-    assert [line.split(" hold")[0] for line in sessions_messages(one)] == [
+    assert [line.split(" is")[0] for line in sessions_messages(one)] == [
         "warning: odd", "warning: 1 session",
     ]  # fmt: skip
     assert list(sessions_messages(two))[1].startswith("warning: 2 sessions are larger than")
