@@ -205,7 +205,7 @@ def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:
     """Explain in the record why a stage that had work at first is skipped now."""
     if first.outcome != "applied" or second.outcome != "skipped":
         return second
-    return replace(second, detail="what it would rewrite is summarized by a later stage")
+    return replace(second, detail="a later stage hides what it would replace")
 
 
 def _rewritten_then_summarized(edits: Sequence[Edit]) -> frozenset[MessageId]:

@@ -134,10 +134,12 @@ def resume_command(
 
 def fork_session(session: Session, identity: ForkIdentity) -> Fork | None:
     """Return a fork; None for a subagent's session, or if the client's cannot be forked."""
-    fork = _FORKERS.get(session.entry.client)
-    if fork is None or session.details.kind == "subagent":
-        return None
-    return fork(session, identity)
+    return _FORKERS[session.entry.client](session, identity) if may_fork(session) else None
+
+
+def may_fork(session: Session) -> bool:
+    """Return whether a compacted session may become a new one; else it replaces the original."""
+    return session.entry.client in _FORKERS and session.details.kind != "subagent"
 
 
 def _merge_details(details: SessionDetails, listing: SessionDetails) -> SessionDetails:

@@ -97,7 +97,7 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
     )
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
-        reason = "no file read is repeated by a later one"
+        reason = "no older file read is repeated in full by a later one"
         detail = _cleared_note(view) or _HINTS[options.policy]
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
     if saved < options.min_savings:

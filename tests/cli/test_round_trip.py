@@ -75,7 +75,7 @@ def test_in_place_and_back(ask: Ask, desk: Path) -> None:
 def test_a_dry_run_and_a_check_write_nothing(ask: Ask, desk: Path, compacted: Path) -> None:
     before = {path: path.read_bytes() for path in desk.parent.rglob("*") if path.is_file()}
     outcome = ask("compact", desk, "--target", "4k", "-n")
-    assert "dry run: nothing was written" in outcome.err
+    assert "dry run: no transcript was written" in outcome.err
     assert "checked only: nothing was written" in ask("rewind", compacted, "--check").err
     assert {path: path.read_bytes() for path in desk.parent.rglob("*") if path.is_file()} == before
 

@@ -68,9 +68,9 @@ def _check_reachable(draft: Draft) -> None:
         return
     if draft.run.fixed >= target:
         raise DoesNotFitError(
-            f"{draft.options.input.path}: {target:,} tokens cannot be reached: every request "
-            f"holds {draft.run.fixed:,} beside the transcript; nothing was written; use a larger "
-            "--target, or --keep 30%"
+            f"{draft.options.input.path}: {target:,} tokens cannot be reached: "
+            f"{draft.run.fixed:,} of each request are not in the transcript; nothing "
+            "was written; use a larger --target, or --keep 30%"
         )
 
 

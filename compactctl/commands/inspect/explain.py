@@ -214,7 +214,7 @@ def _place(
         )
     require_archive(loaded, history, options.input.path)
     raise UsageError(
-        f"{options.input.path}: no message {name!r}; compactctl view shows lines, "
+        f"{options.input.path}: no message {name!r}; compactctl view lists line numbers, "
         "compactctl view --all --json ids"
     )
 

@@ -123,7 +123,7 @@ def _of_model(model: ModelInfo, where: str) -> Window:
         case "own table" | "name":
             pass
     if model.long_window is not None:
-        source += f"; assumed, it may have {model.long_window:,}"
+        source += f"; assumed, could be {model.long_window:,}"
     return Window(tokens=model.window, source=source, for_input=model.is_input_only)
 
 

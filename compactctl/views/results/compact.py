@@ -47,6 +47,7 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
+_DRY_RUN = "dry run: no transcript was written"
 _SHOWN_LINES = 3
 _NOTE = re.compile(r"([^:]+): ([\d,]+)")
 _PLURAL = re.compile(r"s\b")
@@ -133,7 +134,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
             "plan", f"{line_text(plan_out)} (edit it, then --plan {shell_path(plan_out)})"
         )
     if result.options.output.dry_run:
-        yield "dry run: nothing was written"
+        yield _DRY_RUN
     if result.written is not None:
         yield from _output_lines(result, result.written)
 
@@ -245,7 +246,9 @@ def _stage_table(result: CompactResult) -> Table:
         (record.name, f"{record.tokens_saved:,}", changes_text(record)) for record in result.stages
     ]
     if overhead:
-        rows.append(("overhead", f"{overhead:,}", "message overhead, hidden reasoning"))
+        # The estimate of the rest may grow although messages were removed.
+        what = "message overhead, hidden reasoning" if overhead > 0 else "estimated for the rest"
+        rows.append(("overhead", f"{overhead:,}", what))
     columns = (text("Stage"), number("Tokens saved"), text("Changes", "wrap", min_width=20))
     return table(columns, rows, ("total", f"{before - after:,}", ""))
 
@@ -369,7 +372,7 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
         if facts:
             yield Facts(facts)
     lines = tuple(_rescue_lines(result))
-    if lines:
+    if lines or done.compacted:
         yield ""
         # Whole on their lines, to be copied.
         yield from map(Verbatim, lines)
@@ -388,7 +391,7 @@ def _rescue_answer(result: RescueResult) -> Accent:
     if limits.base == "client" and limits.client is not None:
         room = f"{free:,} free before {limits.client.name} compacts"
     else:
-        room = f"{free:,} of {base} are free"
+        room = f"{free:,} of {limits.base_tokens:,} free ({base_text(limits)})"
     verdict = room if free > 0 else f"still {-free:,} over {base}"
     if not (done.compacted or done.written is not None):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
@@ -425,4 +428,4 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     yield from warning_lines(done.warnings)
     if done.options.output.dry_run and result.earlier is None:
-        yield "dry run: nothing was written"
+        yield _DRY_RUN

@@ -98,7 +98,7 @@ class _Scale:
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield the figures, the recall curve, and a row per session if there are several."""
-    yield Accent("How much of what sessions needed later survives compaction", "bold")
+    yield Accent(_answer(result), "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:
@@ -137,6 +137,19 @@ def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
     yield from warning_lines(result.warnings)
     yield from (f"wrote {path_name(path)}" for path in result.written)
     yield from (f"gate: {line_text(finding)}" for finding in result.findings)
+
+
+def _answer(result: EvaluateResult) -> str:
+    """Return the policy that recalls most with the fewest tokens, and what the others recall."""
+    asked = min(asked_shares(result), default=None)
+    rows = sorted((row for row in result.figures if row.asked == asked), key=_recall, reverse=True)
+    if asked is None or not rows:
+        return "nothing was measured"
+    best, *others = (share_text(_recall(row)) for row in rows)
+    answer = f"{rows[0].policy} keeps {best} of what was needed later in {asked:.0%} of the tokens"
+    compared = zip(rows[1:], others, strict=True)
+    rest = ", ".join(f"{row.policy} {recall}" for row, recall in compared)
+    return one_line(f"{answer}{rest and f' ({rest})'}")
 
 
 def _facts(result: EvaluateResult) -> Iterator[Fact]:

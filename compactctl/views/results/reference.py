@@ -288,7 +288,7 @@ def _rule(model: ModelInfo) -> str:
         case "Claude version":
             return f"line and version: {row}, the newest listed before it"
         case "Claude line":
-            return f"the line of a Claude: {row}, without a listed version"
+            return f"its model line: {row}; this version is not listed"
         case "provider default":
             return f"its provider: {row.rstrip('/')}; this model itself is not listed"
         case "unknown":
@@ -357,7 +357,7 @@ def _resolved_document(row: KnownModel) -> dict[str, Any]:
 
 def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
     """Yield the output: the files read, then a row per option."""
-    files = result.files or ("none was found",)
+    files = result.files or ("none found",)
     yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))
     yield ""
     if not result.rows:

@@ -105,7 +105,7 @@ def _window_doubt(measured: Measurement) -> str:
             return "window assumed, since the transcript names no model (use --model)"
         return f"window assumed, since {one_line(model.name)} is not a listed model (use --window)"
     _, _, doubt = source.partition("; ")
-    return f"window: {one_line(doubt)}" if doubt else ""
+    return f"window {one_line(doubt)} (use --window)" if doubt else ""
 
 
 def _unreported(size: ContextSize) -> str:

@@ -65,7 +65,7 @@ def _answer(result: RewindResult) -> str:
     path, checked = path_name(result.options.input.path), result.options.check
     if not result.moved:
         if result.was_compacted:
-            return f"{path}: in that state already; nothing to undo"
+            return f"{path}: already in that state; nothing to undo"
         return f"{path} was never compacted; nothing to undo"
     if result.by_client:
         hidden = sum(len(compaction.hidden) for compaction in result.by_client)

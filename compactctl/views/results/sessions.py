@@ -7,7 +7,7 @@ from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.reading.discover import is_compacted_name
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
-from compactctl.sessions.registry import store_named
+from compactctl.sessions.registry import may_fork, store_named
 from compactctl.sessions.session import Session
 from compactctl.views.facts import labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
@@ -61,7 +61,8 @@ def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
         yield labeled("inspect", f"compactctl stats {shell_path(readable.short_id)}")
     full = next((row for row in result.rows if _is_full(row)), None)
     if full is not None:
-        yield labeled("rescue", f"compactctl rescue {shell_path(full.short_id)}")
+        in_place = "" if may_fork(full.session) else " --in-place"
+        yield labeled("rescue", f"compactctl rescue {shell_path(full.short_id)}{in_place}")
 
 
 def sessions_document(result: SessionsResult) -> dict[str, Any]:

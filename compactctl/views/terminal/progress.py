@@ -4,6 +4,7 @@ rich is imported only when something is shown.
 """
 
 import sys
+from pathlib import PurePath
 from threading import Timer
 from time import monotonic
 from types import TracebackType
@@ -30,7 +31,7 @@ class WorkProgress:
     """The current work, shown on a terminal after the first second."""
 
     def __init__(self, what: str, path: str, *, enabled: bool = True) -> None:
-        self._text = f"{what} {one_line(path_name(path)[-_NAME_WIDTH:])}"
+        self._text = f"{what} {one_line(PurePath(path_name(path)).name, _NAME_WIDTH)}"
         self._display: Progress | None = None
         self._timer = Timer(_PATIENCE, self._start)
         self._timer.daemon = True

@@ -190,7 +190,7 @@ def test_what_is_summarized_is_not_rewritten_before(rewriting: str) -> None:
     assert after.view.messages == alone.view.messages
     assert "target_0 has no rule" in told(after)
     assert outcomes(after) == ["skipped", "applied"]
-    assert "is summarized by a later stage" in after.stages[0].detail
+    assert "a later stage hides what it would" in after.stages[0].detail
 
 
 def test_a_summary_tells_what_was_truncated_before() -> None:

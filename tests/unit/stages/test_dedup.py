@@ -58,7 +58,7 @@ def test_a_later_read_of_fewer_lines_covers_nothing() -> None:
 def test_different_files_and_changed_content_stay() -> None:
     assert skips(STAGE, view(reads(("a.py", WHOLE), ("b.py", WHOLE))))
     outcome = skipped(STAGE, view(reads(("a.py", WHOLE), ("a.py", CHANGED))))
-    assert outcome.reason == "no file read is repeated by a later one"
+    assert outcome.reason == "no older file read is repeated in full by a later one"
     assert "--dedup-policy latest" in outcome.detail
 
 

@@ -43,7 +43,7 @@ def window(transcript: Transcript, *, named: str = "") -> Window:
 def test_of_two_possible_windows_the_smaller_is_assumed_and_said_to_be() -> None:
     found = window(answered(150_000))
     assert found.tokens == 200_000
-    assert "assumed, it may have 1,000,000" in found.source
+    assert "assumed, could be 1,000,000" in found.source
 
 
 def test_a_window_that_is_known_is_not_called_assumed() -> None:

@@ -41,7 +41,7 @@ def test_the_next_request_is_drawn_by_kind_and_by_size(path: Path) -> None:
         "Next request",
         "18,416 of 200,000 tokens (9%): fits",
         "Claude Code compacts at 167,000: in 148,584 tokens",
-        "window: assumed, it may have 1,000,000",
+        "window assumed, could be 1,000,000 (use --window)",
         "[c-system-prompt-and-tools 0.0% 7.179%] system prompt and tools: 15,004",
         "[c-file-reads 7.179% 1.435%] file reads: 3,000",
         "[c-message-overhead 8.614% 0.581%] message overhead: 1,215",

@@ -318,7 +318,7 @@ def test_what_was_written_and_how_to_undo_it_is_said() -> None:
     dry = replace(OPTIONS, output=OutputOptions(dry_run=True), plan_out="my plan")
     assert messages(options=dry) == [
         "plan      my plan (edit it, then --plan 'my plan')",
-        "dry run: nothing was written",
+        "dry run: no transcript was written",
     ]
 
 
@@ -427,7 +427,10 @@ def test_an_earlier_rescue_is_told() -> None:
     dry = replace(
         IDLE, options=replace(OPTIONS, output=OutputOptions(dry_run=True)), warnings=("odd",)
     )
-    assert list(rescue_messages(rescued(dry))) == ["warning: odd", "dry run: nothing was written"]
+    assert list(rescue_messages(rescued(dry))) == [
+        "warning: odd",
+        "dry run: no transcript was written",
+    ]
     assert list(rescue_messages(rescued(dry, earlier=SESSION))) == ["warning: odd"]
     document = rescue_document(rescued(RESULT, earlier=SESSION, uncounted=5))
     assert (document["earlier"], document["uncountedTokens"]) == ("s1", 5)

@@ -78,7 +78,7 @@ def lines(**changes: Any) -> list[str]:
 def test_figures_are_a_table_without_empty_columns() -> None:
     found = lines()
     assert found[:12] == [
-        "How much of what sessions needed later survives compaction",
+        "mine keeps 40.0% of what was needed later in 25% of the tokens",
         CAVEAT,
         "measured 1,200 cuts in 1 of 1 session",
         "counted with chars/4",
@@ -92,6 +92,14 @@ def test_figures_are_a_table_without_empty_columns() -> None:
         "everything 100% 100.0 100.0 90.0-110.0",
     ]
     assert found[-1] == "recall by A mine, B random"
+
+
+def test_the_answer_names_what_recalls_most_with_the_fewest_tokens() -> None:
+    figures = (row("mine", 0.5, 0.5, 0.9), row("mine", 0.1, 0.1, 0.4), row("random", 0.1, 0.1, 0.5))
+    assert lines(figures=figures)[0] == (
+        "random keeps 50.0% of what was needed later in 10% of the tokens (mine 40.0%)"
+    )
+    assert lines(figures=())[0] == "nothing was measured"
 
 
 def test_columns_are_there_for_what_was_measured() -> None:

@@ -214,7 +214,7 @@ def test_stages_are_listed() -> None:
         ("gpt-4.1", "its name: gpt-4.1"),
         ("gpt-4.1-new", "the beginning of its name: gpt-4.1; this model itself is not listed"),
         ("claude-opus-4-99", "line and version: "),
-        ("claude-opus-next", "the line of a Claude: "),
+        ("claude-opus-next", "its model line: "),
         ("mystery", "nothing: neither model nor provider is listed"),
     ],
 )
@@ -271,7 +271,7 @@ def test_settings_are_rows_with_where_they_come_from() -> None:
     ]
     assert config_document(result)["settings"][1]["value"] is True
     assert words(config_terminal(ConfigResult(command="stats", files=(), rows=()))) == [
-        "settings none was found", "", "every option of stats is at its default; --all lists them",
+        "settings none found", "", "every option of stats is at its default; --all lists them",
     ]  # fmt: skip
 
 

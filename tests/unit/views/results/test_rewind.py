@@ -102,7 +102,7 @@ def test_what_was_never_compacted_is_said_plainly() -> None:
 )
 def test_a_state_that_is_there_already_is_left(changes: dict[str, Any], *, moved: bool) -> None:
     found = lines(**changes)
-    nothing = ["my run.jsonl: in that state already; nothing to undo"]
+    nothing = ["my run.jsonl: already in that state; nothing to undo"]
     assert (found != nothing) is moved
     assert rewind_document(replace(RESULT, **changes))["moved"] is moved
 

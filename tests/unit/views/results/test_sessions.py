@@ -64,6 +64,12 @@ def test_a_full_session_can_be_rescued(context: int | None, *, is_full: bool) ->
     assert ("rescue compactctl rescue 11112222" in lines) is is_full
 
 
+def test_a_full_session_that_cannot_become_a_new_one_is_rescued_in_place() -> None:
+    row = row_of({"client": "roo"}, context=90_000)
+    lines = words(sessions_terminal(replace(RESULT, rows=(row,))))
+    assert "rescue compactctl rescue 11112222 --in-place" in lines
+
+
 def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:
     lines = words(sessions_terminal(replace(RESULT, rows=(row_of(at_least=90_000),))))
     assert "≥90,000 ≥90%" in lines[2]

@@ -38,7 +38,7 @@ def lines(result: StatsResult) -> list[str]:
 ANSWER = [
     "18,416 of 200,000 tokens (9%): fits",
     "Claude Code compacts at 167,000: in 148,584 tokens",
-    "window: assumed, it may have 1,000,000",
+    "window assumed, could be 1,000,000 (use --window)",
     "",
     "claude-code, claude-sonnet-4-6, 8 messages in 2 turns",
     "",
@@ -86,8 +86,8 @@ def test_details_say_where_each_number_comes_from(path: Path) -> None:
         "last reported 18,410 tokens by the provider",
         "not in transcript inferred from the usage reported on lines 2 and 8",
         (
-            "window 200,000 tokens (claude-sonnet-4-6, model in the transcript; assumed, it may "
-            "have 1,000,000)"
+            "window 200,000 tokens (claude-sonnet-4-6, model in the transcript; assumed, could "
+            "be 1,000,000)"
         ),
         "output reserve 64,000 tokens",
         "available input 136,000 tokens",
@@ -143,7 +143,7 @@ def test_what_makes_the_size_doubtful_stands_below_the_answer(path: Path) -> Non
     assert found[0].startswith("at least ")
     assert found[2:5] == [
         "1 line not recognized, so not counted",
-        "window: assumed, it may have 1,000,000; counts are estimates",
+        "window assumed, could be 1,000,000 (use --window); counts are estimates",
         (
             "no usage recorded; Codex's system prompt and tools usually add 35,500 tokens "
             "(17,800 to 43,100 in 9 of 10 sessions)"
