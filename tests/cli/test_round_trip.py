@@ -84,7 +84,7 @@ def test_the_view_shows_what_is_hidden_and_by_what(ask: Ask, compacted: Path) ->
     assert "[Previous conversation summary]" in ask("view", compacted).out
     hidden = ask("view", compacted, "--archived").out
     assert "MV Holvenness" in hidden
-    assert re.search(r"── no \d+ · user · hidden by [0-9a-f]{12}, summarize", hidden)
+    assert re.search(r"── #\d+ · user · hidden by [0-9a-f]{12}, summarize", hidden)
     everything = ask("view", compacted, "--all").out
     assert hidden.split("\n")[1] in everything
 

@@ -10,10 +10,10 @@ def test_hidden_messages_are_found_page_by_page(ask: Ask, compacted: Path) -> No
     every = ask("view", compacted, "--archived", "--grep", "depth")
     page = ask("view", compacted, "--archived", "--grep", "depth", "--limit", "2", "--page", "2")
     assert every.code == page.code == 0
-    assert page.out.count("── no ") == 2
+    assert page.out.count("── #") == 2
     assert page.out.strip() in every.out
-    assert "messages found; shown are 3 to 4" in page.err
-    assert every.err.endswith("messages found\n")
+    assert "matching messages, 3 to 4 shown" in page.err
+    assert every.err.endswith("matching messages\n")
 
 
 def test_lines_and_documents_hold_what_was_found(ask: Ask, compacted: Path) -> None:
@@ -30,7 +30,7 @@ def test_lines_and_documents_hold_what_was_found(ask: Ask, compacted: Path) -> N
 def test_nothing_found_is_told_and_no_error(ask: Ask, compacted: Path) -> None:
     outcome = ask("view", compacted, "--grep", "no such words here")
     assert (outcome.code, outcome.out) == (0, "")
-    assert "0 messages found" in outcome.err
+    assert "0 matching messages" in outcome.err
 
 
 def test_what_means_nothing_is_a_usage_error(ask: Ask, compacted: Path) -> None:

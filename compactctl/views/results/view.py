@@ -75,14 +75,14 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
         if len(numbers) > 1 and viewed.message.conversation != newest:
             newest = viewed.message.conversation
             yield f"══ conversation {newest + 1}"
-        yield _title(viewed, "line" if result.options.what == "effective" else "no")
+        yield _title(viewed, "line " if result.options.what == "effective" else "#")
         for part in viewed.message.parts:
             yield part_text(part, partial(_cut, full=full))
         yield ""
 
 
 def _title(viewed: ViewedMessage, place: str) -> str:
-    """Return a message's heading; ``place`` is the noun for what its number counts.
+    """Return a message's heading; ``place`` says what its number counts.
 
     For hidden messages, these are the lines that ``--jsonl`` prints.
     """
@@ -96,7 +96,7 @@ def _title(viewed: ViewedMessage, place: str) -> str:
         (hidden and hidden.stage) or "",
     ]
     noted = ", ".join(mark for mark in marks if mark)
-    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
+    return f"── {place}{message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
 
 
 def part_text(part: Part, shown: Callable[[str], str]) -> str:
@@ -147,11 +147,12 @@ def _cut(text: str, *, full: bool) -> str:
 
 def _matches_text(result: ViewResult, count: int) -> str:
     """Return how many messages match a search, and which of them are shown if not all."""
-    whole = f"{plural(count, 'message')} found"
+    matches = plural(count, "matching message")
     if len(result.messages) == count:
-        return whole
+        return matches
     first, last = result.before + 1, result.before + len(result.messages)
-    return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"
+    shown = f"{first:,} to {last:,} shown" if result.messages else "none on this page"
+    return f"{matches}, {shown}"
 
 
 @encoded.register

@@ -52,7 +52,7 @@ def test_messages_have_headings_and_parts() -> None:
     assert lines(viewed(user("go"), line=6), viewed(assistant("done"), line=7)) == [
         "── line 7 · user", "go", "", "── line 8 · assistant", "done", "",
     ]  # fmt: skip
-    assert lines(viewed(user("go"), line=6), what="archived")[0] == "── no 7 · user"
+    assert lines(viewed(user("go"), line=6), what="archived")[0] == "── #7 · user"
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ def test_a_long_text_is_cut_unless_all_of_it_is_asked_for(
         (result_of(), ["run.jsonl: there are no messages"]),
         (result_of(what="archived"), ["run.jsonl: nothing is hidden"]),
         (result_of(viewed(user("a"))), []),
-        (result_of(viewed(user("a")), n_matches=1), ["run.jsonl: 1 message found"]),
-        (result_of(n_matches=0), ["run.jsonl: 0 messages found"]),
+        (result_of(viewed(user("a")), n_matches=1), ["run.jsonl: 1 matching message"]),
+        (result_of(n_matches=0), ["run.jsonl: 0 matching messages"]),
         (
             result_of(viewed(user("a")), viewed(user("b")), n_matches=9, before=4),
-            ["run.jsonl: 9 messages found; shown are 5 to 6"],
+            ["run.jsonl: 9 matching messages, 5 to 6 shown"],
         ),
-        (result_of(n_matches=9, before=9), ["run.jsonl: 9 messages found, none here"]),
+        (result_of(n_matches=9, before=9), ["run.jsonl: 9 matching messages, none on this page"]),
         (
             result_of(n_matches=0, warnings=("odd",)),
-            ["warning: odd", "run.jsonl: 0 messages found"],
+            ["warning: odd", "run.jsonl: 0 matching messages"],
         ),
     ],
 )
