@@ -118,6 +118,15 @@ def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
     assert (" tokens: still " in shown or "nothing can be removed" in shown) == is_full
 
 
+def test_a_session_in_a_database_with_room_is_resumed_too(home: Home, ask: Ask) -> None:
+    said = Said(name="berths", title="Berths", project="/srv/ledger", context=61_300)
+    home.opencode(said)
+    answer = ask("rescue", "opencode:latest")
+    assert answer.out.startswith("nothing to rescue: ")
+    assert "\ncontinue  cd /srv/ledger && opencode -s ses_" in answer.out
+
+
+
 def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home, ask: Ask) -> None:
     now = time.time()
     os.utime(full, (now, now))

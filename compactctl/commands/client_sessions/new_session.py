@@ -53,10 +53,7 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
     written for its client.
     """
     machine = this_machine()
-    if is_in_database(path):
-        session = session_in_database(session_of(path), machine)
-    else:
-        session = session_at(Path(path), machine)
+    session = _session(path, machine)
     return fork_session(session, _fresh(machine, mark, session)) if session else None
 
 
@@ -146,8 +143,14 @@ def command_to_continue(path: str, fork: Fork | None, *, model: str = "") -> str
     """
     if fork is not None:
         return resume_command(fork.original, fork.id, fork.import_command, model=model)
-    session = session_at(Path(path), this_machine())
+    session = _session(path, this_machine())
     return resume_command(session, model=model) if session else None
+
+
+def _session(path: str, machine: UserEnvironment) -> Session | None:
+    if is_in_database(path):
+        return session_in_database(session_of(path), machine)
+    return session_at(Path(path), machine)
 
 
 def undo_name(target: Path, fork: Fork | None) -> str:

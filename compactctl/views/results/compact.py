@@ -246,8 +246,12 @@ def _stage_table(result: CompactResult) -> Table:
         (record.name, f"{record.tokens_saved:,}", changes_text(record)) for record in result.stages
     ]
     if overhead:
-        # The estimate of the rest may grow although messages were removed.
-        what = "message overhead, hidden reasoning" if overhead > 0 else "estimated for the rest"
+        # The estimate of what is not in the transcript may grow although messages were removed.
+        what = (
+            "message overhead, hidden reasoning"
+            if overhead > 0
+            else "estimate of what is not in the transcript"
+        )
         rows.append(("overhead", f"{overhead:,}", what))
     columns = (text("Stage"), number("Tokens saved"), text("Changes", "wrap", min_width=20))
     return table(columns, rows, ("total", f"{before - after:,}", ""))
