@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from compactctl import __version__
-from compactctl.errors import CompactctlError
+from compactctl.errors import CompactctlError, suggestion
 from compactctl.views.terminal.text import safe_text
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -47,8 +47,9 @@ def usage_line(error: click.ClickException) -> str:
 def _usage_text(error: click.ClickException) -> str:
     """Return what click says, in our words."""
     if isinstance(error, click.NoSuchOption):
-        guesses = " or ".join(sorted(error.possibilities or ()))
-        return f"no option {error.option_name}{guesses and f'; did you mean {guesses}?'}"
+        # Some of what click suggests only shares a few letters.
+        hint = suggestion(error.option_name, error.possibilities or (), "")
+        return f"no option {error.option_name}; {hint}".removesuffix("; ")
     text = error.format_message()
     return re.sub(r"is not a valid integer( range)?", "is not a whole number", text)
 

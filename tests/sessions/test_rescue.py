@@ -126,7 +126,6 @@ def test_a_session_in_a_database_with_room_is_resumed_too(home: Home, ask: Ask) 
     assert "\ncontinue  cd /srv/ledger && opencode -s ses_" in answer.out
 
 
-
 def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home, ask: Ask) -> None:
     now = time.time()
     os.utime(full, (now, now))

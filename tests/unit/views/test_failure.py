@@ -27,10 +27,8 @@ def test_a_usage_error_names_the_command_whose_help_says_more() -> None:
 
 
 def test_what_click_says_is_said_in_plain_words() -> None:
-    misspelled = click.NoSuchOption("--targt", possibilities=["--tags", "--target"])
-    assert usage_line(misspelled) == (
-        "compactctl: no option --targt; did you mean --tags or --target?"
-    )
+    misspelled = click.NoSuchOption("--targt", possibilities=["--strict", "--tags", "--target"])
+    assert usage_line(misspelled) == ("compactctl: no option --targt; did you mean --target?")
     assert (
         usage_line(click.NoSuchOption("--x")) == "compactctl: no option --x; see compactctl --help"
     )
