@@ -122,7 +122,7 @@ def test_a_gate_says_what_it_refers_to(ask: Ask, sample: Sample) -> None:
     told = ask("stats", path, "--fail-over", "0.1").err
     assert "over the limit: 14.0% of where Codex compacts is more than 10.0%" in told
     told = ask("batch", path, sample("openai-chat"), "--fail-over", "0.1").err
-    assert "10.0% of where its client compacts or the available input\n" in told
+    assert "10% of where its client compacts or the available input\n" in told
 
 
 def test_levels_follow_the_client(ask: Ask, sample: Sample) -> None:

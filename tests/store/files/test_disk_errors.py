@@ -137,7 +137,7 @@ class ForgetfulDisk(FileSystem):
 
 def test_a_transcript_that_the_disk_gives_back_wrong_is_not_published(tmp_path: Path) -> None:
     path = lay_out(tmp_path / "a")
-    with pytest.raises(IntegrityError, match="other bytes"):
+    with pytest.raises(IntegrityError, match="different bytes"):
         step(path, AFTER, fs=ForgetfulDisk())
     assert path.read_bytes() == BEFORE
     assert names_below(path.parent) == {"run.jsonl"}

@@ -240,7 +240,7 @@ def test_what_does_not_read_back_is_an_error(tmp_path: Path, path: Path) -> None
     columns = {"id": pa.array(range(5)), "messages": pa.array(changed, KIND)}
     out = _OtherBytes()
     out.other = written(tmp_path / "other.parquet", columns).read_bytes()
-    with pytest.raises(IntegrityError, match=r"does not read back \(row group 2\); nothing was"):
+    with pytest.raises(IntegrityError, match=r"cannot be read back \(row group 2\); nothing was"):
         open_dataset(str(path)).write_with(out, list, NO_LIMITS)
 
 
