@@ -22,8 +22,8 @@ def test_it_lists_what_was_lost_invented_and_looked_at_again(ask: Ask, session: 
     assert f"rule       L1  {clients.RULE}" in shown.out
     assert "read file  L2  src/settings.py (read)" in shown.out
     assert "number       1  4711" in shown.out
-    assert "L8      L3" in shown.out
-    assert "1 of 1 look afterwards" in shown.out
+    assert "L8    L3" in shown.out
+    assert "1 of 1 read afterwards" in shown.out
 
 
 def test_a_gate_fails_and_says_which(ask: Ask, session: Path) -> None:
