@@ -269,8 +269,8 @@ def _flagged(rows: Sequence[BatchRow], fail_on: Sequence[Flag]) -> str:
     """Return how many rows have a flag of ``--fail-on``, and how many have each."""
     flags = [gated_flags(row, fail_on) for row in rows]
     counts = Counter(chain.from_iterable(flags))
-    each = ", ".join(f"{flag} in {counts[flag]:,}" for flag in fail_on if counts[flag])
-    return f"{plural(sum(map(bool, flags)), _noun(rows))} flagged{each and f': {each}'}"
+    by_flag = ", ".join(f"{flag} in {counts[flag]:,}" for flag in fail_on if counts[flag])
+    return f"{plural(sum(map(bool, flags)), _noun(rows))} flagged{by_flag and f': {by_flag}'}"
 
 
 def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
