@@ -14,10 +14,12 @@ from sessions.bundled_home import fill_home
 from compactctl.cli.group import COMMANDS, Commands, cli, words_of
 
 EXAMPLES = {name: command.examples for name, command in Commands().items()}
-LINES = [
-    *(line for lines in EXAMPLES.values() for line in lines),
-    *(line.partition("  ")[0] for line in cli.examples),
-]
+LINES = dict.fromkeys(
+    (
+        *(line for lines in EXAMPLES.values() for line in lines),
+        *(line.partition("  ")[0] for line in cli.examples),
+    )
+)
 # Some examples lead to a finding: a gate, a compaction that is due, an error that is none.
 FOUND = {0, 1}
 SERVER = "compactctl client mcp"
