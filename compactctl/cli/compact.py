@@ -287,7 +287,7 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
                 "from_error",
                 POLICY,
                 READS,
-                "Error message from the client or provider. A size named in it is used.",
+                "Recover from this error of the client or provider. A size named in it is used.",
                 path="settings",
                 metavar="TEXT|FILE",
             ),

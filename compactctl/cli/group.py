@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compactctl import __version__
-from compactctl.cli.help import HelpContext, HelpfulCommand, with_our_words, write_examples
+from compactctl.cli.help import HelpContext, HelpfulCommand, with_short_text, write_examples
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
-from compactctl.cli.renamed import renamed_arguments, renamed_note
+from compactctl.cli.renamed import current_name, renamed_arguments, renamed_note
 from compactctl.cli.set_option import expand_set
 from compactctl.cli.settings import (
     active_settings_files,
@@ -224,8 +224,8 @@ class LazyGroup(click.Group):
             raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from error
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the option for help."""
-        return with_our_words(super().get_help_option(ctx))
+        """Return the option that shows this help."""
+        return with_short_text(super().get_help_option(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples and the commands, then the options."""
@@ -269,13 +269,15 @@ class Commands(Mapping[str, HelpfulCommand]):
 
 def _renamed(context: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
     """Return the words for an old name, and say what its successor is."""
-    successor = SUCCESSORS[name]
-    note = renamed_note(name, successor, arguments)
+    successor = current_name(name, SUCCESSORS[name], arguments)
+    note = renamed_note(name, successor)
     if note is not None and not context.resilient_parsing:
         from compactctl.views.terminal.screen import print_messages
 
         print_messages(note)
-    return renamed_arguments(name, successor, arguments, _import_command("view"))
+    # Click keeps the help option of a command's first context: it is to have -h, too.
+    view = HelpContext(_import_command("view"), parent=context)
+    return renamed_arguments(name, successor, arguments, view)
 
 
 def _group(name: str) -> LazyGroup:

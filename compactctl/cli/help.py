@@ -108,8 +108,8 @@ class HelpfulCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the option for help."""
-        return with_our_words(super().get_help_option(ctx))
+        """Return the option that shows this help."""
+        return with_short_text(super().get_help_option(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options."""
@@ -118,29 +118,28 @@ class HelpfulCommand(click.Command):
         if not self.usual and len(options) <= _LISTED:
             _write_section(formatter, "Options", _records(ctx, options))
             return
-        is_complete = not self.usual or ctx.meta.get(_IS_COMPLETE, False)
+        is_short = self.usual and not ctx.meta.get(_IS_COMPLETE)
+        shown = [option for option in options if not is_short or _is_in(option, self.usual)]
         for section in HelpSection:
-            records = _records(ctx, (o for o in options if section_of(o) == section))
-            if section == OF_STAGES:
-                if is_complete:
-                    _write_stage_options(ctx, formatter, options)
-            elif is_complete:
-                _write_section(formatter, section, records)
-            else:
-                named = (o for o in options if section_of(o) == section and _is_in(o, self.usual))
-                short = ((term, first_sentence(text)) for term, text in _records(ctx, named))
-                _write_section(formatter, section, short)
+            if section != OF_STAGES:
+                records = _records(ctx, (o for o in shown if section_of(o) == section))
+                _write_section(formatter, section, _shortened(records) if is_short else records)
+        _write_stage_options(ctx, formatter, shown)
         formatter.write_paragraph()
         with formatter.indentation():
             of_click = (option for option in options if section_of(option) is None)
             formatter.write_dl(list(_records(ctx, of_click)))
 
 
-def with_our_words(help_option: click.Option | None) -> click.Option | None:
+def with_short_text(help_option: click.Option | None) -> click.Option | None:
     """Return click's option for help, with a shorter text."""
     if help_option is not None:
         help_option.help = "Show this help."
     return help_option
+
+
+def _shortened(records: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return ((term, first_sentence(text)) for term, text in records)
 
 
 def first_sentence(text: str) -> str:

@@ -70,4 +70,4 @@ def test_every_old_name_has_a_successor_and_is_on_no_page(typed: Typed) -> None:
         assert command in cli.lines
         assert not rest or rest[0].startswith("--") or (command, *rest) == words_of(rest[0])
         name = " ".join(word for word in new.split() if not word.startswith("--"))
-        assert typed(f"{old} --help").out == typed(f"{name} --help").out
+        assert typed(f"{old} -h").out == typed(f"{name} --help").out

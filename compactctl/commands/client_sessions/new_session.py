@@ -9,13 +9,13 @@ from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import ArchivedStep
+from compactctl.commands.reading.session_title import stored_session
 from compactctl.commands.reading.transcript import (
     InputOptions,
     TranscriptFile,
     is_in_database,
     loaded_from,
     open_transcript,
-    session_of,
 )
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
@@ -27,7 +27,6 @@ from compactctl.sessions.registry import (
     newest_entries,
     resume_command,
     session_at,
-    session_in_database,
     store_named,
 )
 from compactctl.sessions.session import Session
@@ -53,7 +52,7 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
     written for its client.
     """
     machine = this_machine()
-    session = _session(path, machine)
+    session = stored_session(path, machine)
     return fork_session(session, _fresh(machine, mark, session)) if session else None
 
 
@@ -143,14 +142,8 @@ def command_to_continue(path: str, fork: Fork | None, *, model: str = "") -> str
     """
     if fork is not None:
         return resume_command(fork.original, fork.id, fork.import_command, model=model)
-    session = _session(path, this_machine())
+    session = stored_session(path, this_machine())
     return resume_command(session, model=model) if session else None
-
-
-def _session(path: str, machine: UserEnvironment) -> Session | None:
-    if is_in_database(path):
-        return session_in_database(session_of(path), machine)
-    return session_at(Path(path), machine)
 
 
 def undo_name(target: Path, fork: Fork | None) -> str:

@@ -1,4 +1,4 @@
-"""The title of the session in a file or database."""
+"""The session that a file is, or that is in a database, and its title."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from compactctl.sessions.registry import (
     session_in_database,
 )
 from compactctl.sessions.session import Session, SessionEntry
-from compactctl.store.client_folders import this_machine
+from compactctl.store.client_folders import UserEnvironment, this_machine
 
 
 def session_title(path: str, client: str) -> str:
@@ -18,17 +18,15 @@ def session_title(path: str, client: str) -> str:
 
     A file outside of all stores is read like one in the store of ``client``.
     """
-    session = _session(path, client)
+    session, file = stored_session(path, this_machine()), Path(path)
+    if session is None and is_client(client) and file.is_file():
+        entry = SessionEntry.of_file(client, file.stem, (file, file.stat()))
+        session = next(load_sessions((entry,)))
     return session.details.title if session else ""
 
 
-def _session(path: str, client: str) -> Session | None:
-    machine = this_machine()
+def stored_session(path: str, machine: UserEnvironment) -> Session | None:
+    """Return the session at a path, or in a client's database; None for any other file."""
     if is_in_database(path):
         return session_in_database(session_of(path), machine)
-    file = Path(path)
-    session = session_at(file, machine)
-    if session is not None or not (is_client(client) and file.is_file()):
-        return session
-    entry = SessionEntry.of_file(client, file.stem, (file, file.stat()))
-    return next(load_sessions((entry,)))
+    return session_at(Path(path), machine)

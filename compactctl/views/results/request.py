@@ -21,6 +21,7 @@ _DEFAULT_WINDOW = "default for unknown models"
 # Smaller categories are one row, unless details are requested.
 _MIN_SHARE = 0.002
 _OTHER = "other"
+_IN_TRANSCRIPT, _NOT_IN_TRANSCRIPT = "In the transcript", "Sent, not in the transcript"
 
 
 def answer_lines(result: StatsResult) -> Iterator[ScreenItem]:
@@ -129,8 +130,8 @@ def request_table(result: StatsResult) -> Table:
     if unseen:
         indented = [(f"  {name}", tokens) for name, tokens in rows]
         sent = [(f"  {name}", tokens) for name, tokens in unseen_rows(result)]
-        counted = ("In the transcript", result.next_request.counted)
-        rows = [counted, *indented, ("Sent, not in the transcript", unseen), *sent]
+        counted = (_IN_TRANSCRIPT, result.next_request.counted)
+        rows = [counted, *indented, (_NOT_IN_TRANSCRIPT, unseen), *sent]
     columns = (text(""), number("Tokens"), number("Share"), text("", spare=1))
     name = "Next request" if result.counts.conversations <= 1 else "Largest request"
     return table(
@@ -143,7 +144,7 @@ def request_table(result: StatsResult) -> Table:
 def _request_cells(label: str, tokens: int, total: int) -> tuple[str, ...]:
     share = tokens / max(1, total)
     # A sum has no bar, and a correction has no share.
-    is_part = label.startswith("  ") or not label[0].isupper()
+    is_part = label not in (_IN_TRANSCRIPT, _NOT_IN_TRANSCRIPT)
     shares = (share_text(share), bar(share) if is_part else "") if tokens >= 0 else ("", "")
     return (label, f"{tokens:,}", *shares)
 
