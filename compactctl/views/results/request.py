@@ -35,7 +35,8 @@ def answer_lines(result: StatsResult) -> Iterator[ScreenItem]:
         )
     else:
         yield _fit_line(result)
-        yield from _limit_line(result)
+        if not result.unread:
+            yield from _limit_line(result)
     yield from doubt_lines(result)
 
 

@@ -33,8 +33,8 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
         yield from session_graph(result, result.timeline)
     else:
         yield request_table(result)
-        yield ""
-        yield from stats_details(result) if result.options.details else _summary(result)
+        rest = tuple(stats_details(result) if result.options.details else _summary(result))
+        yield from ("", *rest) if rest else ()
     yield from _pointers(result)
 
 
