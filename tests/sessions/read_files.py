@@ -65,10 +65,16 @@ def record(kind: str, uuid: str, parent: str, **fields: Any) -> Record:
 
 def goes_on(path: Path, text: str) -> None:
     """Append what is said next, as the client does: it hangs on the last record, by its uuid."""
-    last = json.loads(path.read_bytes().splitlines()[-1])
-    message = {"role": "user", "content": text}
+    last = last_with(path, "uuid")
+    said = record("user", text, last["uuid"], message={"role": "user", "content": text})
     with path.open("a") as stream:
-        stream.write(json.dumps(record("user", text, last["uuid"], message=message)) + "\n")
+        stream.write(json.dumps({**said, "sessionId": last["sessionId"]}) + "\n")
+
+
+def last_with(path: Path, field: str) -> Record:
+    """Return the last record of a session that has a field."""
+    records = map(json.loads, reversed(path.read_bytes().splitlines()))
+    return next(each for each in records if field in each)
 
 
 def codex_session(home: Home, version: str = "0.169.0") -> Path:
@@ -102,7 +108,7 @@ def codex_session(home: Home, version: str = "0.169.0") -> Path:
 
 def codex_goes_on(path: Path, text: str) -> None:
     """Append what is said next, with the number that follows."""
-    last = json.loads(path.read_bytes().splitlines()[-1])
+    last = last_with(path, "ordinal")
     said = {"type": "response_item", "payload": _said("user", "input_text", text)}
     with path.open("a") as stream:
         numbered = {"timestamp": "t", "ordinal": last["ordinal"] + 1, **said}
@@ -142,7 +148,7 @@ def pi_session(home: Home, version: int = 3) -> Path:
 
 def pi_goes_on(path: Path, text: str) -> None:
     """Append what is said next: it follows the last entry of the file."""
-    last = json.loads(path.read_bytes().splitlines()[-1])
+    last = last_with(path, "id")
     name = f"{len(path.read_bytes()):08x}"
     message = {"role": "user", "content": _text(text)}
     entry = {"type": "message", "id": name, "parentId": last["id"], "timestamp": "t"}

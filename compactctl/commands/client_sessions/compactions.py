@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from compactctl.commands.client_sessions.places import (
@@ -122,6 +122,7 @@ class ClientCompaction:
         groups: the tags of its messages, if only tags hide them.
         time: when it was made, in seconds since 1970; None if unknown.
         hidden: the messages that it hid, or whose content it removed.
+        stand_ins: the messages that it put in their place.
         in_effect: whether it still makes a difference.
     """
 
@@ -133,6 +134,7 @@ class ClientCompaction:
     groups: frozenset[str] = frozenset()
     time: float | None
     hidden: tuple[MessageId, ...]
+    stand_ins: tuple[Message, ...] = ()
     in_effect: bool
 
     @property
@@ -188,9 +190,13 @@ def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompact
     before, after = read_before(state, moment).effective, read_after(state, moment).effective
     after_by_id = {message.id: message for message in after}
     ids_before = {message.id for message in before}
+    removed = [message for message in before if message.id not in after_by_id]
     new_messages = [message for message in after if message.id not in ids_before]
+    # Some clients write anew, under other ids, what they keep.
+    removed, new_messages = without_copies(removed, new_messages)
+    removed_ids = {message.id for message in removed}
     hidden = tuple(
-        m.id for m in before if m.id not in after_by_id or after_by_id[m.id].parts != m.parts
+        m.id for m in before if m.id in removed_ids or after_by_id.get(m.id, m).parts != m.parts
     )
     if not hidden:
         return None
@@ -206,10 +212,32 @@ def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompact
         records=places,
         time=_time(state, places),
         hidden=hidden,
+        stand_ins=tuple(new_messages),
         in_effect=_is_in_effect(
             state, new_messages or [after_by_id[name] for name in hidden if name in after_by_id]
         ),
     )
+
+
+def without_copies(
+    old: Iterable[Message], new: Iterable[Message]
+) -> tuple[list[Message], list[Message]]:
+    """Return both without the messages of which the other has one with the same content."""
+    by_content: dict[object, list[Message]] = defaultdict(list)
+    for message in new:
+        by_content[_content(message)].append(message)
+    remaining: list[Message] = []
+    for message in old:
+        copies = by_content[_content(message)]
+        if copies:
+            copies.pop(0)
+        else:
+            remaining.append(message)
+    return remaining, [message for messages in by_content.values() for message in messages]
+
+
+def _content(message: Message) -> object:
+    return message.role, tuple(replace(part, path=()) for part in message.parts)
 
 
 def _is_in_effect(state: PastState, new_messages: Sequence[Message]) -> bool:

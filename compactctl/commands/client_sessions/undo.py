@@ -1,7 +1,7 @@
 """Undoes compactions by a client: the transcript as it would be without them."""
 
 import hashlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,11 +11,13 @@ from compactctl import __version__
 from compactctl.commands.client_sessions.compactions import (
     ClientCompaction,
     compactions_of,
+    without_copies,
     without_tags,
 )
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError
+from compactctl.formats.codex.histories import moved_out, without_compactions
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
@@ -89,9 +91,28 @@ def _lines(
     bare = without_tags(
         lines, transcript, {name for compaction in compactions for name in compaction.groups}
     )
-    source_lines = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
+    dropped_lines = {line for line, path in dropped if not path}
+    repeated = state.transcript.compactions.own_history_lines
+    changed = {**bare, **without_compactions(lines, dropped_lines, repeated)}
+    source_lines = [changed.get(index, line) for index, line in enumerate(lines)]
+    summaries = deque(sorted(_summaries_inside(lines, compactions)))
     for new in without_records(source_lines, transcript, state.format, dropped, values):
-        yield replace(new, is_unchanged=False) if new.source_index in bare else new
+        while summaries and summaries[0][0] < (new.source_index or 0):
+            yield NewLine(summaries.popleft()[1], None)
+        yield replace(new, is_unchanged=False) if new.source_index in changed else new
+    for _, record in summaries:
+        yield NewLine(record, None)
+
+
+def _summaries_inside(
+    lines: Sequence[bytes], compactions: Iterable[ClientCompaction]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of what compactctl added to records of Codex, as records of their own."""
+    for compaction in compactions:
+        if compaction.client == "codex":
+            inside = [m for m in compaction.stand_ins if m.origin.is_synthetic and m.record_path]
+            for message in inside:
+                yield message.line, moved_out(lines[message.line], message.record_path)
 
 
 def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:
@@ -127,14 +148,27 @@ def _prove(
     expected_ids = {name for compaction in compactions for name in compaction.hidden}
     expected_ids |= {message.id for message in loaded.transcript.effective}
     expected = [
-        m for m in loaded.transcript.messages if m.id in expected_ids and not m.is_only_reasoning
+        m
+        for m in loaded.transcript.messages
+        if m.id in expected_ids
+        and not m.is_only_reasoning
+        and not {(m.line, ()), (m.line, m.record_path)} & removed
     ]
-    places = {
-        _moved(m, removed, new)
-        for m in expected
-        if not {(m.line, ()), (m.line, m.record_path)} & removed
+    # What our own records repeat may be in another of them, or in the client's record.
+    repeating = set(loaded.transcript.compactions.own_history_lines)
+    by_place = {_moved(m, removed, new): m for m in expected if m.line not in repeating}
+    repeating_now = {new.new_indices[line] for line in repeating}
+    sent_by_place = {
+        (m.line, m.record_path): m for m in transcript.effective if m.line not in repeating_now
     }
-    missing = places - {(message.line, message.record_path) for message in transcript.effective}
+    stand_ins = [message for compaction in compactions for message in compaction.stand_ins]
+    missing, _ = without_copies(
+        (
+            *(m for place, m in by_place.items() if place not in sent_by_place),
+            *without_copies((m for m in expected if m.line in repeating), stand_ins)[0],
+        ),
+        (m for m in transcript.effective if (m.line, m.record_path) not in by_place),
+    )
     if not missing:
         return
     name = loaded.source.path or "standard input"
@@ -146,7 +180,7 @@ def _prove(
             "the hidden messages"
         )
     raise IntegrityError(
-        f"{name}: after undoing the client's compaction, {len(missing):,} of {len(places):,} "
+        f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
         "messages would still not be sent; nothing was written; please report this"
     )
 

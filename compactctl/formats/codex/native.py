@@ -49,7 +49,7 @@ class CodexNativeAppend(NativeAppend):
 
         Raises UsageError for an item of unknown type, as it might be sent.
         """
-        current_session, desired_session = _Session(current), _Session(desired)
+        current_session, desired_session = CodexSession(current), CodexSession(desired)
         if any(line.damage == _UNKNOWN_ITEM for line in desired_session.transcript.opaque):
             raise UsageError("contains an item of an unknown type, which would be lost")
         if (
@@ -66,7 +66,7 @@ class CodexNativeAppend(NativeAppend):
         return [stamper.stamp(text) for text in records]
 
 
-class _Session:
+class CodexSession:
     """The lines of a session, and the items that its client would send."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
@@ -100,6 +100,11 @@ class _Session:
             for message_id, text in self._items_on_line(index, messages)
         }
         return [texts[message.id] for message in self._sent]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of these items, which an item keeps when it is edited or repeated."""
+        return [self._name_in_history(message) for message in self._sent]
 
     @cached_property
     def _sent(self) -> Sequence[Message]:
@@ -178,7 +183,7 @@ class _Session:
         line = self.transcript.session.usage_line
         return None if line is None else value_at(self.decoded[line].values[0], USAGE_FIELDS.path)
 
-    def environment_records(self, desired_session: "_Session") -> Iterator[str]:
+    def environment_records(self, desired_session: "CodexSession") -> Iterator[str]:
         """Yield the records from which the client knows which environment context it has sent.
 
         Yields nothing if ``desired_session`` drops some of that context: it must be sent again.
@@ -205,7 +210,7 @@ class _Session:
 class _RecordStamper:
     """Gives appended records the session's last timestamp and its next numbers, if it has any."""
 
-    def __init__(self, session: _Session, operation: str) -> None:
+    def __init__(self, session: CodexSession, operation: str) -> None:
         self._operation = operation
         self._time = ""
         self._next: int | None = None

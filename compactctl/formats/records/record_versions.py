@@ -102,15 +102,29 @@ class RecordVersions(Generic[ChainType]):
         yield from map(self.line, trailing)
 
     def _inserted(self) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
-        """Return the appended records of the path by their successor, and those without one."""
+        """Return the appended records by the record that they go before, and those without one.
+
+        Records beside the path go before the next earlier record that was appended again.
+        """
         before: dict[str, list[str]] = defaultdict(list)
         inserted: list[str] = []
         for name in reversed(self.chain.path):
-            if self._first_line.get(name) in self._appended_lines:
+            if self._is_inserted(name):
                 inserted.append(name)
             else:
                 before[name], inserted = inserted, []
-        return before, inserted
+        trailing, path, beside = inserted, set(self.chain.path), list[str]()
+        for index in sorted(self._appended_lines):
+            name = self._name_by_line[index]
+            if not self._is_inserted(name):
+                before[name] = [*beside, *before[name]]
+                beside = []
+            elif name not in path and index == self._first_line[name]:
+                beside.append(name)
+        return before, trailing
+
+    def _is_inserted(self, name: str) -> bool:
+        return self._first_line.get(name) in self._appended_lines
 
 
 def mark_appended(line: bytes, operation: str) -> bytes:
