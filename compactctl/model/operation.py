@@ -20,6 +20,21 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRecords:
+    """The records of a state that is one JSON document.
+
+    Its client writes the whole document anew for each turn, so the records are what stays the same.
+
+    Attributes:
+        path: the keys that lead to their array.
+        digests: of each record; see ``record_digest``.
+    """
+
+    path: tuple[str, ...]
+    digests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateChange:
     """The states before and after a command; ``operation`` is None if nothing changed."""
 
@@ -91,6 +106,7 @@ class Operation:
             are then those of that compaction. Otherwise "".
         appended: all lines stayed as they were; records appended after them change what the client
             sends.
+        records: those of the state after it, if that is one JSON document.
         recorded_at: ISO 8601, UTC.
     """
 
@@ -105,6 +121,7 @@ class Operation:
     stages: tuple[StageRecord, ...] = ()
     detail: str = ""
     appended: bool = False
+    records: DocumentRecords | None = None
     tool_version: str = ""
     recorded_at: str = ""
 

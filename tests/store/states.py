@@ -11,7 +11,8 @@ from typing import Any, Literal
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.files.content import Content
+from compactctl.store.archive.growth import Growth
+from compactctl.store.files.content import Content, canonical_suffix
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source, digest_of, open_input, split_lines
 from compactctl.store.publish.publish import Published, publish
@@ -19,6 +20,11 @@ from compactctl.store.publish.publish import Published, publish
 BEFORE = b'{"n":0}\r\n{"bulk":"%s"}\n\n{"nul":"\x00"}\n{"n":1}\n' % (b"x" * 500)
 AFTER = b'{"n":0}\r\n{"n":1}\n'
 MORE = b'{"n":2}\n'
+
+
+def appended(lines: bytes, *, is_mid_line: bool = False) -> Growth:
+    """Return the growth of a state to which lines were appended."""
+    return Growth(suffix=canonical_suffix(lines, is_mid_line=is_mid_line))
 
 
 def operation(  # noqa: PLR0913

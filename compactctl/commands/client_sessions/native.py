@@ -7,14 +7,14 @@ from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.spans import operation_of_line
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import NativeAppend, Version
-from compactctl.formats.records.decode import decode, is_wrapped
+from compactctl.formats.records.decode import is_wrapped
 from compactctl.formats.registry import MAX_SNIFFED, native_append_of
 from compactctl.model.operation import OperationId
-from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.sessions.registry import session_at, store_named
@@ -201,14 +201,6 @@ def _said(transcript: Transcript) -> list[bytes]:
 
 def _name(loaded: TranscriptFile) -> str:
     return str(loaded.source.path or "standard input")
-
-
-def operation_of_line(line: bytes) -> str | None:
-    """Return the operation that appended a line, None for any other line."""
-    if APPENDED_BYTES not in line:
-        return None
-    values, _ = decode(line)
-    return appended_by(values[0]) if values and isinstance(values[0], dict) else None
 
 
 def before_interrupted_append(history: OperationHistory) -> bytes | None:

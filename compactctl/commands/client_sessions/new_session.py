@@ -18,7 +18,7 @@ from compactctl.commands.reading.transcript import (
     open_transcript,
 )
 from compactctl.errors import UsageError
-from compactctl.model.operation import Digest
+from compactctl.pipeline.document_records import read_records
 from compactctl.sessions.fork import Fork, ForkedLines, ForkIdentity, TitleMark
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (
@@ -77,17 +77,20 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
 
 def deposits_under(fork: Fork, history: OperationHistory) -> list[ArchiveDraft]:
     """Return the archives of a session for its fork, with every state under the new id."""
-    return [_renamed(fork, step, history.data) for step in history.archived_chain]
+    return [_renamed(fork, step, history) for step in history.archived_chain]
 
 
-def _renamed(fork: Fork, step: ArchivedStep, current: bytes) -> ArchiveDraft:
-    def state(lines: Iterable[bytes]) -> Digest:
-        return digest_of(starmap(fork.rewrite_line, enumerate(lines)))
+def _renamed(fork: Fork, step: ArchivedStep, history: OperationHistory) -> ArchiveDraft:
+    def state(lines: Iterable[bytes]) -> Iterator[bytes]:
+        return starmap(fork.rewrite_line, enumerate(lines))
 
+    after = tuple(state(split_lines(history.outcome(step))))
+    records = step.operation.records
     operation = replace(
         step.operation,
-        before=state(step.before()),
-        after=state(split_lines(step.outcome(current))),
+        before=digest_of(state(step.before())),
+        after=digest_of(after),
+        records=records and read_records(after, records.path),
     )
     rows = (
         replace(row, raw=fork.rewrite_line(index, row.raw)) for index, row in enumerate(step.rows())

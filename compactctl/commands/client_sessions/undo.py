@@ -19,9 +19,10 @@ from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.codex.histories import moved_out, without_compactions
 from compactctl.model.message import Message, MessageId, RecordLocation
-from compactctl.model.operation import Digest, Operation, OperationId
+from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
 from compactctl.pipeline.archive_rows import removal_rows
+from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -54,7 +55,7 @@ def undo_compactions(
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
-    operation = _operation(loaded, compactions, content.digest, parent)
+    operation = _operation(loaded, compactions, content, parent)
     return ClientUndo(
         compactions=compactions,
         content=content,
@@ -203,12 +204,12 @@ def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) 
 def _operation(
     loaded: TranscriptFile,
     compactions: Sequence[ClientCompaction],
-    after: Digest,
+    after: Content,
     parent: OperationId | None,
 ) -> Operation:
     before = loaded.source.digest
     content = "\n".join(
-        ("undo", before.sha256, after.sha256, *(compaction.id for compaction in compactions))
+        ("undo", before.sha256, after.digest.sha256, *(compaction.id for compaction in compactions))
     )
     operation_id = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
     lines = ", ".join(f"{compaction.line:,}" for compaction in compactions)
@@ -218,7 +219,8 @@ def _operation(
         head=operation_id,
         kind="undo",
         before=before,
-        after=after,
+        after=after.digest,
+        records=read_records(after.chunks, array_path(loaded.lines, loaded.transcript)),
         format=loaded.format.name,
         counter="",
         detail=f"by its client on line {lines}",

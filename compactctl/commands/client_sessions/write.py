@@ -38,6 +38,7 @@ class OutputOptions:
         layout: the layout; ``native`` appends to the session.
         messages_only: write only what is sent, to standard output; it cannot be undone.
         while_open: append even while a client has the session open.
+        closed: no client has the session open, even if that cannot be detected.
         tags: tag records with their operation.
         dry_run: write nothing.
         force: overwrite files that cannot be restored, and skip checks of clients.
@@ -50,6 +51,7 @@ class OutputOptions:
     layout: OutputLayout = "split"
     messages_only: bool = False
     while_open: bool = False
+    closed: bool = False
     tags: bool = True
     dry_run: bool = False
     force: bool = False

@@ -29,6 +29,7 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.archive_rows import archive_rows
+from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.edit_codec import canonical_text
 from compactctl.pipeline.layout import LayoutOptions, NewFile, lay_out
 from compactctl.store.archive.archive import archive_folder
@@ -167,6 +168,7 @@ def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest
         counter=draft.measured.counter.id,
         stages=draft.run.outcome.stages,
         appended=appended_to is not None,
+        records=read_records(new, array_path(file.lines, file.transcript)),
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -14,7 +14,7 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
     open_transcript,
 )
-from compactctl.errors import ArchiveError, IntegrityError, NotUnderstoodError
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import read_rows
@@ -134,8 +134,8 @@ def _appended(history: OperationHistory) -> int:
     """Return the bytes appended after the newest operation, 0 if unknown."""
     if history.current is None and not history.chain:
         return 0
-    with suppress(IntegrityError):
-        return sum(map(len, history.lines)) - history.steps[history.current_index].after.n_bytes
+    with suppress(IntegrityError, ChangedError):
+        return history.spans[-1].growth.n_bytes
     return 0
 
 

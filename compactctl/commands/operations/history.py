@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from glob import escape
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.operations.inline import (
@@ -14,21 +14,25 @@ from compactctl.commands.operations.inline import (
     named_operations,
     operations_inside,
 )
+from compactctl.commands.operations.spans import (
+    Origin,
+    Reached,
+    Span,
+    outcome_after,
+    outcome_before,
+)
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError, MissingArchiveError
-from compactctl.model.operation import Digest, Operation, OperationId
+from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
+from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.displaced import displaced_files, displaced_state
+from compactctl.store.archive.growth import Growth, matching_states, outcome_in
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
-from compactctl.store.files.content import (
-    can_follow,
-    canonical_suffix,
-    ends_mid_line,
-    join_suffixes,
-    last_byte_and_rest,
-)
-from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
+from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
+from compactctl.store.files.source import STANDARD_STREAM, Source, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
 # More archives than a folder of sessions has; each is opened.
@@ -57,6 +61,7 @@ class OperationHistory:
         self.archive, self.lines, self.where = archive, lines, where
         self._format = format_name
         self._found: dict[int, _Start] = {}
+        self._put: set[OperationId] = set()
 
     def is_in_place_of(self, path: Path) -> bool:
         """Whether the archive, if any, is at the default location for a transcript at ``path``."""
@@ -103,6 +108,12 @@ class OperationHistory:
             inline = [s for s in self._walk(*start) if isinstance(s, InlineStep)]
             new = [s for s in reversed(inline) if s.id not in seen_ids]
             seen_ids |= {s.id for s in new}
+            if new and steps:
+                state = self.lines if step is None else step.before()
+                put = [s for s in new if _is_inside(s, steps[-1], state)]
+                self._put |= {s.id for s in put}
+                steps[-1:] = [*put, steps[-1]]
+                new = [s for s in new if s not in put]
             steps += new if step is None else (*new, step)
         return tuple(steps)
 
@@ -111,20 +122,110 @@ class OperationHistory:
         """The compactions in effect, oldest first."""
         return tuple(reversed(tuple(self._walk(*self._start))))
 
-    def chain_to(self, step: OperationStep) -> tuple[OperationStep, ...]:
-        """Return the compactions in effect after one of the steps, oldest first."""
+    def chain_to(self, step: OperationStep) -> tuple[OperationId, ...]:
+        """Return the ids of the compactions in effect after one of the steps, oldest first.
+
+        The first id may be that of a missing one, which the oldest known one builds upon.
+        """
         head = step.operation.head if isinstance(step, ArchivedStep) else step.id
-        inside = {
-            inline_step.id: inline_step
-            for inline_step in self.steps
-            if isinstance(inline_step, InlineStep)
-        }
-        return tuple(reversed(tuple(self._walk(head, inside))))
+        return self._ids(head, self._all_inside)
 
     @property
     def missing_operation(self) -> OperationId | None:
         """The compaction below the chain whose archive is missing, None if complete."""
         return self.chain[0].parent if self.chain else self._start[0]
+
+    def chain_before(self, step: OperationStep) -> tuple[OperationId, ...]:
+        """Return the ids of the compactions in effect before one of the steps, as ``chain_to``."""
+        return self._ids(*self._before(step))
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans, oldest first; each but the last ends with the step of the same index."""
+        spans: list[Span] = []
+        for index, step in enumerate((*self.steps, None)):
+            chain = self._ids(*self._start) if step is None else self.chain_before(step)
+            spans.append(
+                Span(
+                    chain=chain,
+                    end=self.lines if step is None else ChunksAndTail(step.before),
+                    origins=tuple(self._origins(index, chain)),
+                    where=self.where,
+                )
+            )
+        return tuple(spans)
+
+    def _origins(self, index: int, chain: tuple[OperationId, ...]) -> Iterator[Origin]:
+        """Yield what may have led to the start of the span that ends with a step."""
+        if self.steps and chain == self.chain_before(self.steps[0]):
+            yield Origin(step=None, outcome=lambda: outcome_before(self.steps[0]))
+        for step in self.steps[:index]:
+            if self.chain_to(step) == chain:
+                yield Origin(step=step, outcome=partial(outcome_after, step))
+
+    @property
+    def in_effect(self) -> tuple[OperationId, ...]:
+        """The ids of the compactions in effect, as in ``chain_to``."""
+        return self.spans[-1].chain
+
+    def reach(self, chain: tuple[OperationId, ...]) -> Reached:
+        """Return the state with exactly these compactions in effect, and what was added since.
+
+        It is the end of the newest span with this chain, but not of one that an appended rewind
+        began: that left in the file what it undid. Raises ArchiveError if no such state was kept.
+        """
+        in_time = (span for i, span in enumerate(self.spans) if not self._ends_in_put(i))
+        spans = [span for span in in_time if span.chain == chain]
+        exact = (span for span in reversed(spans) if not span.is_begun_by_appending)
+        span = next(exact, spans[0] if spans else None)
+        if span is None:
+            return self._reach_displaced(chain)
+        later = self.spans[self.spans.index(span) + 1 :]
+        return Reached(base=span.end, later=later)
+
+    def _ends_in_put(self, index: int) -> bool:
+        """Return whether a rewind put the step there that ends a span, which took no time."""
+        return index < len(self.steps) and self.steps[index].id in self._put
+
+    def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
+        """Return the records of a state if the transcript is a document, as an archive says."""
+        records = (step.operation.records for step in self.archived)
+        path = next((known.path for known in records if known), None)
+        return read_records(state, path)
+
+    def growths_since(self, step: OperationStep) -> tuple[Growth, ...]:
+        """Return what others added since one of the steps; raises as ``Span.growth`` does."""
+        later = self.spans[self.steps.index(step) + 1 :]
+        return tuple(span.growth for span in later)
+
+    def _reach_displaced(self, chain: tuple[OperationId, ...]) -> Reached:
+        """Return an outcome that no archive holds, but a displaced file."""
+        indices = [i for i, step in enumerate(self.steps) if self.chain_to(step) == chain]
+        links = displaced_files(self.archive.folder) if self.archive else ()
+        for index in reversed(indices):
+            state = displaced_state(links, self.steps[index].after)
+            if state is not None:
+                return Reached(base=(state,), later=self.spans[index + 1 :])
+        if not indices:
+            self.require_first_state()
+            raise self.no_first_state()
+        raise ArchiveError(
+            f"{self.archive.folder if self.archive else self.where}: the state after operation "
+            f"{self.steps[indices[-1]].id} was not archived; choose another operation"
+        )
+
+    def outcome(self, step: OperationStep) -> bytes:
+        """Return the state right after a step; of a document that its client rewrote, its records.
+
+        Raises ArchiveError if it was not kept.
+        """
+        chain, outcome = self.chain_to(step), outcome_after(step)
+        for span in self.spans:
+            if span.chain == chain:
+                state = outcome_in(span.end, outcome)
+                if state is not None:
+                    return state
+        return b"".join(self._reach_displaced(chain).base)
 
     @property
     def missing_archives(self) -> tuple[int, ...]:
@@ -196,21 +297,6 @@ class OperationHistory:
             return None
         return current
 
-    @property
-    def current_index(self) -> int:
-        """The index among the steps of the operation whose outcome the transcript begins with.
-
-        That of the newest step if it begins with no outcome.
-        """
-        head = self._start[0]
-        for index in reversed(range(len(self.steps))):
-            step = self.steps[index]
-            if isinstance(step, ArchivedStep) and step.operation == self.current:
-                return index
-            if self.current is None and step.id == head:
-                return index
-        return len(self.steps) - 1
-
     @cached_property
     def _start(self) -> _Start:
         """The newest compaction in effect, and the compactions inside the transcript."""
@@ -227,13 +313,26 @@ class OperationHistory:
     def _newest_inside(self) -> OperationId | None:
         return next(reversed(self._inside), None)
 
-    def _before(self, step: ArchivedStep) -> _Start:
-        """Return the newest compaction before an archived step, and the ones inside that state."""
+    def _before(self, step: OperationStep) -> _Start:
+        """Return the newest compaction before a step, and the ones inside that state."""
+        if not isinstance(step, ArchivedStep):
+            return step.parent, self._all_inside
         if step.parent in self._by_id:
             return step.parent, {}
         if step.file.number not in self._found:
             self._found[step.file.number] = self._look_into(step)
         return self._found[step.file.number]
+
+    @cached_property
+    def _all_inside(self) -> _Inside:
+        """All compactions that are in no archive, also those inside earlier states."""
+        return {step.id: step for step in self.steps if isinstance(step, InlineStep)}
+
+    def _ids(self, head: OperationId | None, inside: _Inside) -> tuple[OperationId, ...]:
+        """Return the ids of a compaction and of those it builds upon, oldest first."""
+        chain = tuple(reversed(tuple(self._walk(head, inside))))
+        lowest = self._before(chain[0])[0] if chain else head
+        return (*filter(None, (lowest,)), *(step.id for step in chain))
 
     def _look_into(self, step: ArchivedStep) -> _Start:
         holder = partial(_state, step)
@@ -317,48 +416,14 @@ def archive_advice(source: Source, path: str) -> str:
     return f"put {archive_folder(source.path)} back, or pass --archive DIR"
 
 
-def read_appended(history: OperationHistory, step: OperationStep) -> bytes:
-    """Return the carry: everything appended since a step in effect, in the order it was appended.
+def _is_inside(step: InlineStep, latest: OperationStep, state: Iterable[bytes]) -> bool:
+    """Return whether the latest step, a rewind, put a step into its outcome.
 
-    Raises as reading the states in between does, and ChangedError if an unterminated line was
-    continued.
+    A state begins with that outcome then, and the step did not follow the rewind.
     """
-    later = history.chain[history.chain.index(step) :]
-    pieces = [carry_behind(earlier, following.before()) for earlier, following in pairwise(later)]
-    return reduce(join_suffixes, (*pieces, carry_behind(later[-1], history.lines)))
-
-
-def read_appended_since(history: OperationHistory, step: OperationStep) -> bytes:
-    """Return the carry of everything appended after a step that is no longer in effect.
-
-    Raises as ``read_appended`` does.
-    """
-    if history.current is None and history.archived and not history.chain:
-        oldest = history.archived[0].operation
-        return _carry(history.lines, oldest.before.n_bytes, "after the first state")
-    steps, last = history.steps, history.current_index
-    newest = carry_behind(steps[last], history.lines)
-    # The same step may occur twice, even with the same recorded time (to the second).
-    first = max((i for i in range(last + 1) if steps[i].id == step.id), default=last)
-    pieces: list[bytes] = []
-    earlier = steps[first]
-    for following in steps[first + 1 : last + 1]:
-        before = b"".join(following.before())
-        if _begins_with(before, earlier):
-            pieces.append(carry_behind(earlier, (before,)))
-            earlier = following
-        elif not isinstance(following, InlineStep):
-            return newest
-        # Else it is inside a state restored by a rewind, and did not follow that rewind.
-    return reduce(join_suffixes, (*pieces, newest))
-
-
-def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
-    """Return the carry of what follows the outcome of a step in a state that begins with it.
-
-    ``state`` is given in pieces. Raises ChangedError if an unterminated line was continued.
-    """
-    return _carry(state, step.after.n_bytes, f"after operation {step.id}")
+    if step.operation.line >= latest.after.n_lines:
+        return False
+    return bool(matching_states(state, (latest.after,)))
 
 
 def _state(step: OperationStep) -> bytes:
@@ -404,17 +469,3 @@ def _fits(folder: Path, source: Source) -> bool:
         operation, _ = Archive(folder, source.limits).match_transcript(source.lines)
         return operation is not None
     return False
-
-
-def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
-    end, suffix = last_byte_and_rest(state, n_bytes)
-    if not can_follow(suffix, is_mid_line=ends_mid_line(end)):
-        raise ChangedError(
-            f"text was appended to the unterminated last line {when} and would be cut off; "
-            "remove it first, or choose another operation"
-        )
-    return canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
-
-
-def _begins_with(state: bytes, step: OperationStep) -> bool:
-    return digest_of(state[: step.after.n_bytes]) == step.after

@@ -45,6 +45,10 @@ class OperationStep(Protocol):
         """The path of the file that holds the state before it."""
 
     @property
+    def before_digest(self) -> Digest:
+        """The digest of the state before it; the number of lines may be unknown and 0."""
+
+    @property
     def after(self) -> Digest:
         """The digest of the state after it; raises IntegrityError if originals were edited."""
 
@@ -60,12 +64,6 @@ class OperationStep(Protocol):
 
     def rows(self) -> Iterable[ArchivedLine]:
         """Return these lines with their fates; raises as ``before`` does."""
-
-    def outcome(self, now: bytes) -> bytes:
-        """Return the state after it, without what was appended later.
-
-        ``now`` is the transcript now. Raises ArchiveError if the state was not kept.
-        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +100,11 @@ class ArchivedStep:
         return str(self.file.path)
 
     @property
+    def before_digest(self) -> Digest:
+        """The digest of the state before it."""
+        return self.operation.before
+
+    @property
     def after(self) -> Digest:
         """The digest of the state after it."""
         return self.operation.after
@@ -118,10 +121,6 @@ class ArchivedStep:
     def rows(self) -> Iterator[ArchivedLine]:
         """Yield the lines of the state before it with their fates."""
         return archived_lines(self.file.path, self.archive.limits)
-
-    def outcome(self, now: bytes) -> bytes:
-        """Return the state after it."""
-        return self.archive.state_after(self.operation, now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +142,11 @@ class InlineStep:
     def id(self) -> OperationId:
         """The id of the operation."""
         return self.operation.id
+
+    @property
+    def before_digest(self) -> Digest:
+        """The digest of the state before it, with no lines."""
+        return Digest(sha256=self.operation.sha256, n_bytes=self.operation.n_bytes, n_lines=0)
 
     @property
     def after(self) -> Digest:
@@ -172,10 +176,6 @@ class InlineStep:
                 return
             yield replace(row, raw=row.raw[:remaining])
             remaining -= len(row.raw)
-
-    def outcome(self, now: bytes) -> bytes:  # noqa: ARG002
-        """Return the state after it."""
-        return self.read_state()[: self.after.n_bytes]
 
     @cached_property
     def _lines(self) -> tuple[ArchivedLine, ...]:

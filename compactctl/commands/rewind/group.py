@@ -10,9 +10,10 @@ from typing import Any
 from compactctl.commands.measuring.context_size import recorded_unseen
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.measuring.next_request import restatement
-from compactctl.commands.operations.history import OperationHistory, carry_behind, read_appended
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.operations.inline import without_group as without_inline
+from compactctl.commands.operations.spans import outcome_after
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
@@ -35,10 +36,12 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import apply_all, net_edits
 from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
+from compactctl.pipeline.document_records import read_records
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, NewFile, lay_out
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.files.content import Content, ends_mid_line, suffix_after
+from compactctl.store.archive.growth import find_growth, grown
+from compactctl.store.files.content import Content
 from compactctl.store.files.source import digest_of, split_lines
 
 Names = Mapping[MessageId, MessageId]
@@ -87,13 +90,13 @@ class OperationReplayer:
         self.names: dict[MessageId, MessageId] = {}
         self.carried: list[MessageId] = []
 
-    def start(self, transcript: Transcript, n_lines: int, names: Names) -> None:
-        """Set the state to start from; lines from ``n_lines`` on were appended later.
+    def start(self, base: Transcript, transcript: Transcript, names: Names) -> None:
+        """Set the state to start from: ``base``, and what was appended to it later.
 
         ``names`` maps the ids in the state that the first operation saw to those in this one.
         """
         self.names = dict(names)
-        self.carried = list(_ids_from(transcript, n_lines))
+        self.carried = list(_added_ids(base, transcript))
 
     @property
     def parent(self) -> OperationId | None:
@@ -137,6 +140,7 @@ class OperationReplayer:
         self.data = b"".join(after)
         result = _read_state(self.data, chosen.name)
         _require_whole(transcript, result, self.group)
+        records = replayed.operation.records
         operation = replace(
             replayed.operation,
             id=operation_id,
@@ -144,6 +148,7 @@ class OperationReplayer:
             parent=self.parent,
             before=before,
             after=digest_of(self.data),
+            records=records and read_records((self.data,), records.path),
             detail=f"{replayed.operation.id} without group {self.group}",
         )
         sizes = {self.names[old]: n for old, n in replayed.tokens.items() if old in self.names}
@@ -197,29 +202,19 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     chain = history.chain
     index = _place_of(group, chain)
     steps_to_replay = _archived(chain[index:], group)
-    operations = _replayed(steps_to_replay, history.data)
+    operations = _replayed(steps_to_replay, history)
     base = _base(group, history, index, steps_to_replay)
-    carry = (
-        suffix_after(
-            read_appended(history, steps_to_replay[0]), is_mid_line=ends_mid_line(base.data)
-        )
-        if steps_to_replay
-        else b""
-    )
-    start = base.data + carry
-    replayer = OperationReplayer(
-        start, base.chain, _own_fields(history.data, chain[index].format), group
-    )
-    replayer.start(
-        _read_state(start, chain[index].format), digest_of(base.data).n_lines, base.names
-    )
+    growths = history.growths_since(steps_to_replay[0]) if steps_to_replay else ()
+    start, format_name = grown(base.data, growths), chain[index].format
+    replayer = OperationReplayer(start, base.chain, _own_fields(history.data, format_name), group)
+    replayer.start(_read_state(base.data, format_name), _read_state(start, format_name), base.names)
     for operation in operations:
         replayer.replay(operation, without_group(operation.archived.edits, group))
     return RewindTarget(
         content=Content.from_chunks((replayer.data,)),
         chain=tuple(replayer.chain),
         deposits=tuple(_with_rewind(history, base.chain, start, replayer.deposits)),
-        carried=len(carry),
+        carried=sum(growth.n_bytes for growth in growths),
     )
 
 
@@ -261,8 +256,9 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
     return tuple(renamed)
 
 
-def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
-    return tuple(message.id for message in transcript.messages if message.line >= line)
+def _added_ids(before: Transcript, after: Transcript) -> tuple[MessageId, ...]:
+    ids = {message.id for message in before.messages}
+    return tuple(message.id for message in after.messages if message.id not in ids)
 
 
 def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
@@ -324,29 +320,29 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
     return archived_steps
 
 
-def _replayed(steps: Sequence[ArchivedStep], current: bytes) -> list[ReplayedOperation]:
-    """Return what each step did; ``current`` is the transcript after the last one."""
+def _replayed(steps: Sequence[ArchivedStep], history: OperationHistory) -> list[ReplayedOperation]:
+    """Return what each step did; each state but the last is that before the following step."""
     following = (*steps[1:], None)
     return [
-        _operation_at(step, current if later is None else b"".join(later.before()))
+        _operation_at(step, history, history.data if later is None else b"".join(later.before()))
         for step, later in zip(steps, following, strict=False)
     ]
 
 
-def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
+def _operation_at(step: ArchivedStep, history: OperationHistory, state: bytes) -> ReplayedOperation:
     """Return what a step did; ``state`` is its outcome plus what was appended to it."""
     operation = step.operation
     archived = read_edits((line.edits for line in step.rows()), step.file.path)
     edits = archived.edits
     before = _read_state(b"".join(step.before()), operation.format)
-    after = _read_state(state[: operation.after.n_bytes], operation.format)
+    after = _read_state(history.outcome(step), operation.format)
     return ReplayedOperation(
         operation=operation,
         archived=archived,
         names=names_after(before.effective, edits, after.effective),
         layout="inline" if _any_in(edits, (m.tags.hidden_by for m in after.messages)) else "split",
         tags=_any_in(edits, (m.tags.hiding_ids for m in after.messages)),
-        appended=_ids_from(_read_state(state, operation.format), operation.after.n_lines),
+        appended=_added_ids(after, _read_state(state, operation.format)),
     )
 
 
@@ -379,10 +375,8 @@ def _inline_base(
     inline_steps = [step for step in steps if isinstance(step, InlineStep)]
     first = inline_steps[0]
     if len(inline_steps) == 1 and set(first.operation.groups) == {group}:
-        before = b"".join(first.before())
-        data = before + suffix_after(
-            carry_behind(first, (state,)), is_mid_line=ends_mid_line(before)
-        )
+        found = find_growth((state,), (outcome_after(first),))
+        data = grown(b"".join(first.before()), () if found is None else (found[1],))
     else:
         operations = [step.operation for step in inline_steps]
         data, new_ids = without_inline(state, first.where, first.format, operations, group)
@@ -417,7 +411,7 @@ def _with_rewind(
     deposits: Sequence[ArchiveDraft],
 ) -> Iterator[ArchiveDraft]:
     current, head = history.data, chain[-1] if chain else None
-    operation = rewind_operation(digest_of(current), digest_of(base), history.chain, head)
+    operation = rewind_operation(history, digest_of(current), Content.from_chunks((base,)), head)
     yield ArchiveDraft(operation, tuple(rewind_rows(split_lines(current))))
     yield from deposits
 

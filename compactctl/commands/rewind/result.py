@@ -1,7 +1,7 @@
 """The options and the result of a rewind, and the state it leads to."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from compactctl import __version__
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
-from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -106,24 +106,26 @@ class RewindTarget:
 
 
 def rewind_operation(
+    history: OperationHistory,
     before: Digest,
-    after: Digest,
-    chain: Sequence[OperationStep],
+    after: Content,
     head: OperationId | None,
     appended_as: OperationId | None = None,
 ) -> Operation:
-    """Return the operation that records a rewind from ``chain``; ``head`` is in effect afterwards.
+    """Return the operation that records a rewind; ``head`` is in effect afterwards.
 
     ``appended_as`` is its id if appended records are marked with it.
     """
-    content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
+    chain = history.chain
+    content = f"rewind\n{before.sha256}\n{after.digest.sha256}\n{head}"
     return Operation(
         id=appended_as or OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
         parent=chain[-1].id if chain else None,
         head=head,
         kind="rewind",
         before=before,
-        after=after,
+        after=after.digest,
+        records=history.records_in(after.chunks),
         format=chain[-1].format if chain else "",
         counter=chain[-1].counter if chain else "",
         appended=appended_as is not None,

@@ -1,6 +1,6 @@
 """Restores earlier states of a transcript, byte for byte."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -12,17 +12,10 @@ from compactctl.commands.operations.history import (
     OperationHistory,
     archive_advice,
     history_of,
-    read_appended,
-    read_appended_since,
 )
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_tagged
-from compactctl.commands.rewind.appended import (
-    is_appended,
-    leads_over_appended,
-    target_over_appended,
-    without_appended,
-)
+from compactctl.commands.rewind.appended import in_session, is_appended, leads_over_appended
 from compactctl.commands.rewind.client import groups_by_client, is_tagged_by_client, undo_by_client
 from compactctl.commands.rewind.group import undo_group
 from compactctl.commands.rewind.result import (
@@ -32,15 +25,12 @@ from compactctl.commands.rewind.result import (
     RewindTarget,
     rewind_operation,
 )
-from compactctl.commands.rewind.rewritten import write_originals
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
-from compactctl.model.operation import Digest, StateChange
-from compactctl.model.tags import APPENDED_BYTES
+from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.files.content import (
-    ChunksAndTail,
     Content,
     canonical_suffix,
     ends_mid_line,
@@ -73,24 +63,10 @@ def rewind(options: RewindOptions) -> RewindResult:
     try:
         history, late = _with_late(_history(options, source))
     except (ChangedError, MissingArchiveError) as error:
-        return write_originals(options, source, error)
+        return _write_archived(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)
-    if options.all:
-        history.require_first_state()
-    interrupted = before_interrupted_append(history)
-    if interrupted is not None:
-        chain = tuple(step.id for step in history.chain)
-        target = RewindTarget(content=Content.from_chunks((interrupted,)), chain=chain)
-        return _finish(options, source, history, target, 0)
-    target_chain = _chain_wanted(options, history)
-    if target_chain is not None and leads_over_appended(history, target_chain):
-        to_other_file = _place(options) is not None
-        target = target_over_appended(
-            options, source, history, target_chain, to_other_file=to_other_file
-        )
-        return _finish(options, source, history, target, 0)
-    return _finish(options, source, history, _target(options, history), late)
+    return _finish(options, source, history, _target(options, source, history), late)
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -104,6 +80,33 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
             raise
         return inside
     return history
+
+
+def _write_archived(
+    options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
+) -> RewindResult:
+    """Write an archived state of a transcript that is itself in no known state.
+
+    Messages added since the newest operation are not in it. Raises an error like ``error`` unless
+    another file is named for the output.
+    """
+    history = history_of(source, options.input.path, folder=options.archive)
+    compactions = [step for step in history.archived if step.operation.kind != "rewind"]
+    if options.group or not compactions:
+        raise error
+    place = _place(options)
+    if isinstance(error, MissingArchiveError) and not (options.all and place):
+        raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
+    if place is None:
+        raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
+    newest = history.archived[-1]
+    known = OperationHistory(history.archive, tuple(newest.before()), history.where)
+    is_named = options.to or options.all
+    chain = _chain_wanted(options, known) if is_named else known.chain_before(compactions[-1])
+    reached = known.reach(chain)
+    target = RewindTarget(content=reached.content, chain=chain, carried=reached.n_added)
+    note = f"{options.input.path}: messages added since the compaction are not in these originals"
+    return _finish(options, source, known, target, 0, note)
 
 
 def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
@@ -156,70 +159,34 @@ def _check_options(options: RewindOptions) -> None:
         raise UsageError("--in-place needs --client; other rewinds are in place anyway")
 
 
-def _chain_wanted(
-    options: RewindOptions, history: OperationHistory
-) -> Sequence[OperationStep] | None:
-    """Return the operations to be in effect, None if a single group is undone."""
-    chain = history.chain
+def _target(options: RewindOptions, source: Source, history: OperationHistory) -> RewindTarget:
+    """Return the state to go to, and how the transcript gets there.
+
+    Raises ArchiveError if it was not kept, UsageError and ChangedError if it cannot be restored.
+    """
+    interrupted = before_interrupted_append(history)
+    if interrupted is not None:
+        return RewindTarget(content=Content.from_chunks((interrupted,)), chain=history.in_effect)
     if options.group:
-        if any(map(is_appended, chain)):
+        if any(map(is_appended, history.chain)):
             raise UsageError(
                 f"{options.input.path}: groups of an appended compaction cannot be restored "
                 "alone; rewind all of it and compact again"
             )
-        return None
+        return undo_group(options.group, history)
+    chain = _chain_wanted(options, history)
+    reached = history.reach(chain)
+    target = RewindTarget(content=reached.content, chain=chain, carried=reached.n_added)
+    if _place(options) is None and leads_over_appended(history, chain):
+        return in_session(options, source, history, target)
+    return target
+
+
+def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[OperationId, ...]:
+    """Return the compactions to be in effect."""
     if options.to:
         return history.chain_to(_step_named(history.steps, options.to))
-    return () if options.all else chain[:-1]
-
-
-def _target(options: RewindOptions, history: OperationHistory) -> RewindTarget:
-    if options.group:
-        return undo_group(options.group, history)
-    if options.to:
-        return _go_to(options.to, history)
-    return _undo(options, history)
-
-
-def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
-    chain = history.chain
-    if not chain:
-        return RewindTarget(content=Content.from_chunks(history.lines), chain=())
-    step = chain[0] if options.all else chain[-1]
-    return _before(step, history)
-
-
-def _before(step: OperationStep, history: OperationHistory) -> RewindTarget:
-    """Return the state before a step in effect, plus what was appended since."""
-    chain = history.chain[: history.chain.index(step)]
-    return _target_with_suffix(step.before, read_appended(history, step), chain)
-
-
-def _go_to(name: str, history: OperationHistory) -> RewindTarget:
-    step, chain = _step_named(history.steps, name), history.chain
-    ids = [step.id for step in chain]
-    if step.id not in ids:
-        state = step.outcome(history.data)
-        return _target_with_suffix(
-            lambda: (state,), read_appended_since(history, step), history.chain_to(step)
-        )
-    following = chain[ids.index(step.id) + 1 :]
-    if not following:
-        return RewindTarget(content=Content.from_chunks(history.lines), chain=tuple(ids))
-    return _before(following[0], history)
-
-
-def _target_with_suffix(
-    state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
-) -> RewindTarget:
-    content = Content.from_chunks(ChunksAndTail(state))
-    more = suffix_after(carry, is_mid_line=content.ends_mid_line)
-    if APPENDED_BYTES in more:
-        # Appended records that were undone again belong to another state.
-        more = b"".join(without_appended(split_lines(more)))
-    if more:
-        content = Content.from_chunks(ChunksAndTail(state, more))
-    return RewindTarget(content=content, chain=tuple(step.id for step in chain), carried=len(more))
+    return () if options.all else history.in_effect[:-1]
 
 
 def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
@@ -237,8 +204,8 @@ def _finish(
     history: OperationHistory,
     target: RewindTarget,
     late: int,
+    *notes: str,
 ) -> RewindResult:
-    ids = tuple(step.id for step in history.chain)
     place = _place(options)
     if place is not None and place != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(place), named=True)
@@ -246,11 +213,11 @@ def _finish(
         options=options,
         layout=_layout(history, target),
         change=StateChange(before=source.digest, after=target.content.digest),
-        undone=tuple(name for name in reversed(ids) if name not in target.chain),
+        undone=tuple(name for name in reversed(history.in_effect) if name not in target.chain),
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
-        warnings=history.warnings,
+        warnings=(*notes, *history.warnings),
     )
     if options.check:
         return result
@@ -367,7 +334,7 @@ def _adopted(options: RewindOptions, history: OperationHistory) -> list[ArchiveD
 
 def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> ArchiveDraft:
     head = target.chain[-1] if target.chain else None
-    operation = rewind_operation(source.digest, target.content.digest, history.chain, head)
+    operation = rewind_operation(history, source.digest, target.content, head)
     return ArchiveDraft(operation, rewind_rows(source.lines))
 
 

@@ -9,10 +9,10 @@ from typing import Literal
 from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.store.archive.archive import matching_states
 from compactctl.store.archive.archive_file import archived_lines, read_operation
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.displaced import displaced_state
+from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import archive_name
 from compactctl.store.files.limits import ReadLimits
 

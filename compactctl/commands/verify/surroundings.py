@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain
@@ -11,7 +11,8 @@ from pathlib import Path
 from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
-from compactctl.store.archive.archive import Archive, matching_states
+from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
@@ -63,8 +64,7 @@ class Surroundings:
         candidates = self._begun(source)
         if not candidates:
             return None
-        data = b"".join(source.lines)
-        folders = [archive.folder for archive in candidates if _knows(archive, data)]
+        folders = [archive.folder for archive in candidates if _knows(archive, source.lines)]
         return folders[0] if len(folders) == 1 else None
 
     def transcript_of(self, folder: Path) -> Path | None:
@@ -141,7 +141,7 @@ def _abandoned(parent: Path) -> Iterator[Path]:
             yield folder
 
 
-def _knows(archive: Archive, data: bytes) -> bool:
+def _knows(archive: Archive, lines: Sequence[bytes]) -> bool:
     with suppress(CompactctlError):
-        return archive.match_transcript(data)[0] is not None
+        return archive.match_transcript(lines)[0] is not None
     return False

@@ -25,9 +25,9 @@ from compactctl.errors import (
 )
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
-from compactctl.store.archive.archive import matching_states
 from compactctl.store.archive.contents import FolderContents, read_contents
 from compactctl.store.archive.displaced import lines_written_late
+from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits

@@ -12,7 +12,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from compactctl.errors import ArchiveError, NewerArchiveError
-from compactctl.model.operation import Digest, Operation, OptionValue, StageRecord
+from compactctl.model.operation import (
+    Digest,
+    DocumentRecords,
+    Operation,
+    OptionValue,
+    StageRecord,
+)
 from compactctl.model.validators import (
     dict_of,
     field_validators,
@@ -33,6 +39,9 @@ STATE_BYTES = 1 << 50
 """A petabyte, more than any file that was ever read."""
 STAGES = 10_000
 """More stages, and items of an option, than any run has."""
+PATH_STEPS = 100
+RECORDS = 10_000_000
+"""Deeper paths, and more records, than any document has."""
 
 _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
 _WORD = matching(ID_PATTERN)
@@ -41,9 +50,9 @@ _WORD = matching(ID_PATTERN)
 def encode_operation(operation: Operation) -> bytes:
     """Encode an operation, with the version of the layout, as JSON in ASCII."""
     record = {"version": VERSION, **_to_json(operation)}
-    if not operation.appended:
-        # Left out if false, because earlier versions refuse unknown fields.
-        del record["appended"]
+    for name in ("appended", "records"):
+        if not record[name]:
+            del record[name]
     return json.dumps(record, default=_to_json).encode("ascii")
 
 
@@ -110,6 +119,14 @@ _STAGE = object_of(
     StageRecord,
     field_validators(StageRecord, options=dict_of(_option), figures=dict_of(non_negative_int)),
 )
+_RECORDS = object_of(
+    DocumentRecords,
+    field_validators(
+        DocumentRecords,
+        path=list_of(string, PATH_STEPS),
+        digests=list_of(matching(re.compile("[0-9a-f]{16}")), RECORDS),
+    ),
+)
 _OPERATION = object_of(
     Operation,
     field_validators(
@@ -120,5 +137,6 @@ _OPERATION = object_of(
         before=_digest,
         after=_digest,
         stages=list_of(_STAGE, STAGES),
+        records=optional(_RECORDS),
     ),
 )

@@ -78,7 +78,7 @@ def test_the_originals_are_had_of_what_its_client_wrote_anew(
 
     outcome = ask("rewind", path)
     assert outcome.code == 8
-    assert "its client has rewritten the file" in outcome.err
+    assert "was edited since operation" in outcome.err
     assert "-o FILE writes the originals" in outcome.err
     assert ask("rewind", path, "-o", out).code == 0
     assert out.read_bytes() == original

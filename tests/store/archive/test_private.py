@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from store.states import AFTER, BEFORE, archive_of, mode, names_below, step
+from store.states import AFTER, BEFORE, appended, archive_of, mode, names_below, step
 
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.archive import archive_folder
@@ -57,7 +57,7 @@ def test_a_linked_folder_is_neither_read_nor_written(path: Path, tmp_path: Path)
     folder.symlink_to("elsewhere")
     before = {each: mode(each) for each in tmp_path.rglob("*")}
     with pytest.raises(ArchiveError, match="symbolic link"):
-        archive_of(path).match_transcript(AFTER)
+        archive_of(path).match_transcript([AFTER])
     with pytest.raises(ArchiveError, match="symbolic link"):
         step(path, BEFORE, kind="rewind")
     assert {each: mode(each) for each in tmp_path.rglob("*")} == before
@@ -96,13 +96,13 @@ def test_a_folder_of_a_stranger_is_refused_unless_the_transcript_is_theirs_too(
     uid = give_away(folder, monkeypatch)
     stranger = rf"belongs to another user \(uid {uid}\), who could"
     with pytest.raises(ArchiveError, match=stranger):
-        archive_of(target).match_transcript(AFTER)
+        archive_of(target).match_transcript([AFTER])
     with pytest.raises(ArchiveError, match=stranger):
         step(target, BEFORE, kind="rewind")
     assert target.read_bytes() == AFTER
     assert str(tamper_warning(folder)).startswith(f"{folder}: belongs to another user (uid {uid})")
     os.chown(target, uid, -1)
-    assert archive_of(target).match_transcript(AFTER) == (operation, b"")
+    assert archive_of(target).match_transcript([AFTER]) == (operation, appended(b""))
     target.unlink()
     with pytest.raises(ArchiveError, match=stranger):
         step(path, AFTER, target=target)

@@ -7,7 +7,7 @@ import pytest
 from examples import LONG
 from forked import killed
 from store.faults import Killing, Watched
-from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
+from store.states import AFTER, BEFORE, appended, archive_of, names_below, operation, step
 
 
 def points(calls: list[str]) -> list[int]:
@@ -51,10 +51,10 @@ def state_left(path: Path, target: Path) -> str:
     assert found in (BEFORE, AFTER)
     if found == AFTER:
         each = operation(BEFORE, AFTER)
-        assert archive_of(target).match_transcript(found) == (each, b"")
+        assert archive_of(target).match_transcript([found]) == (each, appended(b""))
         assert archive_of(target).state_before(each.id) == BEFORE
         return "new"
-    assert archive_of(target).match_transcript(found) == (None, b"")
+    assert archive_of(target).match_transcript([found]) == (None, appended(b""))
     return "old"
 
 

@@ -8,7 +8,7 @@ from socket import AF_UNIX, socket
 
 import pytest
 from store.faults import Meddling, appending
-from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
+from store.states import AFTER, BEFORE, MORE, appended, archive_of, names_below, step
 
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive import displaced
@@ -57,7 +57,7 @@ def test_lines_appended_meanwhile_are_carried_over_in_place(
     assert path.read_bytes() == AFTER + MORE
     assert published.growth == InputGrowth(tail=MORE)
     assert published.digest == digest_of(AFTER + MORE)
-    assert archive_of(path).match_transcript(path.read_bytes()) == (each, MORE)
+    assert archive_of(path).match_transcript([path.read_bytes()]) == (each, appended(MORE))
     assert lines_written_late(archive_folder(path), each, MORE) == ()
 
 
@@ -87,7 +87,10 @@ def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
     assert target.read_bytes() == AFTER + last + growth.tail
     assert published.growth == growth
     assert published.digest == digest_of(AFTER + last + growth.tail)
-    assert archive_of(target).match_transcript(target.read_bytes()) == (each, growth.tail)
+    assert archive_of(target).match_transcript([target.read_bytes()]) == (
+        each,
+        appended(growth.tail, is_mid_line=not (AFTER + last).endswith(b"\n")),
+    )
     assert archive_of(target).state_before(each.id) == before
 
 

@@ -63,7 +63,7 @@ def test_every_line_can_be_found(tmp_path: Path, how: str, *, force: bool) -> No
         found |= live_lines(displaced.read_bytes())
     assert found == written
     archive, now = archive_of(path), path.read_bytes()
-    assert archive.match_transcript(now)[0] == archive.operations[-1]
+    assert archive.match_transcript([now])[0] == archive.operations[-1]
     assert archive.state_before(archive.operations[0].id).startswith(b"".join(BULK))
 
 

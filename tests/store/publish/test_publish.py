@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 from store.faults import Watched, order
-from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, operation, rows, step
+from store.states import (
+    AFTER,
+    BEFORE,
+    MORE,
+    appended,
+    archive_of,
+    mode,
+    names_below,
+    operation,
+    rows,
+    step,
+)
 
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.archive.archive import archive_folder
@@ -23,7 +34,7 @@ from compactctl.store.publish.publish import publish
 def test_a_new_file_leads_back_to_its_input(path: Path, target: Path) -> None:
     each, published = step(path, AFTER, target=target)
     assert (path.read_bytes(), target.read_bytes()) == (BEFORE, AFTER)
-    assert archive_of(target).match_transcript(AFTER) == (each, b"")
+    assert archive_of(target).match_transcript([AFTER]) == (each, appended(b""))
     assert archive_of(target).state_before(each.id) == BEFORE
     assert published.path == target
     assert published.digest == digest_of(AFTER)

@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 from programs import running
 from store.faults import Meddling, appending
-from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
+from store.states import (
+    AFTER,
+    BEFORE,
+    MORE,
+    appended,
+    archive_of,
+    names_below,
+    operation,
+    rows,
+    step,
+)
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import OperationId
@@ -50,9 +60,9 @@ def test_a_link_is_followed_and_stays_a_link(path: Path, tmp_path: Path) -> None
     assert path.read_bytes() == AFTER
     assert published.path.samefile(path)
     assert (
-        archive_of(link).match_transcript(AFTER)
-        == archive_of(path).match_transcript(AFTER)
-        == (each, b"")
+        archive_of(link).match_transcript([AFTER])
+        == archive_of(path).match_transcript([AFTER])
+        == (each, appended(b""))
     )
 
 

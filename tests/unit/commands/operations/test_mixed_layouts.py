@@ -226,10 +226,10 @@ def test_a_client_ends_an_unterminated_line_and_goes_on(
     back(path, to=names(path)[0])
     assert path.read_bytes() == compacted + jsonl(turn(4))
     back(path)
-    assert path.read_bytes() == first + b"\n" + jsonl(turn(4))
+    assert path.read_bytes() == first + ending + jsonl(turn(4))
     assert squeeze(path, "prune").compacted
     back(path, all=True)
-    assert path.read_bytes() == first + b"\n" + jsonl(turn(4))
+    assert path.read_bytes() == first + ending + jsonl(turn(4))
 
 
 def test_what_continues_an_unterminated_line_is_an_edit(path: Path) -> None:

@@ -1,0 +1,135 @@
+"""The stretches of a history between its operations, in which others only added to the transcript.
+
+Every state is in one of them, whatever the layout of the operations around it:
+
+    first state ... more turns | compact | outcome ... more turns | rewind | outcome ... the file
+    `------- span () ---------'           `----- span (A) -------'           `---- span () ----'
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
+from compactctl.errors import ChangedError
+from compactctl.formats.records.decode import decode
+from compactctl.model.operation import OperationId
+from compactctl.model.tags import APPENDED_BYTES, appended_by
+from compactctl.store.archive.growth import Growth, Outcome, find_growth, grown, joined
+from compactctl.store.files.content import ChunksAndTail, Content, canonical_suffix, suffix_after
+from compactctl.store.files.source import split_lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What may have led to the start of a span: a step, or None for the first state."""
+
+    step: OperationStep | None
+    outcome: Callable[[], Outcome]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A stretch of a history without an operation.
+
+    Attributes:
+        chain: the compactions in effect, oldest first.
+        end: the chunks of the state that it ends with; can be iterated more than once.
+        origins: what may have led to its start, oldest first.
+        where: the transcript named in errors.
+    """
+
+    chain: tuple[OperationId, ...]
+    end: Iterable[bytes]
+    origins: tuple[Origin, ...]
+    where: str
+
+    @property
+    def is_begun_by_appending(self) -> bool:
+        """Whether a rewind led to its start that only appended records."""
+        if not any(_has_appended(origin.step) for origin in self.origins):
+            return False
+        found = self._found
+        return found is not None and _has_appended(self.origins[found[0]].step)
+
+    @property
+    def growth(self) -> Growth:
+        """What others added in it; ChangedError if it does not follow what led to its start."""
+        if not self.origins:
+            return Growth()
+        if self._found is None:
+            raise ChangedError(
+                f"{self.where}: text was appended to an unterminated last line, or edited, and "
+                "would be cut off; remove it first, or choose another operation"
+            )
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[int, Growth] | None:
+        found = find_growth(self.end, [origin.outcome() for origin in self.origins])
+        return None if found is None else (found[0], _by_others(found[1]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A past state, and the spans since then, in which others added to the transcript."""
+
+    base: Iterable[bytes]
+    later: Sequence[Span]
+
+    @property
+    def growths(self) -> tuple[Growth, ...]:
+        """What was added since; raises as ``Span.growth`` does."""
+        return tuple(span.growth for span in self.later)
+
+    @property
+    def n_added(self) -> int:
+        """The bytes that were added since."""
+        return sum(growth.n_bytes for growth in self.growths)
+
+    @property
+    def content(self) -> Content:
+        """The past state with what was added since."""
+        added = [growth for growth in self.growths if growth.n_bytes]
+        if any(growth.records for growth in added):
+            return Content.from_chunks((grown(b"".join(self.base), added),))
+        base = Content.from_chunks(self.base)
+        suffix = suffix_after(joined(added), is_mid_line=base.ends_mid_line)
+        return Content.from_chunks(ChunksAndTail(lambda: self.base, suffix)) if suffix else base
+
+
+def outcome_after(step: OperationStep) -> Outcome:
+    """Return the outcome of a step; IntegrityError if its originals were edited."""
+    records = step.operation.records if isinstance(step, ArchivedStep) else None
+    return Outcome(digest=step.after, records=records)
+
+
+def outcome_before(step: OperationStep) -> Outcome:
+    """Return the state before the first step, which nothing led to."""
+    if isinstance(step, ArchivedStep):
+        return step.archive.outcomes[0]
+    return Outcome(digest=step.before_digest)
+
+
+def operation_of_line(line: bytes) -> str | None:
+    """Return the operation that appended a line, None for any other line."""
+    if APPENDED_BYTES not in line:
+        return None
+    values, _ = decode(line)
+    return appended_by(values[0]) if values and isinstance(values[0], dict) else None
+
+
+def _has_appended(step: OperationStep | None) -> bool:
+    """Return whether a step is a rewind that left in the file what it undid."""
+    if not isinstance(step, ArchivedStep):
+        return False
+    return step.operation.appended and step.operation.kind == "rewind"
+
+
+def _by_others(growth: Growth) -> Growth:
+    """Leave out lines that compactctl appended: they belong to an operation, not to others."""
+    if APPENDED_BYTES not in growth.suffix:
+        return growth
+    lines = split_lines(suffix_after(growth.suffix, is_mid_line=False))
+    kept = b"".join(line for line in lines if operation_of_line(line) is None)
+    return replace(growth, suffix=canonical_suffix(kept, is_mid_line=False))

@@ -1,0 +1,164 @@
+"""What was added to an outcome of an operation since, by a client or by hand.
+
+A state of lines has grown if it begins with the bytes of the outcome. A document has grown if its
+records begin with those of the outcome: its client writes all of it anew for each turn.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, takewhile
+
+from compactctl.model.operation import Digest, DocumentRecords
+from compactctl.pipeline.document_records import (
+    first_records,
+    record_digest,
+    record_texts,
+    with_records,
+)
+from compactctl.store.files.content import (
+    can_follow,
+    canonical_suffix,
+    ends_mid_line,
+    join_suffixes,
+    last_byte_and_rest,
+    suffix_after,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A state that others may have continued: its bytes, and its records if it is a document."""
+
+    digest: Digest
+    records: DocumentRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Lines in canonical form (see ``store.files.content``), or records of a document at ``path``.
+
+    Records are kept as they are written.
+    """
+
+    suffix: bytes = b""
+    path: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes added."""
+        lines = suffix_after(self.suffix, is_mid_line=False)
+        return len(lines) + sum(len(record.encode()) for record in self.records)
+
+
+def find_growth(state: Iterable[bytes], outcomes: Sequence[Outcome]) -> tuple[int, Growth] | None:
+    """Return the index of the outcome that a state grew from, and what was added to it.
+
+    The largest outcome counts, and the last one of equal ones. None if the state grew from none.
+    ``state`` are chunks that can be iterated more than once.
+    """
+    matching = matching_states(state, {outcome.digest for outcome in outcomes})
+    indices = [index for index, outcome in enumerate(outcomes) if outcome.digest in matching]
+    for index in sorted(indices, key=lambda i: (outcomes[i].digest.n_bytes, i), reverse=True):
+        end, rest = last_byte_and_rest(state, outcomes[index].digest.n_bytes)
+        is_mid_line = ends_mid_line(end)
+        if can_follow(rest, is_mid_line=is_mid_line):
+            return index, Growth(suffix=canonical_suffix(rest, is_mid_line=is_mid_line))
+    return None if indices else _find_added_records(state, outcomes)
+
+
+def _find_added_records(
+    state: Iterable[bytes], outcomes: Sequence[Outcome]
+) -> tuple[int, Growth] | None:
+    """Find the outcome with the most records that a document begins with."""
+    found: tuple[int, Growth] | None = None
+    n_known = 0
+    for path, texts, digests in _documents(state, outcomes):
+        for index, outcome in enumerate(outcomes):
+            known = outcome.records
+            if known is None or known.path != path or len(known.digests) < n_known:
+                continue
+            if digests[: len(known.digests)] == known.digests:
+                n_known = len(known.digests)
+                found = index, Growth(path=path, records=texts[n_known:])
+    return found
+
+
+def changed_record(state: Iterable[bytes], outcome: Outcome) -> int | None:
+    """Return the number, from 1, of the first record that differs from those of an outcome.
+
+    None if the outcome or the state is no document.
+    """
+    for _, _, digests in _documents(state, (outcome,)):
+        known = outcome.records.digests if outcome.records else ()
+        pairs = zip(known, digests, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) + 1
+    return None
+
+
+def _documents(
+    state: Iterable[bytes], outcomes: Iterable[Outcome]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+    """Yield the paths of the records of outcomes, with the texts and digests of a state's."""
+    paths = dict.fromkeys(outcome.records.path for outcome in outcomes if outcome.records)
+    document = b"".join(state) if paths else b""
+    for path in paths:
+        texts = record_texts(document, path)
+        if texts is not None:
+            yield path, texts, tuple(map(record_digest, texts))
+
+
+def outcome_in(state: Iterable[bytes], outcome: Outcome) -> bytes | None:
+    """Return the outcome that a state grew from; of a rewritten document, only its records.
+
+    None if the state did not grow from it.
+    """
+    found = find_growth(state, (outcome,))
+    if found is None:
+        return None
+    growth, data = found[1], b"".join(state)
+    if outcome.digest in matching_states((data,), (outcome.digest,)) or outcome.records is None:
+        return data[: outcome.digest.n_bytes]
+    return first_records(data, growth.path, len(outcome.records.digests))
+
+
+def grown(base: bytes, growths: Iterable[Growth]) -> bytes:
+    """Add growths to a state, one after another."""
+    growths = tuple(growths)
+    for growth in growths:
+        if growth.records:
+            base = with_records(base, growth.path, growth.records)
+    return base + suffix_after(joined(growths), is_mid_line=ends_mid_line(base))
+
+
+def joined(growths: Iterable[Growth]) -> bytes:
+    """Return the canonical form of the lines in growths, one after another."""
+    return reduce(join_suffixes, (growth.suffix for growth in growths), b"")
+
+
+def matching_states(chunks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
+    """Return those of ``states`` that the joined chunks begin with; iterates the chunks once."""
+    digests = dict(_prefix_digests(chunks, {state.n_bytes for state in states}))
+    return frozenset(state for state in states if digests.get(state.n_bytes) == state.sha256)
+
+
+def _prefix_digests(chunks: Iterable[bytes], sizes: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield size and SHA-256 of each prefix, the shortest first, as far as the chunks reach.
+
+    Chunks b"abc", b"de" and sizes {2, 4, 9}: those of b"ab" and b"abcd".
+    """
+    digest, pos = hashlib.sha256(), 0
+    pending = sorted(sizes, reverse=True)
+    for chunk in chain((b"",), chunks):
+        rest = memoryview(chunk)
+        while pending and pending[-1] <= pos + len(rest):
+            cut = pending.pop() - pos
+            digest.update(rest[:cut])
+            rest, pos = rest[cut:], pos + cut
+            yield pos, digest.hexdigest()
+        # Read on without pending sizes: some callers collect from their chunks what passes.
+        if pending:
+            digest.update(rest)
+            pos += len(rest)
