@@ -185,9 +185,8 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
 @pytest.mark.parametrize(
     ("state", "forked"),
     [
-        ({"status": "running", "pid": 7}, {"status": "completed"}),
-        ({"status": "running"}, {"status": "running"}),
-        ({"status": "failed", "pid": 7}, {"status": "failed"}),
+        ({"status": "running", "pid": 7}, {"status": "completed", "pid": 7}),
+        ({"status": "failed", "pid": 7}, {"status": "failed", "pid": 7}),
         ({}, {}),
     ],
 )

@@ -115,7 +115,8 @@ def fork(session: Session, identity: ForkIdentity) -> Fork | None:
         "messages_path": str(path),
         "metadata": {**metadata, "title": identity.fork_title(session.details.title)},
     }
-    if manifest.pop("pid", None) and manifest.get("status") == "running":
+    # The client passes over a session without the number of its process.
+    if manifest.get("status") == "running":
         manifest["status"] = "completed"
     rename = session_id_replacer(old, new)
     return Fork(
