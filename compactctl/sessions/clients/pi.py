@@ -5,16 +5,25 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.pi.upgrade import (
+    CURRENT_VERSION,
+    LineUpgrade,
+    line_upgrade,
+    version_of,
+)
+from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import with_fields
 from compactctl.sessions.fork import Fork, ForkIdentity, header_text
 from compactctl.sessions.reading.documents import read_small_object
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
-from compactctl.sessions.reading.file_ends import FileEnds, read_ends
+from compactctl.sessions.reading.file_ends import FileEnds, read_ends, read_head
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.client_folders import UserEnvironment
+from compactctl.store.files.source import split_lines
 
 NAME = "pi"
 _USAGE = ("input", "cacheRead", "cacheWrite", "output")
@@ -90,20 +99,37 @@ STORE = SessionStore(
 
 
 def fork(session: Session, identity: ForkIdentity) -> Fork:
-    """Fork under a new file name, with the new id and the parent session in the first record."""
+    """Fork under a new file name, with the new id and the parent session in the first record.
+
+    Sessions of earlier versions are upgraded, or the client would rewrite every line when it loads
+    one; but not if they have archives, whose states would get other ids.
+    """
     new, moment = identity.random_id, identity.now.astimezone(UTC)
     time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
-    fields = {"id": new, "parentSession": str(session.entry.path)}
+    path = session.entry.path
+    fields: dict[str, object] = {"id": new, "parentSession": str(path)}
+    upgrade = None if archive_folder(path).is_dir() else _upgrade(path, identity)
+    if upgrade is not None:
+        fields["version"] = CURRENT_VERSION
 
     def rewrite_line(index: int, line: bytes) -> bytes:
         if index:
-            return line
+            return upgrade(index, line) if upgrade else line
         text = header_text(line, "session", session)
         return with_fields(text, fields).encode()
 
     return Fork(
         id=new,
-        path=session.entry.path.with_name(f"{time}_{new}.jsonl"),
+        path=path.with_name(f"{time}_{new}.jsonl"),
         original=session,
         rewrite_line=rewrite_line,
     )
+
+
+def _upgrade(path: Path, identity: ForkIdentity) -> LineUpgrade | None:
+    """Return what upgrades the lines of a session, None if its version is the current one."""
+    head = (read_head(path) or b"").partition(b"\n")[0]
+    version = version_of(next(iter(decode(head)[0]), None))
+    if version >= CURRENT_VERSION:
+        return None
+    return line_upgrade(split_lines(path.read_bytes()), version, identity.random_bits)
