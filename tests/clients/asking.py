@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from clients.running import REMINDER, Desk, Sent
+from clients.desk import Desk, Sent, bare
 from clients.stub import Json
 
 
@@ -27,13 +27,19 @@ def viewed(desk: Desk, session: str) -> Iterator[Sent]:
     assert isinstance(found, list)
     said = (message for message in found if message["role"] != "system")
     for part in (part for message in said for part in message["parts"]):
-        text = REMINDER.sub("", part.get("text", "")).strip()
+        text = bare(part.get("text", ""))
         if part["kind"] == "text" and text and not text.startswith("<"):
             yield "text", "", text.strip('"')
         elif part["kind"] == "tool_call":
-            yield "call", part["callId"], part["tool"]
+            yield "call", call_of(part), part["tool"]
         elif part["kind"] == "tool_result":
-            yield "result", part["callId"], text
+            yield "result", call_of(part), text
+
+
+def call_of(part: Json) -> str:
+    """Return the id of a call, without the tool that Gemini CLI puts before it in its file."""
+    found: str = part["callId"]
+    return found.partition("__")[2] or found
 
 
 def viewed_records(desk: Desk, session: str | Path) -> list[Json]:

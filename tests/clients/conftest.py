@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from clients.desk import Client, Desk
 from clients.given import table
-from clients.running import ALL_CLIENTS, Client, Desk, Led, talk
+from clients.running import ALL_CLIENTS, Led, talk
 from clients.stub import StubModel
 
 HOW = "python tests/clients/run.py installs the clients and runs these tests"

@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from clients.desk import Client, Desk
 from clients.pieces import WIRES
-from clients.running import ALL_CLIENTS, Client, Desk
+from clients.running import ALL_CLIENTS
 from clients.stub import Json
 from examples import LONG
 from transcripts import FOLDER

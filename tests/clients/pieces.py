@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clients.running import REMINDER
+from clients.desk import bare
 from clients.stub import Json
 
 Piece = tuple[str, str, str]
@@ -25,10 +25,6 @@ def _digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _bare(text: str) -> str:
-    return REMINDER.sub("", text).strip()
-
-
 def _blocks_of(content: Any) -> list[Json]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
 
@@ -42,14 +38,14 @@ def _result(content: Any) -> str:
         block["text"] if block.get("type") in _TEXTS else f"<{block.get('type')}>"
         for block in blocks
     )
-    return _bare("\n".join(texts))
+    return bare("\n".join(texts))
 
 
 def _anthropic_blocks(content: Any) -> Iterator[Piece]:
     for block in _blocks_of(content):
         match block["type"]:
             case "text":
-                if text := _bare(block["text"]):
+                if text := bare(block["text"]):
                     yield "text", "", text
             case "tool_use":
                 yield "call", block["id"], _digest(block["input"])
@@ -147,7 +143,7 @@ def _pi_view(records: Iterable[Json]) -> Iterator[Piece]:
                 shown = f"```\n{output}\n```" if output else "(no output)"
                 if message.get("truncated"):
                     shown += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
-                yield "text", "", _bare(f"Ran `{message['command']}`\n{shown}")
+                yield "text", "", bare(f"Ran `{message['command']}`\n{shown}")
             case _:
                 yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
 
@@ -159,7 +155,7 @@ def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
             yield "call", block["id"], _digest(block["arguments"])
         elif block["type"] == "thinking" and is_own and block.get("thinkingSignature"):
             yield "reasoning", "", _digest(block["thinkingSignature"])
-        elif text := _bare(block.get("thinking") or block.get("text") or ""):
+        elif text := bare(block.get("thinking") or block.get("text") or ""):
             yield "text", "", text
         elif block["type"] == "image":
             yield "image", "", ""

@@ -17,9 +17,14 @@ PACKAGES = {
     "@openai/codex": "0.169.0",
     "@mariozechner/pi-coding-agent": "0.73.1",
     "opencode-ai": "1.18.33",
+    "@github/copilot": "1.0.102",
+    "cline": "3.0.65",
+    "@google/gemini-cli": "0.61.0",
 }
 # What npm does not run by itself, below the packages.
 _AFTERWARDS = {"@anthropic-ai/claude-code": "install.cjs", "opencode-ai": "postinstall.mjs"}
+# Cline leaves a server behind, which ends with the namespace.
+_ALONE = ["unshare", "-rnpf", "--mount-proc", "--kill-child"]
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +45,7 @@ def main() -> int:
     if not options.quick:
         environment["COMPACTCTL_LONG_TESTS"] = "1"
     tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/clients", *more]
-    alone = [] if missing else ["unshare", "-rn", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
+    alone = [] if missing else [*_ALONE, "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
     return subprocess.run([*alone, *tests], cwd=_ROOT, env=environment, check=False).returncode
 
 
@@ -49,8 +54,8 @@ def _missing() -> str:
     for program in ("npm", "node", "unshare", "ip"):
         if shutil.which(program) is None:
             return f"there is no {program}"
-    tried = _run("unshare", "-rn", "ip", "link", "set", "lo", "up")
-    return "no network namespace can be made" if tried else ""
+    tried = _run(*_ALONE, "ip", "link", "set", "lo", "up")
+    return "no namespaces of network and processes can be made" if tried else ""
 
 
 def _run(*command: str, folder: Path | None = None) -> int:

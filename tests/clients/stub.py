@@ -1,4 +1,4 @@
-"""A model on loopback that says what a test wants, in the three wire formats of the clients.
+"""A model on loopback that says what a test wants, in the four wire formats of the clients.
 
 It keeps every request, and reports what it may have cost by its length.
 """
@@ -59,8 +59,8 @@ class StubModel:
 
     def answer(self, path: str, body: Json) -> tuple[str, Iterator[Json] | Json]:
         """Return the answer to a request: a document, or the events of a stream."""
-        if path.endswith("count_tokens"):
-            return "document", {"input_tokens": 10}
+        if path.endswith(("count_tokens", ":countTokens")):
+            return "document", {"input_tokens": 10, "totalTokens": 10}
         self.requests.append(body)
         self.context = len(json.dumps(body)) // _CHARACTERS
         self._count += 1
@@ -70,6 +70,10 @@ class StubModel:
             return "events", _anthropic(chosen, number, self.context)
         if path.endswith("/responses"):
             return "events", _responses(chosen, number, self.context)
+        if path.endswith(":generateContent"):
+            return "document", _generated(chosen, number, self.context)
+        if path.endswith(":streamGenerateContent"):
+            return "values", iter([_generated(chosen, number, self.context)])
         return "chunks", _completions(chosen, number, self.context)
 
 
@@ -96,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, dict):
             self._document(answer)
         else:
-            self._stream(answer, named=kind == "events")
+            self._stream(answer, kind)
 
     def _body(self) -> Json:
         if self.headers.get("transfer-encoding") == "chunked":
@@ -123,15 +127,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _stream(self, events: Iterator[Json], *, named: bool) -> None:
+    def _stream(self, events: Iterator[Json], kind: str) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
         for event in events:
-            name = f"event: {event['type']}\n" if named else ""
+            name = f"event: {event['type']}\n" if kind == "events" else ""
             self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
-        if not named:
+        if kind == "chunks":
             self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
 
@@ -224,3 +228,22 @@ def _completions(answer: Answer, number: str, context: int) -> Iterator[Json]:
     yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
     yield {**chunk, "choices": [], "usage": usage}
+
+
+def _generated(answer: Answer, number: str, context: int) -> Json:
+    part: Json = {"text": answer.text}
+    if answer.tool:
+        call = {"id": f"call_{number}", "name": answer.tool, "args": answer.arguments}
+        part = {"functionCall": call}
+    content = {"role": "model", "parts": [part]}
+    usage = {
+        "promptTokenCount": context,
+        "candidatesTokenCount": _OUTPUT,
+        "totalTokenCount": context + _OUTPUT,
+    }
+    return {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": usage,
+        "modelVersion": "stub",
+        "responseId": f"response_{number}",
+    }

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from clients.asking import compactctl, viewed_records
+from clients.desk import Client, Desk
 from clients.given import WAYS, given_sessions, model_of, placed
 from clients.pieces import WIRES, pieces_expected, pieces_sent
-from clients.running import Client, Desk
 from clients.stub import StubModel
 
 PROMPT = "And now, please?"

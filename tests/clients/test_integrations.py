@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from clients.running import Desk, Led
+from clients.desk import Desk
+from clients.running import Led
 
 HOW_TO_SEARCH = "--archived --grep"
 LOST = "The summary does not tell"

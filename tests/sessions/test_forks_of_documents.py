@@ -97,7 +97,7 @@ def test_a_session_of_cline_is_a_new_folder(home: Home, ask: Ask) -> None:
     assert (told["session_id"], told["messages_path"]) == (own, str(made))
     assert told["metadata"]["title"] == "Tide windows (compacted)"
     assert told["status"] == "completed"
-    assert "pid" not in told
+    assert told["pid"] == json.loads(path.with_name(f"{path.parent.name}.json").read_text())["pid"]
     assert result["continueWith"] == f"cline --id {own}"
     listed = {each["id"] for each in json.loads(ask("sessions", "--json").out)["sessions"]}
     assert own in listed

@@ -1,0 +1,143 @@
+"""Where a client runs: a home of its own, a project, and the stub as its only provider."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import Any, Protocol
+
+from clients.stub import Answer, Json, StubModel
+
+# What a client takes at most, in seconds, on a machine that does other things as well.
+_PATIENCE = 180
+# What clients put into a request beside what was said.
+_BESIDE = re.compile(
+    r"<system-reminder>.*?</system-reminder>|<current_datetime>.*?</current_datetime>"
+    r"|</?user_input\b[^>]*>",
+    re.DOTALL,
+)
+Sent = tuple[str, str, str]
+"""A piece of a request: text, call or result; the id of its call; what it says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """A home, a project, and the model that answers there; ``programs`` holds the clients.
+
+    ``asked`` is the model of Anthropic that clients ask for, "" for any.
+    """
+
+    home: Path
+    programs: Path
+    model: StubModel
+    asked: str = ""
+
+    @property
+    def project(self) -> Path:
+        """The folder that sessions are about."""
+        return self.home / "project"
+
+    def run(
+        self, command: Sequence[str | Path], more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program here, with nothing of the environment of whoever runs the tests."""
+        return subprocess.run(
+            [str(word) for word in command],
+            cwd=self.project,
+            env=self._environment(more),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+
+    @contextmanager
+    def started(
+        self, command: Sequence[str], more: Mapping[str, str]
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Start a program here that is talked to by pipes; it ends with the block."""
+        with subprocess.Popen(
+            command,
+            cwd=self.project,
+            env=self._environment(more),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as program:
+            ender = Timer(_PATIENCE, program.kill)
+            ender.start()
+            try:
+                yield program
+            finally:
+                ender.cancel()
+                program.terminate()
+
+    def _environment(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        return {
+            "PATH": os.pathsep.join((str(self.programs), os.environ["PATH"])),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "DO_NOT_TRACK": "1",
+            **(more or {}),
+        }
+
+
+class Client(Protocol):
+    """A client: how it is told something, where its session lies, and what it sends.
+
+    ``program`` is what is run; ``has_files`` tells whether its sessions are files; ``lines`` is how
+    long a file may be that it shows whole, and keeps.
+    """
+
+    name: str
+    program: str
+    has_files: bool
+    lines: int
+
+    def read(self, path: Path) -> Answer:
+        """Return the call of its tool that shows a file."""
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        """Say something in a new session, or go on with one; return what it printed.
+
+        ``limit`` are the tokens from which on it compacts by itself, 0 for never; with None it
+        neither compacts nor refuses anything.
+        """
+
+    def session(self, desk: Desk) -> str:
+        """Return the newest session: its file, or its id where it has none."""
+
+    def id_of(self, session: str) -> str:
+        """Return the id by which it goes on with a session."""
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Give it a session that was written for it, where it does not find that by itself."""
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        """Yield what a request holds of the conversation, in order."""
+
+
+def bare(text: str) -> str:
+    """Return what was said, without what clients put beside it."""
+    return _BESIDE.sub("", text).strip()
+
+
+def text_of(value: Any) -> str:
+    """Return the texts of content, however it is wrapped."""
+    if isinstance(value, str):
+        return value
+    return "".join(text_of(each.get("text", "")) for each in value or () if isinstance(each, dict))
+
+
+def newest(files: Iterator[Path]) -> str:
+    """Return the file that was written last."""
+    return str(max(files, key=lambda path: (path.stat().st_mtime_ns, path.name)))

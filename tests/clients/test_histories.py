@@ -1,0 +1,101 @@
+"""After each step of a history a client sends what ``view`` shows, to the first state and on."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from clients.asking import compactctl, typed, viewed
+from clients.desk import Sent
+from clients.running import Led
+
+FEW, MANY = (
+    ("--stages", "dedup,prune", "--prune-protect-tokens", "500",
+     "--prune-min-savings", "0", "--keep-turns", "0"),
+    ("--stages", "summarize", "--keep-turns", "1"),
+)  # fmt: skip
+NATIVE = frozenset({"claude-code", "codex", "pi"})
+LAYOUTS = {"new": (), "native": ("--native", "--while-open")}
+
+
+def without_ids(session: Path) -> None:
+    """Write a session of pi as its first version had them."""
+    lines = []
+    for line in session.read_text().splitlines():
+        record = json.loads(line)
+        if record["type"] == "session":
+            record.pop("version")
+        else:
+            record.pop("id")
+            record.pop("parentId")
+        lines.append(f"{json.dumps(record)}\n")
+    session.write_text("".join(lines))
+
+
+OLDER: dict[tuple[str, str], Callable[[Path], None]] = {("pi", "version 1"): without_ids}
+
+
+@dataclass(kw_only=True)
+class Tale:
+    """A session in its client, and the commands that lead to the next one."""
+
+    led: Led
+    session: str
+
+    def shown(self) -> list[Sent]:
+        return [*viewed(self.led.desk, self.session)]
+
+    def do(self, command: str, *options: str) -> None:
+        """Change the session, or go on with the one that was written instead."""
+        done = compactctl(self.led.desk, command, self.session, *options)
+        output = str(done.get("output") or self.session)
+        if output != self.session and not self.led.client.has_files:
+            self.led.client.take_in(self.led.desk, output)
+            output = self.led.client.id_of(output)
+        self.session = output
+
+    def say(self, prompt: str) -> None:
+        shown = self.shown()
+        sent = self.led.say(prompt, self.session, limit=None)
+        assert len(sent) == 1
+        assert differences(sent[0], [*shown, typed(prompt)]) == []
+
+
+def answered(*prompts: str) -> Iterator[Sent]:
+    """Yield prompts, each with its answer."""
+    yield from (typed(said) for prompt in prompts for said in (prompt, "Understood."))
+
+
+def differences(found: Sequence[Sent], expected: Sequence[Sent]) -> Sequence[tuple[object, ...]]:
+    """Return the first pieces that are not the same."""
+    pairs = zip_longest(found, expected)
+    return [pair for pair in pairs if pair[0] != pair[1]][:2]
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, "version 1"])
+def test_each_step_is_sent_as_it_is_shown(led: Led, layout: str) -> None:
+    name = led.client.name
+    if layout == "native" and name not in NATIVE:
+        pytest.skip(f"nothing is appended to sessions of {name}")
+    if layout == "version 1":
+        if (name, layout) not in OLDER:
+            pytest.skip(f"{name} has no such version")
+        OLDER[name, layout](Path(led.session))
+    how = LAYOUTS.get(layout, ())
+    tale = Tale(led=led, session=led.session)
+    whole = tale.shown()
+    tale.do("compact", *FEW, *how)
+    tale.say("One?")
+    tale.say("Two?")
+    before = tale.shown()
+    tale.do("compact", *MANY, *how)
+    tale.say("Three?")
+    undo = ("--while-open",) if layout == "native" else ()
+    tale.do("rewind", *undo)
+    assert differences(tale.shown(), [*before, *answered("Three?")]) == []
+    tale.say("Four?")
+    tale.do("rewind", "--all", *undo)
+    assert differences(tale.shown(), [*whole, *answered("One?", "Two?", "Three?", "Four?")]) == []
+    tale.say("Five?")
