@@ -6,7 +6,12 @@ from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
 from compactctl.commands.client_sessions.places import current_state
-from compactctl.commands.operations.history import OperationHistory, archive_advice, history_of
+from compactctl.commands.operations.history import (
+    LostState,
+    OperationHistory,
+    archive_advice,
+    history_of,
+)
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
@@ -68,8 +73,7 @@ class LogResult:
         options: the options.
         appended_bytes: the bytes appended after the newest operation.
         archive_missing: whether compactctl wrote records of it, but their archive is missing.
-        builds_upon: the missing operation below the oldest one in effect, if any.
-        missing_archives: the numbers that no archive in the folder has.
+        lost: the states that cannot be restored.
         operations: an entry for each operation.
         by_client: the compactions by the client whose originals are in the transcript.
         warnings: what the user should know.
@@ -79,8 +83,7 @@ class LogResult:
     options: LogOptions
     appended_bytes: int = 0
     archive_missing: bool = False
-    builds_upon: str | None = None
-    missing_archives: tuple[int, ...] = ()
+    lost: tuple[LostState, ...] = ()
     operations: tuple[LogEntry, ...] = ()
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -88,9 +91,8 @@ class LogResult:
 
     @property
     def exit_code(self) -> int:
-        """6 if an archive is missing, else 0."""
-        is_missing = self.archive_missing or self.builds_upon or self.missing_archives
-        return ArchiveError.exit_code if is_missing else 0
+        """6 if a state is lost, else 0."""
+        return ArchiveError.exit_code if self.archive_missing or self.lost else 0
 
 
 def log(options: LogOptions) -> LogResult:
@@ -112,8 +114,7 @@ def log(options: LogOptions) -> LogResult:
     return LogResult(
         options=options,
         appended_bytes=_appended(history),
-        builds_upon=history.missing_operation,
-        missing_archives=history.missing_archives,
+        lost=history.lost,
         operations=tuple(
             _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
             for number, step in enumerate(history.steps, 1)

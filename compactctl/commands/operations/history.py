@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from glob import escape
 from itertools import islice
@@ -23,12 +24,24 @@ from compactctl.commands.operations.spans import (
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile
-from compactctl.errors import ArchiveError, ChangedError, CompactctlError, MissingArchiveError
+from compactctl.errors import (
+    ArchiveError,
+    ChangedError,
+    CompactctlError,
+    IntegrityError,
+    MissingArchiveError,
+)
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.displaced import displaced_files, displaced_state
-from compactctl.store.archive.growth import Growth, matching_states, outcome_in
+from compactctl.store.archive.growth import (
+    Growth,
+    Outcome,
+    find_growth,
+    matching_states,
+    outcome_in,
+)
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
@@ -41,6 +54,14 @@ _MAX_FOLDERS = 1_000
 _PACKED = ".zst"
 _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostState:
+    """A state that cannot be restored: before an operation, or after a named one, and why."""
+
+    why: str
+    operation: OperationId | None = None
 
 
 class OperationHistory:
@@ -82,10 +103,9 @@ class OperationHistory:
         """The operations with an archive, oldest first."""
         if self.archive is None:
             return ()
-        pairs = zip(self.archive.operations, self.archive.files, strict=True)
         return tuple(
             ArchivedStep(archive=self.archive, operation=operation, file=file)
-            for operation, file in pairs
+            for file, operation in self.archive.readable
         )
 
     @property
@@ -129,11 +149,6 @@ class OperationHistory:
         """
         head = step.operation.head if isinstance(step, ArchivedStep) else step.id
         return self._ids(head, self._all_inside)
-
-    @property
-    def missing_operation(self) -> OperationId | None:
-        """The compaction below the chain whose archive is missing, None if complete."""
-        return self.chain[0].parent if self.chain else self._start[0]
 
     def chain_before(self, step: OperationStep) -> tuple[OperationId, ...]:
         """Return the ids of the compactions in effect before one of the steps, as ``chain_to``."""
@@ -207,7 +222,6 @@ class OperationHistory:
             if state is not None:
                 return Reached(base=(state,), later=self.spans[index + 1 :])
         if not indices:
-            self.require_first_state()
             raise self.no_first_state()
         raise ArchiveError(
             f"{self.archive.folder if self.archive else self.where}: the state after operation "
@@ -227,24 +241,73 @@ class OperationHistory:
                     return state
         return b"".join(self._reach_displaced(chain).base)
 
-    @property
-    def missing_archives(self) -> tuple[int, ...]:
-        """The numbers up to that of the newest archive that no file in the folder has."""
-        numbers = {step.file.number for step in self.archived}
-        return tuple(sorted({*range(1, max(numbers, default=0))} - numbers))
+    @cached_property
+    def lost(self) -> tuple[LostState, ...]:
+        """The states that cannot be restored, as far as that shows without reading the archives.
 
-    def require_first_state(self) -> None:
-        """Raise ArchiveError unless the chain leads back to the first state."""
-        if self.missing_operation is not None:
-            raise self.no_first_state(f" (operation {self.missing_operation})")
+        The lines of the others may be damaged still; ``verify`` reads them.
+        """
+        without_archive = (*self._without_archive(),) or (*self._without_operation(),)
+        return (*without_archive, *self._not_kept())
 
-    def no_first_state(self, what: str = "") -> ArchiveError:
+    def _without_archive(self) -> Iterator[LostState]:
+        """Yield the states before operations whose archive is missing or cannot be read."""
+        if self.archive is None:
+            return
+        for error in self.archive.damaged:
+            yield LostState(why=str(error))
+        numbers = {file.number for file in self.archive.files}
+        missing = sorted({*range(1, max(numbers, default=0))} - numbers)
+        if missing:
+            names = ", ".join(f"{number:04}" for number in missing)
+            yield LostState(
+                why=f"{self.archive.folder}: has no archive {names}; put it back to restore the "
+                "state before"
+            )
+
+    def _without_operation(self) -> Iterator[LostState]:
+        """Yield the operations that known ones build upon and that are in no archive."""
+        steps = self.steps
+        heads = {step.operation.head for step in steps if isinstance(step, ArchivedStep)}
+        named = {*heads, *(step.parent for step in steps), *self.in_effect} - {None}
+        for operation in sorted(filter(None, named - {step.id for step in steps})):
+            yield LostState(
+                operation=operation,
+                why=f"{self.where}: builds upon operation {operation}, whose archive is not here; "
+                "put it back beside the transcript to restore what was before",
+            )
+
+    def _not_kept(self) -> Iterator[LostState]:
+        """Yield the outcomes that others build upon and that are in no file."""
+        builders = [step for step in self.archived if step.operation.kind != "rewind"]
+        for step in self.archived:
+            upon = any(step.id in (s.parent, s.operation.head) for s in builders if s.id != step.id)
+            if upon and not self.is_kept(step):
+                yield LostState(
+                    operation=step.id, why=f"operation {step.id}: the state after it was not kept"
+                )
+
+    def is_kept(self, step: ArchivedStep) -> bool:
+        """Return whether the state after a step can be restored; reads other archives for it."""
+        try:
+            self.outcome(step)
+        except (ArchiveError, IntegrityError):
+            return False
+        return True
+
+    def is_around(self, step: ArchivedStep) -> bool:
+        """Return whether the transcript is in the state after a step, or still in that before."""
+        if self.current == step.operation:
+            return True
+        before = Outcome(digest=step.operation.before, records=self.records_in(step.before()))
+        return find_growth(self.lines, (before,)) is not None
+
+    def no_first_state(self) -> ArchiveError:
         """Return the error that archives before the oldest existing one are missing."""
-        folder = self.archive.folder if self.archive else self.where
-        numbers = [f"{number:04}" for number in self.missing_archives]
+        why = next((lost.why for lost in self.lost), "")
         return ArchiveError(
-            f"{folder}: has no archive {', '.join(numbers) or 'of the first operation'}{what}; "
-            "put it back to restore the first state, or undo one compaction at a time without --all"
+            f"{self.where}: the first state is lost: {why}; undo one compaction at a time "
+            "without --all"
         )
 
     @cached_property
@@ -252,9 +315,17 @@ class OperationHistory:
         """The archived operation whose outcome the transcript begins with.
 
         None in the first state, or after a compaction inside the transcript that has no archive.
-        Raises ChangedError in an unknown state, and MissingArchiveError if later records belong to
-        an operation whose archive is missing.
+        Raises ChangedError in an unknown state, MissingArchiveError if later records belong to an
+        operation whose archive is missing, and why it cannot be read if it is there.
         """
+        try:
+            return self._current()
+        except (ChangedError, MissingArchiveError):
+            if self.archive and self.archive.damaged:
+                raise self.archive.damaged[-1] from None
+            raise
+
+    def _current(self) -> Operation | None:
         try:
             current = self._reached()
         except ChangedError:
@@ -283,7 +354,7 @@ class OperationHistory:
             raise MissingArchiveError(f"{text}, or move {folder} away to start over")
 
     def _reached(self) -> Operation | None:
-        if self.archive is None or not self.archived:
+        if self.archive is None or not self.archive.operations:
             return None
         top = self._inside.get(self._newest_inside or OperationId(""))
         is_alone = top is not None and top.id not in self._by_id
@@ -303,7 +374,8 @@ class OperationHistory:
         if self.current is not None:
             # A rewind to the first state by version 0.1.0 did not record operations inside it.
             return self.current.head or self._newest_inside, self._inside
-        return self._newest_inside, self._inside
+        below = self.archived[0].parent if self.archived else None
+        return self._newest_inside or below, self._inside
 
     @cached_property
     def _inside(self) -> _Inside:

@@ -25,7 +25,13 @@ from compactctl.commands.rewind.result import (
     RewindTarget,
     rewind_operation,
 )
-from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
+from compactctl.errors import (
+    ArchiveError,
+    ChangedError,
+    CompactctlError,
+    IntegrityError,
+    UsageError,
+)
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -62,7 +68,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         raise UsageError(f"{name} needs --client, or a group that a client tagged")
     try:
         history, late = _with_late(_history(options, source))
-    except (ChangedError, MissingArchiveError) as error:
+    except (ArchiveError, ChangedError, IntegrityError) as error:
         return _write_archived(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)
@@ -82,21 +88,22 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
     return history
 
 
-def _write_archived(
-    options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
-) -> RewindResult:
+def _write_archived(options: RewindOptions, source: Source, error: CompactctlError) -> RewindResult:
     """Write an archived state of a transcript that is itself in no known state.
 
     Messages added since the newest operation are not in it. Raises an error like ``error`` unless
     another file is named for the output.
     """
-    history = history_of(source, options.input.path, folder=options.archive)
+    try:
+        history = history_of(source, options.input.path, folder=options.archive)
+    except CompactctlError:
+        raise error from None
     compactions = [step for step in history.archived if step.operation.kind != "rewind"]
     if options.group or not compactions:
         raise error
     place = _place(options)
-    if isinstance(error, MissingArchiveError) and not (options.all and place):
-        raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
+    if not (isinstance(error, ChangedError) or (options.all and place)):
+        raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
     newest = history.archived[-1]
@@ -118,15 +125,21 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     if problem or options.to or options.group:
         text = f"{options.input.path}: no archive beside it and no compaction in it"
         raise ArchiveError(problem or text)
-    content = Content.from_chunks(source.lines)
+    place = _place(options)
+    warnings: tuple[str, ...] = ()
+    if place and not options.check:
+        target = RewindTarget(content=source.content, chain=())
+        warnings = _write_target(options, place, source, target, (source.digest,))
     return RewindResult(
         options=options,
         layout="split",
         change=StateChange(before=source.digest, after=source.digest),
         undone=(),
         in_effect=(),
-        data=content.chunks if _place(options) == STANDARD_STREAM else None,
+        data=source.lines if place == STANDARD_STREAM else None,
+        written=Written(output=place) if place and not options.check else None,
         was_compacted=False,
+        warnings=warnings,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
-from compactctl.commands.operations.steps import ArchivedStep, InlineStep
+from compactctl.commands.operations.steps import InlineStep
 from compactctl.commands.reading.transcript import TranscriptFile, is_compacted, loaded_from, parse
 from compactctl.commands.verify.archives import (
     Finding,
@@ -27,7 +27,6 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.store.archive.contents import FolderContents, read_contents
 from compactctl.store.archive.displaced import lines_written_late
-from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -200,14 +199,13 @@ def _prove_history(
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
         return
-    step_ids = {step.id for step in steps}
-    lost = tuple(_without_archive(loaded, step_ids))
+    lost = tuple(_without_archive(loaded, {step.id for step in steps}))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
     yield from _inline_steps(steps)
-    yield from _parents(history, step_ids)
     yield from lost
-    yield from _outcomes(loaded, archives)
+    yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
+    yield from _outcomes(loaded, history, archives)
     yield from _late(history)
 
 
@@ -238,30 +236,20 @@ def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
                 yield Finding(severity="damaged", text=str(error))
 
 
-def _parents(history: OperationHistory, known_ids: Collection[str]) -> Iterator[Finding]:
-    parents = {step.parent for step in history.steps if step.parent is not None}
-    heads = {s.operation.head for s in history.steps if isinstance(s, ArchivedStep)}
-    for operation_id in sorted({*parents, *filter(None, heads)} - {*known_ids}):
-        text = (
-            f"{history.where}: builds upon operation {operation_id}, whose archive is not here; "
-            "put it back beside the transcript to restore what was before"
-        )
-        yield Finding(severity="damaged", text=text)
-
-
-def _outcomes(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
+def _outcomes(
+    loaded: TranscriptFile, history: OperationHistory, archives: ProvenArchives
+) -> Iterator[Finding]:
     """Yield whether the transcript is in another state than the newest, and outcomes not kept."""
-    states = {
-        state for operation in archives.operations for state in (operation.before, operation.after)
-    }
-    current_states = matching_states(loaded.lines, states)
-    newest = archives.operations[-1] if archives.operations else None
+    newest = history.archived[-1] if history.archived else None
     # An interrupted operation leaves the transcript in the state before it.
-    if newest and current_states.isdisjoint({newest.before, newest.after}):
-        yield _changed(loaded, newest)
-    for operation in archives.operations:
-        if operation.after not in archives.kept_outcomes | current_states:
-            yield _not_kept(operation, archives)
+    if newest and not history.is_around(newest):
+        yield _changed(loaded, newest.operation)
+    lost = {state.operation for state in history.lost}
+    for step in history.archived:
+        is_kept = step.operation.after in archives.kept_outcomes or history.is_kept(step)
+        if step.id not in lost and not is_kept:
+            text = f"operation {step.id}: its outcome was never written here, or was replaced"
+            yield Finding(severity="note", text=text)
 
 
 def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
@@ -271,15 +259,6 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
         "backup; every state in the archive can be restored"
     )
     return Finding(severity="changed", text=text)
-
-
-def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
-    others = [other for other in archives.operations if other.id != operation.id]
-    if any(operation.id in (other.parent, other.head) for other in others):
-        text = f"operation {operation.id}: the state after it was not kept"
-        return Finding(severity="damaged", text=text)
-    text = f"operation {operation.id}: its outcome was never written here, or was replaced"
-    return Finding(severity="note", text=text)
 
 
 def _late(history: OperationHistory) -> Iterator[Finding]:

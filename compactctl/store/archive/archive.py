@@ -43,12 +43,31 @@ class Archive:
     def warnings(self) -> tuple[str, ...]:
         """What to know before relying on the archives, one line each."""
         warning = tamper_warning(self.folder) if self.files else None
-        return (warning,) if warning else ()
+        return (*filter(None, (warning,)), *map(str, self.damaged))
 
     @cached_property
+    def readable(self) -> tuple[tuple[ArchiveFile, Operation], ...]:
+        """The archives whose operation can be read, oldest first."""
+        return tuple((file, found) for file, found in self._found if isinstance(found, Operation))
+
+    @property
+    def damaged(self) -> tuple[CompactctlError, ...]:
+        """Why the other archives cannot be read: ArchiveError and IntegrityError."""
+        return tuple(found for _, found in self._found if isinstance(found, CompactctlError))
+
+    @cached_property
+    def _found(self) -> tuple[tuple[ArchiveFile, Operation | CompactctlError], ...]:
+        return tuple((file, _operation(file, self.limits)) for file in self.files)
+
+    @property
     def operations(self) -> tuple[Operation, ...]:
-        """The operations, oldest first; ArchiveError or IntegrityError if one is unreadable."""
-        return tuple(_operation(file, self.limits) for file in self.files)
+        """The operations, oldest first, of all archives that can be read.
+
+        ArchiveError or IntegrityError if there are archives, but none can be read.
+        """
+        if self.damaged and not self.readable:
+            raise self.damaged[0]
+        return tuple(operation for _, operation in self.readable)
 
     @property
     def states(self) -> frozenset[Digest]:
@@ -94,7 +113,7 @@ class Archive:
         if records is None:
             return None
         with suppress(CompactctlError):
-            return read_records(raw_lines(self.files[0].path, self.limits), records.path)
+            return read_records(raw_lines(self.readable[0][0].path, self.limits), records.path)
         return None
 
     def match_transcript(self, chunks: Iterable[bytes]) -> tuple[Operation | None, Growth]:
@@ -133,8 +152,12 @@ class Archive:
         )
 
 
-def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
-    operation = read_operation(file.path, limits)
+def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlError:
+    """Return the operation of an archive, or why it cannot be read."""
+    try:
+        operation = read_operation(file.path, limits)
+    except CompactctlError as error:
+        return error
     if operation.id != file.id:
-        raise ArchiveError(f"{file.path}: holds operation {operation.id}; rename the file back")
+        return ArchiveError(f"{file.path}: holds operation {operation.id}; rename the file back")
     return operation

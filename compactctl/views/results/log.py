@@ -63,12 +63,9 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
     )
     yield table(columns, map(_cells, result.operations))
     yield from _groups(result)
-    numbers = ", ".join(f"{entry:04}" for entry in result.missing_archives)
-    if result.builds_upon or numbers:
+    if result.lost:
         yield ""
-        archive = f"archive {numbers}" if numbers else "its archive"
-        came = f"operation {result.builds_upon} came before; " if result.builds_upon else ""
-        yield f"{came}{archive} not found. Put it back to restore the state before."
+        yield from (line_text(f"lost: {lost.why}") for lost in result.lost)
     if result.appended_bytes:
         yield ""
         yield f"{size_text(result.appended_bytes)} appended after the last operation"

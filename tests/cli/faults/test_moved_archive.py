@@ -86,7 +86,7 @@ def test_the_originals_are_had_of_what_its_client_wrote_anew(
     path.write_text("".join(f"{json.dumps(each)}\n" for each in anew[:1]))
     outcome = ask("rewind", path, "--check")
     assert outcome.code == 8
-    assert "edited by hand" in outcome.err
+    assert "was edited since operation" in outcome.err
 
 
 def test_a_run_with_nothing_to_do_has_nothing_to_undo(

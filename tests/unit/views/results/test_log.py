@@ -8,6 +8,7 @@ from unit.views.results.screens import shown, titles, words
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
+from compactctl.commands.operations.history import LostState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.message import MessageId
@@ -125,22 +126,9 @@ def test_an_operation_without_an_archive_is_in_the_file(state: str, *, in_effect
     assert entry["inEffect"] is in_effect
 
 
-@pytest.mark.parametrize(
-    ("builds_upon", "missing", "line"),
-    [
-        (None, (3, 12), "archive 0003, 0012 not found"),
-        ("op0", (), "operation op0 came before; its archive not found"),
-        ("op0", (3,), "operation op0 came before; archive 0003 not found"),
-    ],
-)
-def test_what_is_missing_is_told(
-    builds_upon: str | None, missing: tuple[int, ...], line: str
-) -> None:
-    result = replace(RESULT, builds_upon=builds_upon, missing_archives=missing)
-    assert shown(log_terminal(result))[-2:] == [
-        "",
-        f"{line}. Put it back to restore the state before.",
-    ]
+def test_what_is_lost_is_told() -> None:
+    result = replace(RESULT, lost=(LostState(why="a: gone"), LostState(why="b: gone")))
+    assert shown(log_terminal(result))[-3:] == ["", "lost: a: gone", "lost: b: gone"]
 
 
 def test_what_was_appended_since_is_told() -> None:
