@@ -24,12 +24,14 @@ class Format(RecordWriter, ABC):
         reads_arrays: whether records may also be stored in a JSON array.
         can_write_assistant: whether ``new_record`` also writes assistant messages and halves of
             tool pairs.
+        repeats_session: whether the client may append a session once more when it resumes it.
     """
 
     name: str
     title: str
     reads_arrays: bool = False
     can_write_assistant: bool = False
+    repeats_session: bool = False
     parent_path: JsonPath | None = None
     usage_fields: UsageFields | None = None
     unsent: tuple[UnsentRule, ...] = ()
@@ -41,6 +43,10 @@ class Format(RecordWriter, ABC):
     @abstractmethod
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order. Every line becomes a message, metadata or opaque."""
+
+    def said_since(self, earlier: Sequence[bytes], added: Sequence[bytes]) -> Sequence[bytes]:
+        """Return lines with what the lines ``added`` say beyond those of ``earlier``."""
+        return added
 
     def new_id(self, message: Synthetic) -> str:
         """Return the record id of a summary or marker: by default the id of its message."""

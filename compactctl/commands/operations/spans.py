@@ -13,6 +13,7 @@ from functools import cached_property
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.errors import ChangedError
 from compactctl.formats.records.decode import decode
+from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.store.archive.growth import Growth, Outcome, find_growth, grown, joined
@@ -67,7 +68,20 @@ class Span:
     @cached_property
     def _found(self) -> tuple[int, Growth] | None:
         found = find_growth(self.end, [origin.outcome() for origin in self.origins])
-        return None if found is None else (found[0], _by_others(found[1]))
+        if found is None:
+            return None
+        index, growth = found
+        return index, self._said_in(self.origins[index], _by_others(growth))
+
+    def _said_in(self, origin: Origin, growth: Growth) -> Growth:
+        """Leave out what was said before, where the client appends a session once more."""
+        format_name = origin.step.format if origin.step else ""
+        if not (growth.suffix and format_name and format_named(format_name).repeats_session):
+            return growth
+        earlier = split_lines(b"".join(self.end)[: origin.outcome().digest.n_bytes])
+        added = split_lines(suffix_after(growth.suffix, is_mid_line=False))
+        said = b"".join(format_named(format_name).said_since(earlier, added))
+        return replace(growth, suffix=canonical_suffix(said, is_mid_line=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from compactctl.formats.content.gemini import new_content
 from compactctl.formats.format import Format
 from compactctl.formats.gemini_cli.reader import GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
+from compactctl.formats.gemini_cli.since import said_since
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
@@ -26,6 +27,7 @@ class GeminiCli(Format):
     name = "gemini-cli"
     title = "Gemini CLI session"
     unsent = _UNSENT
+    repeats_session = True
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -40,6 +42,10 @@ class GeminiCli(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return GeminiReader(self.name).read(lines)
+
+    def said_since(self, earlier: Sequence[bytes], added: Sequence[bytes]) -> Sequence[bytes]:
+        """Return what was said in lines that may repeat the session; see ``Format.said_since``."""
+        return said_since(self.name, earlier, added)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message with the timestamp of the record after it."""

@@ -31,8 +31,8 @@ from compactctl.model.message import (
 from compactctl.model.transcript import PastCompactions, SessionInfo, SupersededVersion, Transcript
 
 USER_TYPE, MODEL_TYPE = "user", "gemini"
-# The client writes it again whenever a session is resumed.
-_CONTEXT = "<session_context>"
+CONTEXT = "<session_context>"
+"""Begins what the client writes again whenever a session is resumed."""
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
 # Commands for the client, and texts of its hooks.
 _NOT_SENT_PREFIXES = ("/", "?", "<hook_context>")
@@ -167,7 +167,7 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     if is_empty or text.startswith(_NOT_SENT_PREFIXES):
         return None
     is_answer = all(isinstance(part, ToolResultPart) for part in parts)
-    is_context, is_summary = text.startswith(_CONTEXT), _SNAPSHOT.search(text[:200]) is not None
+    is_context, is_summary = text.startswith(CONTEXT), _SNAPSHOT.search(text[:200]) is not None
     role: Role = "tool" if is_answer else "user"
     return MessageDraft(
         role=role,
@@ -196,7 +196,7 @@ def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
 
 def _folder(messages: tuple[Message, ...]) -> str | None:
     texts = (text_or_empty(m.parts[0].text) for m in messages if isinstance(m.parts[0], TextPart))
-    matches = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(_CONTEXT))
+    matches = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(CONTEXT))
     return next((match[1].strip() for match in matches if match), None)
 
 

@@ -52,11 +52,11 @@ def line_upgrade(lines: Iterable[bytes], version: int, first_id: int) -> LineUpg
             return text.encode()
         parent = parents.get(index, index - 1)
         fields = {"id": name(index), "parentId": name(parent or None)}
-        kept = integer_or_none(record.get(_INDEX))
-        if kept is not None:
+        kept_index = integer_or_none(record.get(_INDEX))
+        if kept_index is not None:
             text = without_fields(text, (_INDEX,))
-        if kept and kept < len(entries):
-            fields["firstKeptEntryId"] = name(entries[kept])
+        if kept_index and kept_index < len(entries):
+            fields["firstKeptEntryId"] = name(entries[kept_index])
         return with_fields(text, fields).encode()
 
     return upgrade
