@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.spans import operation_of_line
+from compactctl.commands.operations.periods import operation_of_line
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError

@@ -136,7 +136,7 @@ def _appended(history: OperationHistory) -> int:
     if history.current is None and not history.chain:
         return 0
     with suppress(IntegrityError, ChangedError):
-        return history.spans[-1].growth.n_bytes
+        return history.periods[-1].growth.n_bytes
     return 0
 
 

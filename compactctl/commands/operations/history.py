@@ -15,12 +15,12 @@ from compactctl.commands.operations.inline import (
     named_operations,
     operations_inside,
 )
-from compactctl.commands.operations.spans import (
-    Origin,
+from compactctl.commands.operations.periods import (
+    Period,
+    PeriodStart,
     Reached,
-    Span,
-    outcome_after,
-    outcome_before,
+    state_after,
+    state_before,
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile
@@ -37,10 +37,10 @@ from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.displaced import displaced_files, displaced_state
 from compactctl.store.archive.growth import (
     Growth,
-    Outcome,
+    KnownState,
     find_growth,
+    known_state_in,
     matching_states,
-    outcome_in,
 )
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
@@ -155,51 +155,51 @@ class OperationHistory:
         return self._ids(*self._before(step))
 
     @cached_property
-    def spans(self) -> tuple[Span, ...]:
-        """The spans, oldest first; each but the last ends with the step of the same index."""
-        spans: list[Span] = []
+    def periods(self) -> tuple[Period, ...]:
+        """The periods, oldest first; each but the last ends with the step of the same index."""
+        periods: list[Period] = []
         for index, step in enumerate((*self.steps, None)):
             chain = self._ids(*self._start) if step is None else self.chain_before(step)
-            spans.append(
-                Span(
+            periods.append(
+                Period(
                     chain=chain,
                     end=self.lines if step is None else ChunksAndTail(step.before),
-                    origins=tuple(self._origins(index, chain)),
+                    starts=tuple(self._starts(index, chain)),
                     where=self.where,
                 )
             )
-        return tuple(spans)
+        return tuple(periods)
 
-    def _origins(self, index: int, chain: tuple[OperationId, ...]) -> Iterator[Origin]:
-        """Yield what may have led to the start of the span that ends with a step."""
+    def _starts(self, index: int, chain: tuple[OperationId, ...]) -> Iterator[PeriodStart]:
+        """Yield what may have led to the start of the period that ends with a step."""
         if self.steps and chain == self.chain_before(self.steps[0]):
-            yield Origin(step=None, outcome=lambda: outcome_before(self.steps[0]))
+            yield PeriodStart(step=None, state=lambda: state_before(self.steps[0]))
         for step in self.steps[:index]:
             if self.chain_to(step) == chain:
-                yield Origin(step=step, outcome=partial(outcome_after, step))
+                yield PeriodStart(step=step, state=partial(state_after, step))
 
     @property
     def in_effect(self) -> tuple[OperationId, ...]:
         """The ids of the compactions in effect, as in ``chain_to``."""
-        return self.spans[-1].chain
+        return self.periods[-1].chain
 
     def reach(self, chain: tuple[OperationId, ...]) -> Reached:
         """Return the state with exactly these compactions in effect, and what was added since.
 
-        It is the end of the newest span with this chain, but not of one that an appended rewind
+        It is the end of the newest period with this chain, but not of one that an appended rewind
         began: that left in the file what it undid. Raises ArchiveError if no such state was kept.
         """
-        in_time = (span for i, span in enumerate(self.spans) if not self._ends_in_put(i))
-        spans = [span for span in in_time if span.chain == chain]
-        exact = (span for span in reversed(spans) if not span.is_begun_by_appending)
-        span = next(exact, spans[0] if spans else None)
-        if span is None:
+        in_time = (period for i, period in enumerate(self.periods) if not self._ends_in_put(i))
+        periods = [period for period in in_time if period.chain == chain]
+        exact = (period for period in reversed(periods) if not period.is_begun_by_appending)
+        period = next(exact, periods[0] if periods else None)
+        if period is None:
             return self._reach_displaced(chain)
-        later = self.spans[self.spans.index(span) + 1 :]
-        return Reached(base=span.end, later=later)
+        later = self.periods[self.periods.index(period) + 1 :]
+        return Reached(base=period.end, later=later)
 
     def _ends_in_put(self, index: int) -> bool:
-        """Return whether a rewind put the step there that ends a span, which took no time."""
+        """Return whether a rewind put the step there that ends a period, which took no time."""
         return index < len(self.steps) and self.steps[index].id in self._put
 
     def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
@@ -209,9 +209,9 @@ class OperationHistory:
         return read_records(state, path)
 
     def growths_since(self, step: OperationStep) -> tuple[Growth, ...]:
-        """Return what others added since one of the steps; raises as ``Span.growth`` does."""
-        later = self.spans[self.steps.index(step) + 1 :]
-        return tuple(span.growth for span in later)
+        """Return what others added since one of the steps; raises as ``Period.growth`` does."""
+        later = self.periods[self.steps.index(step) + 1 :]
+        return tuple(period.growth for period in later)
 
     def _reach_displaced(self, chain: tuple[OperationId, ...]) -> Reached:
         """Return an outcome that no archive holds, but a displaced file."""
@@ -220,7 +220,7 @@ class OperationHistory:
         for index in reversed(indices):
             state = displaced_state(links, self.steps[index].after)
             if state is not None:
-                return Reached(base=(state,), later=self.spans[index + 1 :])
+                return Reached(base=(state,), later=self.periods[index + 1 :])
         if not indices:
             raise self.no_first_state()
         raise ArchiveError(
@@ -233,10 +233,10 @@ class OperationHistory:
 
         Raises ArchiveError if it was not kept.
         """
-        chain, outcome = self.chain_to(step), outcome_after(step)
-        for span in self.spans:
-            if span.chain == chain:
-                state = outcome_in(span.end, outcome)
+        chain, outcome = self.chain_to(step), state_after(step)
+        for period in self.periods:
+            if period.chain == chain:
+                state = known_state_in(period.end, outcome)
                 if state is not None:
                     return state
         return b"".join(self._reach_displaced(chain).base)
@@ -299,7 +299,7 @@ class OperationHistory:
         """Return whether the transcript is in the state after a step, or still in that before."""
         if self.current == step.operation:
             return True
-        before = Outcome(digest=step.operation.before, records=self.records_in(step.before()))
+        before = KnownState(digest=step.operation.before, records=self.records_in(step.before()))
         return find_growth(self.lines, (before,)) is not None
 
     def no_first_state(self) -> ArchiveError:

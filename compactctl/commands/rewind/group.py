@@ -13,7 +13,7 @@ from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.operations.inline import without_group as without_inline
-from compactctl.commands.operations.spans import outcome_after
+from compactctl.commands.operations.periods import state_after
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
@@ -375,7 +375,7 @@ def _inline_base(
     inline_steps = [step for step in steps if isinstance(step, InlineStep)]
     first = inline_steps[0]
     if len(inline_steps) == 1 and set(first.operation.groups) == {group}:
-        found = find_growth((state,), (outcome_after(first),))
+        found = find_growth((state,), (state_after(first),))
         data = grown(b"".join(first.before()), () if found is None else (found[1],))
     else:
         operations = [step.operation for step in inline_steps]

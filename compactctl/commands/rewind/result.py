@@ -94,7 +94,7 @@ class RewindTarget:
     """The state to go to, the operations in effect there, and the archives that record the way.
 
     ``block`` is appended to the transcript to get there; None if the state replaces it.
-    ``undo_while_open`` means that undoing this takes ``--while-open``.
+    ``undo_while_open`` means that undoing this takes ``--while-open``. ``notes`` are warnings.
     """
 
     content: Content
@@ -103,6 +103,7 @@ class RewindTarget:
     deposits: tuple[ArchiveDraft, ...] = ()
     block: bytes | None = None
     undo_while_open: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def rewind_operation(

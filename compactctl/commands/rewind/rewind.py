@@ -110,8 +110,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     known = OperationHistory(history.archive, tuple(newest.before()), history.where)
     is_named = options.to or options.all
     chain = _chain_wanted(options, known) if is_named else known.chain_before(compactions[-1])
-    reached = known.reach(chain)
-    target = RewindTarget(content=reached.content, chain=chain, carried=reached.n_added)
+    target = _reached(options, known, chain)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
     return _finish(options, source, known, target, 0, note)
 
@@ -188,11 +187,28 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
             )
         return undo_group(options.group, history)
     chain = _chain_wanted(options, history)
-    reached = history.reach(chain)
-    target = RewindTarget(content=reached.content, chain=chain, carried=reached.n_added)
+    target = _reached(options, history, chain)
     if _place(options) is None and leads_over_appended(history, chain):
         return in_session(options, source, history, target)
     return target
+
+
+def _reached(
+    options: RewindOptions, history: OperationHistory, chain: tuple[OperationId, ...]
+) -> RewindTarget:
+    """Return the state with a chain in effect, with what was added since.
+
+    What was added and is lost is only left out if another file is written.
+    """
+    reached = history.reach(chain)
+    if reached.losses and _place(options) is None:
+        raise reached.losses[0]
+    return RewindTarget(
+        content=reached.content,
+        chain=chain,
+        carried=reached.n_added,
+        notes=tuple(f"what was added since may not be in it: {loss}" for loss in reached.losses),
+    )
 
 
 def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[OperationId, ...]:
@@ -230,7 +246,7 @@ def _finish(
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
-        warnings=(*notes, *history.warnings),
+        warnings=(*notes, *target.notes, *history.warnings),
     )
     if options.check:
         return result

@@ -11,7 +11,7 @@ from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive_file import raw_lines, read_operation, restore
 from compactctl.store.archive.growth import (
     Growth,
-    Outcome,
+    KnownState,
     changed_record,
     find_growth,
     matching_states,
@@ -98,12 +98,12 @@ class Archive:
         )
 
     @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[KnownState, ...]:
         """The first state, and the state after each operation, oldest first."""
         first = self.operations[:1]
         return (
-            *(Outcome(digest=op.before, records=self._first_records) for op in first),
-            *(Outcome(digest=op.after, records=op.records) for op in self.operations),
+            *(KnownState(digest=op.before, records=self._first_records) for op in first),
+            *(KnownState(digest=op.after, records=op.records) for op in self.operations),
         )
 
     @cached_property
@@ -139,7 +139,7 @@ class Archive:
         reached = matching_states(chunks, self.states)
         published = [op for op in self.operations if op.after in reached]
         newest = (published or self.operations)[-1]
-        outcome = Outcome(digest=newest.after, records=newest.records)
+        outcome = KnownState(digest=newest.after, records=newest.records)
         record = None if published else changed_record(chunks, outcome)
         what = "was edited" if record is None else f"record {record:,} was edited"
         if published:

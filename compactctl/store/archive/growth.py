@@ -28,7 +28,7 @@ from compactctl.store.files.content import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class KnownState:
     """A state that others may have continued: its bytes, and its records if it is a document."""
 
     digest: Digest
@@ -53,7 +53,9 @@ class Growth:
         return len(lines) + sum(len(record.encode()) for record in self.records)
 
 
-def find_growth(state: Iterable[bytes], outcomes: Sequence[Outcome]) -> tuple[int, Growth] | None:
+def find_growth(
+    state: Iterable[bytes], outcomes: Sequence[KnownState]
+) -> tuple[int, Growth] | None:
     """Return the index of the outcome that a state grew from, and what was added to it.
 
     The largest outcome counts, and the last one of equal ones. None if the state grew from none.
@@ -70,7 +72,7 @@ def find_growth(state: Iterable[bytes], outcomes: Sequence[Outcome]) -> tuple[in
 
 
 def _find_added_records(
-    state: Iterable[bytes], outcomes: Sequence[Outcome]
+    state: Iterable[bytes], outcomes: Sequence[KnownState]
 ) -> tuple[int, Growth] | None:
     """Find the outcome with the most records that a document begins with."""
     found: tuple[int, Growth] | None = None
@@ -86,7 +88,7 @@ def _find_added_records(
     return found
 
 
-def changed_record(state: Iterable[bytes], outcome: Outcome) -> int | None:
+def changed_record(state: Iterable[bytes], outcome: KnownState) -> int | None:
     """Return the number, from 1, of the first record that differs from those of an outcome.
 
     None if the outcome or the state is no document.
@@ -99,7 +101,7 @@ def changed_record(state: Iterable[bytes], outcome: Outcome) -> int | None:
 
 
 def _documents(
-    state: Iterable[bytes], outcomes: Iterable[Outcome]
+    state: Iterable[bytes], outcomes: Iterable[KnownState]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
     """Yield the paths of the records of outcomes, with the texts and digests of a state's."""
     paths = dict.fromkeys(outcome.records.path for outcome in outcomes if outcome.records)
@@ -110,7 +112,7 @@ def _documents(
             yield path, texts, tuple(map(record_digest, texts))
 
 
-def outcome_in(state: Iterable[bytes], outcome: Outcome) -> bytes | None:
+def known_state_in(state: Iterable[bytes], outcome: KnownState) -> bytes | None:
     """Return the outcome that a state grew from; of a rewritten document, only its records.
 
     None if the state did not grow from it.

@@ -2,8 +2,8 @@
 
 Every state is in one of them, whatever the layout of the operations around it:
 
-    first state ... more turns | compact | outcome ... more turns | rewind | outcome ... the file
-    `------- span () ---------'           `----- span (A) -------'           `---- span () ----'
+    first state, more turns | compact A | outcome, more turns | rewind | outcome, more turns
+    `----- period () -----'             `--- period (A) ----'          `---- period () ----'
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,52 +11,52 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.errors import ChangedError
+from compactctl.errors import ChangedError, CompactctlError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
-from compactctl.store.archive.growth import Growth, Outcome, find_growth, grown, joined
+from compactctl.store.archive.growth import Growth, KnownState, find_growth, grown, joined
 from compactctl.store.files.content import ChunksAndTail, Content, canonical_suffix, suffix_after
 from compactctl.store.files.source import split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """What may have led to the start of a span: a step, or None for the first state."""
+class PeriodStart:
+    """What may have led to the start of a period: a step, or None for the first state."""
 
     step: OperationStep | None
-    outcome: Callable[[], Outcome]
+    state: Callable[[], KnownState]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Span:
+class Period:
     """A stretch of a history without an operation.
 
     Attributes:
         chain: the compactions in effect, oldest first.
         end: the chunks of the state that it ends with; can be iterated more than once.
-        origins: what may have led to its start, oldest first.
+        starts: what may have led to its start, oldest first.
         where: the transcript named in errors.
     """
 
     chain: tuple[OperationId, ...]
     end: Iterable[bytes]
-    origins: tuple[Origin, ...]
+    starts: tuple[PeriodStart, ...]
     where: str
 
     @property
     def is_begun_by_appending(self) -> bool:
         """Whether a rewind led to its start that only appended records."""
-        if not any(_has_appended(origin.step) for origin in self.origins):
+        if not any(_has_appended(start.step) for start in self.starts):
             return False
         found = self._found
-        return found is not None and _has_appended(self.origins[found[0]].step)
+        return found is not None and _has_appended(self.starts[found[0]].step)
 
     @property
     def growth(self) -> Growth:
         """What others added in it; ChangedError if it does not follow what led to its start."""
-        if not self.origins:
+        if not self.starts:
             return Growth()
         if self._found is None:
             raise ChangedError(
@@ -67,34 +67,43 @@ class Span:
 
     @cached_property
     def _found(self) -> tuple[int, Growth] | None:
-        found = find_growth(self.end, [origin.outcome() for origin in self.origins])
+        found = find_growth(self.end, [start.state() for start in self.starts])
         if found is None:
             return None
         index, growth = found
-        return index, self._said_in(self.origins[index], _by_others(growth))
+        return index, self._said_in(self.starts[index], _by_others(growth))
 
-    def _said_in(self, origin: Origin, growth: Growth) -> Growth:
+    def _said_in(self, start: PeriodStart, growth: Growth) -> Growth:
         """Leave out what was said before, where the client appends a session once more."""
-        format_name = origin.step.format if origin.step else ""
+        format_name = start.step.format if start.step else ""
         if not (growth.suffix and format_name and format_named(format_name).repeats_session):
             return growth
-        earlier = split_lines(b"".join(self.end)[: origin.outcome().digest.n_bytes])
+        earlier = split_lines(b"".join(self.end)[: start.state().digest.n_bytes])
         added = split_lines(suffix_after(growth.suffix, is_mid_line=False))
         said = b"".join(format_named(format_name).said_since(earlier, added))
         return replace(growth, suffix=canonical_suffix(said, is_mid_line=False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A past state, and the spans since then, in which others added to the transcript."""
+    """A past state, and the periods since then, in which others added to the transcript."""
 
     base: Iterable[bytes]
-    later: Sequence[Span]
+    later: Sequence[Period]
 
     @property
     def growths(self) -> tuple[Growth, ...]:
-        """What was added since; raises as ``Span.growth`` does."""
-        return tuple(span.growth for span in self.later)
+        """What was added since, as far as it is known."""
+        return tuple(added for added in self._added if isinstance(added, Growth))
+
+    @property
+    def losses(self) -> tuple[CompactctlError, ...]:
+        """Why more may have been added since that is lost."""
+        return tuple(added for added in self._added if isinstance(added, CompactctlError))
+
+    @cached_property
+    def _added(self) -> tuple[Growth | CompactctlError, ...]:
+        return tuple(map(_growth_or_error, self.later))
 
     @property
     def n_added(self) -> int:
@@ -104,25 +113,31 @@ class Reached:
     @property
     def content(self) -> Content:
         """The past state with what was added since."""
-        added = [growth for growth in self.growths if growth.n_bytes]
-        if any(growth.records for growth in added):
-            return Content.from_chunks((grown(b"".join(self.base), added),))
+        if any(growth.records for growth in self.growths):
+            return Content.from_chunks((grown(b"".join(self.base), self.growths),))
         base = Content.from_chunks(self.base)
-        suffix = suffix_after(joined(added), is_mid_line=base.ends_mid_line)
+        suffix = suffix_after(joined(self.growths), is_mid_line=base.ends_mid_line)
         return Content.from_chunks(ChunksAndTail(lambda: self.base, suffix)) if suffix else base
 
 
-def outcome_after(step: OperationStep) -> Outcome:
+def _growth_or_error(period: Period) -> Growth | CompactctlError:
+    try:
+        return period.growth
+    except CompactctlError as error:
+        return error
+
+
+def state_after(step: OperationStep) -> KnownState:
     """Return the outcome of a step; IntegrityError if its originals were edited."""
     records = step.operation.records if isinstance(step, ArchivedStep) else None
-    return Outcome(digest=step.after, records=records)
+    return KnownState(digest=step.after, records=records)
 
 
-def outcome_before(step: OperationStep) -> Outcome:
+def state_before(step: OperationStep) -> KnownState:
     """Return the state before the first step, which nothing led to."""
     if isinstance(step, ArchivedStep):
         return step.archive.outcomes[0]
-    return Outcome(digest=step.before_digest)
+    return KnownState(digest=step.before_digest)
 
 
 def operation_of_line(line: bytes) -> str | None:
