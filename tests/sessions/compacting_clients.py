@@ -91,7 +91,7 @@ class Compacting:
 
 BY_CLIENT: Mapping[str, Compacting] = {
     "claude-code": Compacting(compact=compacted_by_claude, middle=17, link=("uuid", "parentUuid")),
-    "codex": Compacting(compact=compacted_by_codex, middle=23, link=("ordinal",)),
+    "codex": Compacting(compact=compacted_by_codex, middle=24, link=("ordinal",)),
     "pi": Compacting(compact=compacted_by_pi, middle=15, link=("id", "parentId")),
 }
 

@@ -99,8 +99,10 @@ def codex_session(home: Home, version: str = "0.169.0") -> Path:
         ("event_msg", {"type": "token_count", "info": info}),
     ]
     path = home.codex(SAID, *({"type": kind, "payload": payload} for kind, payload in records))
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    lines[0]["payload"]["cli_version"] = version
+    header, *lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    header["payload"]["cli_version"] = version
+    rules = _said("developer", "input_text", "Ask the harbour master first. " * 60)
+    lines = [header, {"type": "response_item", "payload": rules}, *lines]
     numbered = ({**line, "timestamp": "t", "ordinal": at} for at, line in enumerate(lines))
     path.write_text("".join(f"{json.dumps(line)}\n" for line in numbered))
     return path

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from types import MappingProxyType
 
 from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measurement
@@ -203,7 +204,7 @@ def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, in
     if not keeps_words or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
-    preamble_by_id = {message.id: message for message in preamble(messages)}
+    preamble_by_id = {message.id: message for message in preamble(view.messages)}
     conversation = tuple(message for message in messages if message.id not in preamble_by_id)
     words = find_lasting_words(read_passages(conversation)).texts.values()
     return sum(map(meter.text, words)), meter.total(preamble_by_id.values())
@@ -260,13 +261,20 @@ def _share(
     """
     if reach.share is None:
         return None
-    return kept_tokens(with_originals(messages, originals), reach.share, meter)
+    return kept_tokens(messages, reach.share, meter, originals)
 
 
-def kept_tokens(messages: Sequence[Message], share: float, meter: Meter) -> int:
-    """Return the tokens to keep: the whole preamble, and a share of everything else."""
+def kept_tokens(
+    messages: Sequence[Message],
+    share: float,
+    meter: Meter,
+    originals: Mapping[MessageId, tuple[Message, ...]] = MappingProxyType({}),
+) -> int:
+    """Return the tokens to keep: the whole preamble, and a share of all other ``originals``."""
+    # No compaction removes the preamble, but originals that are ranked by state may be before it.
     preamble_tokens = meter.total(preamble(messages))
-    return preamble_tokens + int(exact(share) * (meter.total(messages) - preamble_tokens))
+    whole = meter.total(with_originals(messages, originals))
+    return preamble_tokens + int(exact(share) * (whole - preamble_tokens))
 
 
 def size_to_reach(

@@ -86,8 +86,8 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
         if new_session(options.input.path, "whole") is None:
             raise
         result = _undo(replace(options, output=replace(options.output, layout="split")))
-        note = f"{error.reason}: a new session is written"
-        return replace(result, warnings=(*result.warnings, note))
+        notes = (f"{error.reason}: a new session is written",) if result.moved else ()
+        return replace(result, warnings=(*result.warnings, *notes))
 
 
 def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
