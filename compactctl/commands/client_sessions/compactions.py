@@ -16,7 +16,14 @@ from compactctl.commands.client_sessions.places import (
 )
 from compactctl.formats.opencode.compactions import cleared_outputs, compaction_request
 from compactctl.formats.records.json_values import object_or_empty, parse_time, record_time
-from compactctl.model.message import Message, MessageId, RecordLocation
+from compactctl.model.message import (
+    Message,
+    MessageId,
+    Part,
+    RecordLocation,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import escape, unescape
@@ -193,7 +200,7 @@ def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompact
     removed = [message for message in before if message.id not in after_by_id]
     new_messages = [message for message in after if message.id not in ids_before]
     # Some clients write anew, under other ids, what they keep.
-    removed, new_messages = without_copies(removed, new_messages)
+    removed, stand_ins = without_copies(removed, new_messages)
     removed_ids = {message.id for message in removed}
     hidden = tuple(
         m.id for m in before if m.id in removed_ids or after_by_id.get(m.id, m).parts != m.parts
@@ -212,7 +219,7 @@ def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompact
         records=places,
         time=_time(state, places),
         hidden=hidden,
-        stand_ins=tuple(new_messages),
+        stand_ins=tuple(stand_ins),
         in_effect=_is_in_effect(
             state, new_messages or [after_by_id[name] for name in hidden if name in after_by_id]
         ),
@@ -237,7 +244,18 @@ def without_copies(
 
 
 def _content(message: Message) -> object:
-    return message.role, tuple(replace(part, path=()) for part in message.parts)
+    return message.role, message.origin.is_summary, tuple(map(_without_place, message.parts))
+
+
+def _without_place(part: Part) -> Part:
+    """Return a part without its paths, and without what depends on other messages."""
+    match part:
+        case ToolCallPart():
+            return replace(part, path=(), added="")
+        case ToolResultPart(media=media):
+            return replace(part, path=(), media=tuple(replace(each, path=()) for each in media))
+        case _:
+            return replace(part, path=())
 
 
 def _is_in_effect(state: PastState, new_messages: Sequence[Message]) -> bool:
