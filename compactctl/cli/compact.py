@@ -27,6 +27,7 @@ from compactctl.cli.opt import (
 from compactctl.cli.options.arguments import SESSION, file_argument
 from compactctl.cli.options.measuring import FAIL_BASE, MEASURE
 from compactctl.cli.options.output import (
+    CLOSED,
     DRY_RUN,
     FORCE,
     IN_PLACE,
@@ -119,7 +120,7 @@ free. compactctl rewind restores every byte.
         metavar="FILE",
     ),
     beside(NATIVE),
-    OptGroup("output", WHILE_OPEN),
+    OptGroup("output", WHILE_OPEN, CLOSED),
     beside(PAGE, layout_option(messages=True)),
     OptGroup("output", TAGS, DRY_RUN),
     flag("explain", SHOWN, ONE_RUN, "List what happened to each message, and why."),
@@ -323,6 +324,7 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
         flag("in_place", OUTPUT, WRITES, "Replace the session; its old bytes are archived."),
         OptGroup("layout", NATIVE, make=_layout_of_rescue),
         WHILE_OPEN,
+        CLOSED,
         FORCE,
         DRY_RUN,
     ),

@@ -4,7 +4,7 @@ from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
 from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, opt
 from compactctl.cli.options.arguments import file_argument
-from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
+from compactctl.cli.options.output import CLOSED, SHOWN_AS, WHILE_OPEN, one_document
 from compactctl.cli.options.reading import ARCHIVE, LIMITS
 from compactctl.commands.client_sessions.write import OutputLayout
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -87,6 +87,7 @@ def _layout(*, native: bool) -> OutputLayout:
             make=_layout,
         ),
         WHILE_OPEN,
+        CLOSED,
         flag(
             "force",
             OUTPUT,

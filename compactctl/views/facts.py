@@ -160,8 +160,8 @@ def written_lines(
 
 def undo_line(written: "Written") -> str:
     """Return the command that undoes the write."""
-    while_open = " --while-open" if written.undo_while_open else ""
-    return labeled("undo", f"compactctl rewind {shell_path(written.undo_name)}{while_open}")
+    option = f" {written.undo_option}" if written.undo_option else ""
+    return labeled("undo", f"compactctl rewind {shell_path(written.undo_name)}{option}")
 
 
 def resume_lines(command: str | None) -> "Iterator[str]":

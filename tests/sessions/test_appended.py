@@ -112,6 +112,29 @@ def test_undone_while_it_is_the_end_it_is_cut_off(kept: Kept) -> None:
     assert len(kept.bytes.splitlines()) == len(after.splitlines())
 
 
+def test_a_session_that_is_closed_gets_its_old_length_back(kept: Kept) -> None:
+    before = kept.bytes
+    compacted = kept.ask("compact", SAID.id, "--native", "--closed", *PRUNE)
+    assert compacted.code == 0
+    assert (" --closed\n" in compacted.out + compacted.err) == bool(kept.client.insists)
+    told(kept.ask("rewind", kept.path, "--closed", "--json"))
+    assert kept.bytes == before
+
+
+def test_the_first_bytes_are_there_after_an_undo_by_appending(kept: Kept, tmp_path: Path) -> None:
+    before = kept.bytes
+    kept.compact(*SUMMARY)
+    kept.goes_on("And now?")
+    turn = kept.bytes.splitlines(keepends=True)[-1]
+    kept.rewind()
+    grown, out = kept.bytes, tmp_path / "first.jsonl"
+    told(kept.ask("rewind", kept.path, "--all", "-o", out, "--json"))
+    assert out.read_bytes().startswith(before)
+    assert out.read_bytes().endswith(turn)
+    assert b"compactctl" not in out.read_bytes()
+    assert kept.bytes == grown
+
+
 def test_undone_after_more_was_said_by_appending(kept: Kept) -> None:
     whole = kept.sent
     kept.compact(*SUMMARY)
@@ -350,14 +373,22 @@ def test_other_clients_are_refused(home: Home, ask: Ask) -> None:
     assert "--native does not support the Gemini CLI session format" in outcome.err
 
 
-def test_one_group_is_not_taken_back_by_itself(home: Home, ask: Ask) -> None:
-    path = session(home)
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    group = told(ask("log", path, "--json"))["operations"][0]["groups"][0]["id"]
-    outcome = ask("rewind", path, "--group", group)
-    assert outcome.code == 2
-    assert "groups of an appended compaction cannot be restored alone" in outcome.err
-    assert "--group GROUP" not in ask("log", path).out
+def test_one_group_is_taken_back_and_the_other_stays(kept: Kept, tmp_path: Path) -> None:
+    """The session is rewritten for it, as by a compaction in place."""
+    copy, whole = tmp_path / "copy.jsonl", kept.sent
+    both = ("--stages", "prune,truncate", *PRUNE[2:], "--truncate-fraction", "30%")
+    copy.write_bytes(kept.bytes)
+    told(kept.ask("compact", copy, "--in-place", *both, "--json"))
+    kept.compact(*both)
+    kept.goes_on("And now?")
+    kept.client.goes_on(copy, "And now?")
+    for path in (kept.path, copy):
+        groups = told(kept.ask("log", path, "--json"))["operations"][0]["groups"]
+        [prune] = [group["id"] for group in groups if group["stage"] == "prune"]
+        told(kept.ask("rewind", path, "--closed", "--group", prune, "--json"))
+    assert kept.sent == sent(copy)
+    told(kept.ask("rewind", kept.path, "--closed", "--all", "--json"))
+    assert kept.sent[: len(whole)] == whole
 
 
 def test_originals_go_to_another_file(kept: Kept, tmp_path: Path) -> None:

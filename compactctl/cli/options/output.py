@@ -81,6 +81,15 @@ WHILE_OPEN = flag(
 )
 
 
+CLOSED = flag(
+    "closed",
+    OUTPUT,
+    WRITES,
+    "With --native, and to undo it: no client has the session open, even if that cannot be "
+    "detected. Undone at once, the session gets its old length back.",
+)
+
+
 def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
     """Return the option for the layout of a compacted transcript.
 

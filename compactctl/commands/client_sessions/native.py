@@ -174,10 +174,15 @@ def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
     yield from (NewLine(line, None) for line in block)
 
 
-def undo_needs_while_open(whole: TranscriptFile) -> bool:
-    """Return whether undoing takes ``--while-open``, as open sessions cannot be detected."""
+def undo_option(whole: TranscriptFile, *, closed: bool) -> str:
+    """Return the option that undoing takes where open sessions cannot be detected, "" elsewhere.
+
+    ``closed`` means that the user said that the session is closed.
+    """
     rules = rules_of(whole)
-    return needs_while_open(_name(whole), rules, version_of(whole.transcript, rules))
+    if not needs_while_open(_name(whole), rules, version_of(whole.transcript, rules)):
+        return ""
+    return "--closed" if closed else "--while-open"
 
 
 def check_read_as(whole: TranscriptFile, desired: Transcript, lines: Iterable[bytes]) -> None:

@@ -57,6 +57,11 @@ class OutputOptions:
     force: bool = False
     fork: Fork | None = None
 
+    @property
+    def may_be_open(self) -> bool:
+        """Whether to write without checking that no client has the session open."""
+        return self.while_open or self.closed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
@@ -71,7 +76,7 @@ class Written:
         forked_from: the id of the session that a new one was made from.
         forked_to: the id of the new session.
         undo_name: the argument of rewind that undoes this.
-        undo_while_open: whether rewind also takes ``--while-open``.
+        undo_option: the option that rewind takes, too: ``--while-open``, ``--closed`` or "".
         continue_with: the shell command that resumes the session, None outside of clients' stores.
         warnings: what the user should know.
     """
@@ -84,7 +89,7 @@ class Written:
     forked_from: str | None = None
     forked_to: str | None = None
     undo_name: str = ""
-    undo_while_open: bool = False
+    undo_option: str = ""
     continue_with: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -143,11 +148,11 @@ def append_to(
     block: bytes,
     deposits: Sequence[ArchiveDraft],
     *,
-    undo_while_open: bool,
+    undo_option: str,
 ) -> Written:
     """Append records to a session. Raises as ``append`` does.
 
-    ``undo_while_open`` means that undoing it takes ``--while-open``.
+    ``undo_option`` is the option that undoing it takes, or "".
     """
     warnings = append(FileSystem(), source=source, drafts=deposits, block=block)
     return Written(
@@ -155,7 +160,7 @@ def append_to(
         archive=str(archive_folder(place.target)),
         appended_lines=block.lstrip(b"\n").count(b"\n"),
         undo_name=appended_undo_name(place.target),
-        undo_while_open=undo_while_open,
+        undo_option=undo_option,
         continue_with=place.continue_with,
         warnings=warnings,
     )

@@ -9,7 +9,7 @@ from compactctl.commands.client_sessions.native import (
     CannotAppendError,
     before_interrupted_append,
     cannot_be_appended,
-    undo_needs_while_open,
+    undo_option,
     without_superseded_records,
 )
 from compactctl.commands.client_sessions.new_session import load_fork, new_session
@@ -322,7 +322,9 @@ def _laid_out(draft: Draft) -> Prepared:
         content=content,
         expected=expected,
         deposits=tuple(deposits),
-        undo_while_open=read.appended_to is not None and undo_needs_while_open(read.appended_to),
+        undo_option=undo_option(read.appended_to, closed=draft.options.output.closed)
+        if read.appended_to
+        else "",
     )
 
 

@@ -145,7 +145,7 @@ def check_appending(options: CompactOptions) -> str:
         options.input.path,
         rules,
         version,
-        while_open=options.output.while_open,
+        while_open=options.output.may_be_open,
         way="leave out --native",
     )
     return note

@@ -32,7 +32,7 @@ class Prepared:
         content: the new file; if nothing changed, the old one.
         expected: the messages that the new file must hold; () if it is the old one.
         deposits: the archives to write: of the client's compactions undone first, of the operation.
-        undo_while_open: whether undoing it takes ``--while-open``.
+        undo_option: the option that undoing it takes, or "".
     """
 
     result: CompactResult
@@ -42,7 +42,7 @@ class Prepared:
     content: Content
     expected: tuple[ExpectedMessage, ...] = ()
     deposits: tuple[ArchiveDraft, ...] = ()
-    undo_while_open: bool = False
+    undo_option: str = ""
 
     @property
     def is_changed(self) -> bool:
@@ -61,9 +61,7 @@ class Prepared:
         deposits = self._deposits(place)
         if output.layout == "native":
             _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
-            written = append_to(
-                place, self.source, block, deposits, undo_while_open=self.undo_while_open
-            )
+            written = append_to(place, self.source, block, deposits, undo_option=self.undo_option)
         else:
             written = write(place, self.source, self.content, deposits)
         warnings = (*self.result.warnings, *written.warnings)

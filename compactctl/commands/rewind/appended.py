@@ -8,7 +8,7 @@ from compactctl.commands.client_sessions.native import (
     check_read_as,
     records_to_append,
     rules_of,
-    undo_needs_while_open,
+    undo_option,
     version_of,
 )
 from compactctl.commands.operations.history import OperationHistory
@@ -49,15 +49,7 @@ def in_session(
         return target
     if target.chain == history.in_effect:
         return RewindTarget(content=source.content, chain=target.chain)
-    rules = rules_of(whole)
-    if not options.check:
-        check_not_open(
-            options.input.path,
-            rules,
-            version_of(whole.transcript, rules),
-            while_open=options.output.while_open,
-            way="write another file with -o",
-        )
+    _require_closed(options, whole)
     target_lines = split_lines(b"".join(target.content.chunks))
     name = _name(source, target)
     block = b"".join(records_to_append(whole, target_lines, name))
@@ -71,8 +63,25 @@ def in_session(
         carried=target.carried,
         deposits=(ArchiveDraft(operation, rewind_rows(source.lines)),),
         block=block,
-        undo_while_open=undo_needs_while_open(whole),
+        undo_option=undo_option(whole, closed=options.output.closed),
     )
+
+
+def require_closed(options: RewindOptions, source: Source) -> None:
+    """Raise UsageError if a client has a session open, or if that is unknown."""
+    _require_closed(options, loaded_from(source, options.input.path))
+
+
+def _require_closed(options: RewindOptions, whole: TranscriptFile) -> None:
+    rules = rules_of(whole)
+    if not options.check:
+        check_not_open(
+            options.input.path,
+            rules,
+            version_of(whole.transcript, rules),
+            while_open=options.output.may_be_open,
+            way="write another file with -o",
+        )
 
 
 def _can_be_cut_off(options: RewindOptions, whole: TranscriptFile, target: Content) -> bool:

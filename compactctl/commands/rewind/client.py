@@ -17,7 +17,7 @@ from compactctl.commands.client_sessions.native import (
     check_read_as,
     check_supported,
     rules_of,
-    undo_needs_while_open,
+    undo_option,
     version_of,
     with_block,
     without_superseded_records,
@@ -188,7 +188,7 @@ def _check_appendable(
         options.input.path,
         rules,
         version,
-        while_open=options.output.while_open,
+        while_open=options.output.may_be_open,
         way="leave out --native",
     )
     if before_interrupted_append(history) is not None:
@@ -278,7 +278,5 @@ def _append_to_session(
     """Append to the session what undoes its compactions. Raises as ``append_to`` does."""
     destination = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = last_byte_and_rest(undo.content.chunks, session.source.digest.n_bytes)
-    undo_while_open = undo_needs_while_open(session)
-    return append_to(
-        destination, session.source, block, [undo.undo_deposit], undo_while_open=undo_while_open
-    )
+    option = undo_option(session, closed=options.output.closed)
+    return append_to(destination, session.source, block, [undo.undo_deposit], undo_option=option)

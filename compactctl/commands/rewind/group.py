@@ -148,6 +148,7 @@ class OperationReplayer:
             parent=self.parent,
             before=before,
             after=digest_of(self.data),
+            appended=False,
             records=records and read_records((self.data,), records.path),
             detail=f"{replayed.operation.id} without group {self.group}",
         )

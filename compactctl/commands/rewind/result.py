@@ -94,7 +94,7 @@ class RewindTarget:
     """The state to go to, the operations in effect there, and the archives that record the way.
 
     ``block`` is appended to the transcript to get there; None if the state replaces it.
-    ``undo_while_open`` means that undoing this takes ``--while-open``. ``notes`` are warnings.
+    ``undo_option`` is the option that undoing this takes, or "". ``notes`` are warnings.
     """
 
     content: Content
@@ -102,7 +102,7 @@ class RewindTarget:
     carried: int = 0
     deposits: tuple[ArchiveDraft, ...] = ()
     block: bytes | None = None
-    undo_while_open: bool = False
+    undo_option: str = ""
     notes: tuple[str, ...] = ()
 
 

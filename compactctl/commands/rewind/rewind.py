@@ -15,7 +15,12 @@ from compactctl.commands.operations.history import (
 )
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_tagged
-from compactctl.commands.rewind.appended import in_session, is_appended, leads_over_appended
+from compactctl.commands.rewind.appended import (
+    in_session,
+    is_appended,
+    leads_over_appended,
+    require_closed,
+)
 from compactctl.commands.rewind.client import groups_by_client, is_tagged_by_client, undo_by_client
 from compactctl.commands.rewind.group import undo_group
 from compactctl.commands.rewind.result import (
@@ -180,11 +185,8 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
     if interrupted is not None:
         return RewindTarget(content=Content.from_chunks((interrupted,)), chain=history.in_effect)
     if options.group:
-        if any(map(is_appended, history.chain)):
-            raise UsageError(
-                f"{options.input.path}: groups of an appended compaction cannot be restored "
-                "alone; rewind all of it and compact again"
-            )
+        if _place(options) is None and any(map(is_appended, history.chain)):
+            require_closed(options, source)
         return undo_group(options.group, history)
     chain = _chain_wanted(options, history)
     target = _reached(options, history, chain)
@@ -333,13 +335,11 @@ def _appended(
 ) -> RewindResult:
     path = result.options.input.path
     place = Destination(path=path, target=Path(path))
-    written = append_to(
-        place, source, block, target.deposits, undo_while_open=target.undo_while_open
-    )
+    written = append_to(place, source, block, target.deposits, undo_option=target.undo_option)
     return replace(
         result,
         written=replace(written, archive=None),
-        redo_options=_redo_options(history) + (" --while-open" if target.undo_while_open else ""),
+        redo_options=" ".join(filter(None, (_redo_options(history), target.undo_option))),
         warnings=(*result.warnings, *written.warnings),
     )
 

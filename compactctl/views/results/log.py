@@ -111,7 +111,6 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
     ]
     if not rows:
         return
-    is_restorable = not any(entry.operation and entry.operation.appended for entry, _ in rows)
     columns = (
         text("Group"),
         text("Stage"),
@@ -120,7 +119,7 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
         text("Operation", spare=1),
     )
     yield ""
-    yield "Groups that rewind --group can restore" if is_restorable else "Groups in effect"
+    yield "Groups that rewind --group can restore"
     yield table(
         columns,
         [

@@ -180,7 +180,7 @@ def test_what_was_written_is_told_with_its_size(
 def test_how_to_undo_it_and_how_to_resume_is_told() -> None:
     written = Written(output="a", undo_name="my run.jsonl")
     assert undo_line(written) == "undo      compactctl rewind 'my run.jsonl'"
-    assert undo_line(replace(written, undo_while_open=True)).endswith(" --while-open")
+    assert undo_line(replace(written, undo_option="--while-open")).endswith(" --while-open")
     assert list(resume_lines(None)) == []
     assert list(resume_lines("claude --resume 1")) == ["continue  claude --resume 1"]
 

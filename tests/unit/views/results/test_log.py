@@ -109,12 +109,6 @@ def test_the_state_of_an_operation_is_told(
     assert lines[2:] == [f"1 op1 2026-01-02 03:04 {row}"]
 
 
-def test_an_appended_operation_has_no_single_group_to_bring_back() -> None:
-    lines = shown(log_terminal(only(operation=replace(OPERATION, appended=True))))
-    assert lines[4] == "Groups in effect"
-    assert not any("--group" in line for line in lines)
-
-
 @pytest.mark.parametrize(("in_effect", "state"), [(True, "in effect"), (False, "")])
 def test_an_operation_without_an_archive_is_in_the_file(state: str, *, in_effect: bool) -> None:
     result = only(operation=None, in_effect=in_effect, groups=())
