@@ -18,7 +18,7 @@ _N_DIGITS = 16
 
 
 def array_path(lines: Sequence[bytes], transcript: Transcript) -> tuple[str, ...] | None:
-    """Return the keys that lead to the array of records, None if a transcript is no document.
+    """Return the keys that lead to the array of records, None unless a transcript is a document.
 
     ``lines`` are its lines as its format reads them, so that a document is one.
     """

@@ -253,7 +253,7 @@ def _without_place(part: Part) -> Part:
         case ToolCallPart():
             return replace(part, path=(), added="")
         case ToolResultPart(media=media):
-            return replace(part, path=(), media=tuple(replace(each, path=()) for each in media))
+            return replace(part, path=(), media=tuple(replace(item, path=()) for item in media))
         case _:
             return replace(part, path=())
 

@@ -205,7 +205,7 @@ class OperationHistory:
     def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
         """Return the records of a state if the transcript is a document, as an archive says."""
         records = (step.operation.records for step in self.archived)
-        path = next((known.path for known in records if known), None)
+        path = next((document.path for document in records if document), None)
         return read_records(state, path)
 
     def growths_since(self, step: OperationStep) -> tuple[Growth, ...]:

@@ -50,27 +50,27 @@ class Period:
         """Whether a rewind led to its start that only appended records."""
         if not any(_has_appended(start.step) for start in self.starts):
             return False
-        found = self._found
-        return found is not None and _has_appended(self.starts[found[0]].step)
+        match = self._match
+        return match is not None and _has_appended(self.starts[match[0]].step)
 
     @property
     def growth(self) -> Growth:
         """What others added in it; ChangedError if it does not follow what led to its start."""
         if not self.starts:
             return Growth()
-        if self._found is None:
+        if self._match is None:
             raise ChangedError(
                 f"{self.where}: text was appended to an unterminated last line, or edited, and "
                 "would be cut off; remove it first, or choose another operation"
             )
-        return self._found[1]
+        return self._match[1]
 
     @cached_property
-    def _found(self) -> tuple[int, Growth] | None:
-        found = find_growth(self.end, [start.state() for start in self.starts])
-        if found is None:
+    def _match(self) -> tuple[int, Growth] | None:
+        match = find_growth(self.end, [start.state() for start in self.starts])
+        if match is None:
             return None
-        index, growth = found
+        index, growth = match
         return index, self._said_in(self.starts[index], _by_others(growth))
 
     def _said_in(self, start: PeriodStart, growth: Growth) -> Growth:
@@ -160,5 +160,5 @@ def _by_others(growth: Growth) -> Growth:
     if APPENDED_BYTES not in growth.suffix:
         return growth
     lines = split_lines(suffix_after(growth.suffix, is_mid_line=False))
-    kept = b"".join(line for line in lines if operation_of_line(line) is None)
-    return replace(growth, suffix=canonical_suffix(kept, is_mid_line=False))
+    by_others = b"".join(line for line in lines if operation_of_line(line) is None)
+    return replace(growth, suffix=canonical_suffix(by_others, is_mid_line=False))

@@ -376,8 +376,8 @@ def _inline_base(
     inline_steps = [step for step in steps if isinstance(step, InlineStep)]
     first = inline_steps[0]
     if len(inline_steps) == 1 and set(first.operation.groups) == {group}:
-        found = find_growth((state,), (state_after(first),))
-        data = grown(b"".join(first.before()), () if found is None else (found[1],))
+        match = find_growth((state,), (state_after(first),))
+        data = grown(b"".join(first.before()), () if match is None else (match[1],))
     else:
         operations = [step.operation for step in inline_steps]
         data, new_ids = without_inline(state, first.where, first.format, operations, group)

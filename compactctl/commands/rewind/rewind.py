@@ -112,12 +112,12 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
     newest = history.archived[-1]
-    known = OperationHistory(history.archive, tuple(newest.before()), history.where)
+    archived = OperationHistory(history.archive, tuple(newest.before()), history.where)
     is_named = options.to or options.all
-    chain = _chain_wanted(options, known) if is_named else known.chain_before(compactions[-1])
-    target = _reached(options, known, chain)
+    chain = _chain_wanted(options, archived) if is_named else archived.chain_before(compactions[-1])
+    target = _reached(options, archived, chain)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
-    return _finish(options, source, known, target, 0, note)
+    return _finish(options, source, archived, target, 0, note)
 
 
 def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:

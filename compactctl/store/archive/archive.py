@@ -48,15 +48,15 @@ class Archive:
     @cached_property
     def readable(self) -> tuple[tuple[ArchiveFile, Operation], ...]:
         """The archives whose operation can be read, oldest first."""
-        return tuple((file, found) for file, found in self._found if isinstance(found, Operation))
+        return tuple((file, item) for file, item in self._results if isinstance(item, Operation))
 
     @property
     def damaged(self) -> tuple[CompactctlError, ...]:
         """Why the other archives cannot be read: ArchiveError and IntegrityError."""
-        return tuple(found for _, found in self._found if isinstance(found, CompactctlError))
+        return tuple(item for _, item in self._results if isinstance(item, CompactctlError))
 
     @cached_property
-    def _found(self) -> tuple[tuple[ArchiveFile, Operation | CompactctlError], ...]:
+    def _results(self) -> tuple[tuple[ArchiveFile, Operation | CompactctlError], ...]:
         return tuple((file, _operation(file, self.limits)) for file in self.files)
 
     @property
@@ -125,10 +125,10 @@ class Archive:
         """
         if not self.operations:
             return None, Growth()
-        found = find_growth(chunks, self.outcomes)
-        if found is None:
+        match = find_growth(chunks, self.outcomes)
+        if match is None:
             raise self._changed(chunks)
-        index, growth = found
+        index, growth = match
         return (self.operations[index - 1] if index else None), growth
 
     def state_before(self, operation: OperationId) -> bytes:

@@ -75,27 +75,27 @@ def _find_added_records(
     state: Iterable[bytes], outcomes: Sequence[KnownState]
 ) -> tuple[int, Growth] | None:
     """Find the outcome with the most records that a document begins with."""
-    found: tuple[int, Growth] | None = None
+    longest: tuple[int, Growth] | None = None
     n_known = 0
     for path, texts, digests in _documents(state, outcomes):
         for index, outcome in enumerate(outcomes):
-            known = outcome.records
-            if known is None or known.path != path or len(known.digests) < n_known:
+            records = outcome.records
+            if records is None or records.path != path or len(records.digests) < n_known:
                 continue
-            if digests[: len(known.digests)] == known.digests:
-                n_known = len(known.digests)
-                found = index, Growth(path=path, records=texts[n_known:])
-    return found
+            if digests[: len(records.digests)] == records.digests:
+                n_known = len(records.digests)
+                longest = index, Growth(path=path, records=texts[n_known:])
+    return longest
 
 
 def changed_record(state: Iterable[bytes], outcome: KnownState) -> int | None:
     """Return the number, from 1, of the first record that differs from those of an outcome.
 
-    None if the outcome or the state is no document.
+    None unless both the outcome and the state are documents.
     """
     for _, _, digests in _documents(state, (outcome,)):
-        known = outcome.records.digests if outcome.records else ()
-        pairs = zip(known, digests, strict=False)
+        earlier = outcome.records.digests if outcome.records else ()
+        pairs = zip(earlier, digests, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) + 1
     return None
 
@@ -117,10 +117,10 @@ def known_state_in(state: Iterable[bytes], outcome: KnownState) -> bytes | None:
 
     None if the state did not grow from it.
     """
-    found = find_growth(state, (outcome,))
-    if found is None:
+    match = find_growth(state, (outcome,))
+    if match is None:
         return None
-    growth, data = found[1], b"".join(state)
+    growth, data = match[1], b"".join(state)
     if outcome.digest in matching_states((data,), (outcome.digest,)) or outcome.records is None:
         return data[: outcome.digest.n_bytes]
     return first_records(data, growth.path, len(outcome.records.digests))
