@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.reading.discover import TRANSCRIPTS
-from compactctl.commands.reading.transcript import database_path, is_tagged
+from compactctl.commands.reading.transcript import (
+    database_path,
+    imported_document,
+    is_tagged,
+    open_transcript,
+)
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
 from compactctl.model.tags import METADATA_KEY
@@ -107,7 +112,10 @@ class SessionFinder:
         matching = list(self._with_id(entries, name))
         exact = [session for session in matching if session.id == name]
         if exact or matching:
-            return self._one_of(reference, exact or matching, purpose, announce=not exact)
+            return self._one_of(reference, exact or matching, announce=not exact)
+        document = imported_document(database_path(name))
+        if document.is_file():
+            return ChosenSession(path=str(document))
         return self._titled(reference, entries, name, purpose)
 
     def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
@@ -117,14 +125,10 @@ class SessionFinder:
         """
         store = store_named(client)
         entries = [entry for entry in self._entries if entry.client == store.client]
-        sessions = [
-            s for s in shown(entries) if purpose != "restore" or s.entry.n_bytes is not None
-        ]
+        sessions = [s for s in shown(entries) if s.entry.n_bytes is not None or _is_fit(s, purpose)]
         if not sessions:
             raise NoInputError(f"{client}: {store.title} has no session here")
-        return tuple(
-            self._chosen(f"{client}:", session, purpose).path for session in sessions[::-1]
-        )
+        return tuple(self._chosen(f"{client}:", session).path for session in sessions[::-1])
 
     def newest_here(self) -> ChosenSession | None:
         """Return the newest session that was started in this folder, None if there is none.
@@ -132,7 +136,7 @@ class SessionFinder:
         Raises NotUnderstoodError if sessions of its client cannot be read.
         """
         newest = next(self._here(self._entries), None)
-        return None if newest is None else self._chosen(HERE, newest, "read")
+        return None if newest is None else self._chosen(HERE, newest)
 
     def sessions_here(self, why: str, *, compacted: bool) -> SessionChoices:
         """Return the sessions that were started in this folder, or only the compacted ones."""
@@ -172,12 +176,12 @@ class SessionFinder:
             name = "" if reference == LATEST else f"{reference}: "
             raise NoInputError(f"{name}{_NONE[purpose]}; see compactctl sessions --all")
         if purpose == "read":
-            return self._chosen(reference, newest, purpose)
+            return self._chosen(reference, newest)
         limit = newest.entry.modified - CLOSE
         close = [newest, *takewhile(lambda session: session.entry.modified > limit, candidates)]
         ready = close if len(close) == 1 else [s for s in close if _is_ready(s, purpose)]
         if len(ready) == 1:
-            return self._chosen(reference, ready[0], purpose)
+            return self._chosen(reference, ready[0])
         return self._choices(
             f"{reference}: ambiguous; these sessions changed within five minutes of each other",
             ready or close,
@@ -193,7 +197,7 @@ class SessionFinder:
                 f"{reference}: no session was started in {self.here}; see compactctl sessions"
             )
         if purpose == "read":
-            return self._chosen(reference, newest, purpose)
+            return self._chosen(reference, newest)
         why = f"{reference}: a command that writes takes one of these by its id"
         suitable = [session for session in (newest, *sessions) if _is_fit(session, purpose)]
         return self._choices(why, suitable or [newest])
@@ -212,10 +216,10 @@ class SessionFinder:
                 yield session
 
     def _one_of(
-        self, reference: str, sessions: list[Session], purpose: Purpose, *, announce: bool
+        self, reference: str, sessions: list[Session], *, announce: bool
     ) -> ChosenSession | SessionChoices:
         if len(sessions) == 1:
-            return self._chosen(reference, sessions[0], purpose, announce=announce)
+            return self._chosen(reference, sessions[0], announce=announce)
         return self._choices(f"{reference}: ambiguous; several ids begin with it", sessions)
 
     def _titled(
@@ -229,22 +233,14 @@ class SessionFinder:
             return self._choices(
                 f"{reference}: ambiguous; several titles contain these words", sessions
             )
-        return self._chosen(reference, sessions[0], purpose)
+        return self._chosen(reference, sessions[0])
 
-    def _chosen(
-        self, reference: str, session: Session, purpose: Purpose, *, announce: bool = True
-    ) -> ChosenSession:
+    def _chosen(self, reference: str, session: Session, *, announce: bool = True) -> ChosenSession:
         store = store_named(session.entry.client)
         if store.unsupported_hint:
             raise NotUnderstoodError(
                 f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
                 f"{store.unsupported_hint}"
-            )
-        if session.entry.n_bytes is None and purpose == "restore":
-            raise NoInputError(
-                f"{reference}: stored in a database of {store.title}, which compactctl never "
-                "writes, so there is nothing to restore; name the file that compactctl compact "
-                "-o wrote"
             )
         return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 
@@ -270,9 +266,9 @@ def shown(entries: Iterable[SessionEntry]) -> Iterator[Session]:
 
 def _is_compacted(session: Session) -> bool:
     """Return whether compactctl wrote a session: it has an archive, or records with tags."""
-    if session.entry.n_bytes is None:
-        return False
     path = session.entry.path
+    if session.entry.n_bytes is None:
+        path = imported_document(path_of(session))
     return bool(archive_files(archive_folder(path))) or _has_tags(str(path))
 
 
@@ -302,9 +298,9 @@ def _is_in_effect(session: Session) -> bool:
     # Imported late: it loads what reads archives, which commands that only read do not need.
     from compactctl.commands.operations.history import history_of
 
-    path = session.entry.path
+    path = path_of(session)
     try:
-        return bool(history_of(open_input(str(path)), str(path)).chain)
+        return bool(history_of(open_transcript(path), path).chain)
     except CompactctlError:
         return True
 

@@ -25,7 +25,7 @@ def array_path(lines: Sequence[bytes], transcript: Transcript) -> tuple[str, ...
     if len(lines) != 1:
         return None
     paths = (_before_index(m.record_path) for m in transcript.messages if m.record_path)
-    return next(paths, None)
+    return next((path for path in paths if path is not None), None)
 
 
 def read_records(chunks: Iterable[bytes], path: tuple[str, ...] | None) -> DocumentRecords | None:

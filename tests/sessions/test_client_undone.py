@@ -173,7 +173,7 @@ def test_a_session_in_a_database_is_made_whole_as_a_document(home: Home, ask: As
     assert outcome.code == 0, outcome.err
     result = json.loads(outcome.out)
     assert f"opencode import {result['output']}" in result["continueWith"]
-    assert f"undo      compactctl rewind {result['output']}" in outcome.err
+    assert f"undo      compactctl rewind {Path(result['output']).stem}" in outcome.err
     shown = ask("view", result["output"]).out
     assert "the tide turns" in shown
     assert SUMMARY not in shown

@@ -111,6 +111,21 @@ def test_rewind_gives_the_whole_session_of_cline_under_its_new_id(home: Home, as
     assert made.read_text().rstrip() == path.read_text().replace(path.parent.name, own).rstrip()
 
 
+def test_what_cline_has_said_since_stays_when_it_writes_all_anew(home: Home, ask: Ask) -> None:
+    path = cline(home)
+    document = json.loads(path.read_text())
+    home.document(path, {"system_prompt": "You are Cline.", **document}, SAID.age)
+    fork = Path(forked(ask, path)["output"])
+    document = json.loads(fork.read_text())
+    said = {"id": "t", "role": "user", "content": [{"type": "text", "text": "And now?"}], "ts": 1}
+    document["messages"].append(said)
+    document["updated_at"] = "2026-02-03T04:05:06.007Z"
+    fork.write_text(json.dumps(document, indent=2))
+    assert ask("rewind", fork).code == 0
+    before = json.loads(path.read_text())["messages"]
+    assert json.loads(fork.read_text())["messages"] == [*before, said]
+
+
 def test_nothing_is_written_where_no_stage_has_anything_to_do(home: Home, ask: Ask) -> None:
     for reference in (opencode(home), cline(home)):
         before = everything_below(home.root)

@@ -13,6 +13,8 @@ from compactctl.commands.reading.session_title import stored_session
 from compactctl.commands.reading.transcript import (
     InputOptions,
     TranscriptFile,
+    database_path,
+    imported_document,
     is_in_database,
     loaded_from,
     open_transcript,
@@ -27,6 +29,7 @@ from compactctl.sessions.registry import (
     newest_entries,
     resume_command,
     session_at,
+    session_in_database,
     store_named,
 )
 from compactctl.sessions.session import Session
@@ -42,6 +45,7 @@ from compactctl.store.files.filesystem import (
 )
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
 from compactctl.store.files.stale_drafts import remove_stale_drafts
+from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 
 
@@ -75,9 +79,15 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
     return source, history, loaded
 
 
-def deposits_under(fork: Fork, history: OperationHistory) -> list[ArchiveDraft]:
-    """Return the archives of a session for its fork, with every state under the new id."""
-    return [_renamed(fork, step, history) for step in history.archived_chain]
+def deposits_under(
+    fork: Fork, history: OperationHistory, steps: Iterable[ArchivedStep] | None = None
+) -> list[ArchiveDraft]:
+    """Return the archives of a session for its fork, with every state under the new id.
+
+    They are those of ``steps``, by default of the operations in effect.
+    """
+    steps = history.archived_chain if steps is None else steps
+    return [_renamed(fork, step, history) for step in steps]
 
 
 def _renamed(fork: Fork, step: ArchivedStep, history: OperationHistory) -> ArchiveDraft:
@@ -150,9 +160,21 @@ def command_to_continue(path: str, fork: Fork | None, *, model: str = "") -> str
 
 
 def undo_name(target: Path, fork: Fork | None) -> str:
-    """Return the argument of rewind for an output: the id of a listed session, else the path."""
-    is_listed = fork is not None and store_containing(target, this_machine()) is not None
-    return fork.id if fork is not None and is_listed else str(target)
+    """Return the argument of rewind for an output: the id of a new session, else the path."""
+    return fork.id if fork is not None else str(target)
+
+
+def imported_note(path: str) -> tuple[str, ...]:
+    """Return the warning that a client has imported a document, and will not read it again."""
+    session_id = Path(path).stem
+    document = imported_document(database_path(session_id))
+    if not is_same_place(path, document) or not session_in_database(session_id, this_machine()):
+        return ()
+    text = (
+        f"{path}: OpenCode has imported it and continues with what it has; compactctl rewind "
+        f"{session_id} writes a new session"
+    )
+    return (text,)
 
 
 def appended_undo_name(target: Path) -> str:

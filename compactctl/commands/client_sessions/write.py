@@ -173,9 +173,13 @@ def earlier_deposits(
 
     So if the output is another file, or a session that its client moved.
     """
-    if source.path is None:
+    if source.path is None and source.archive is None:
         return []
-    if is_same_place(source.path, place.target) and history.is_in_place_of(place.target):
+    if (
+        source.path is not None
+        and is_same_place(source.path, place.target)
+        and history.is_in_place_of(place.target)
+    ):
         return []
     if place.output.fork is not None:
         return deposits_under(place.output.fork, history)

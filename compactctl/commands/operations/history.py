@@ -474,7 +474,7 @@ def history_of(
 
 def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> "OperationHistory":
     """Return the history behind a transcript that was read; see ``history_of`` for ``folder``."""
-    where = str(loaded.source.path or STANDARD_STREAM)
+    where = loaded.source.name or str(loaded.source.path or STANDARD_STREAM)
     return history_of(loaded.source, where, loaded.format.name, folder)
 
 
@@ -508,7 +508,7 @@ def _archive_of(source: Source) -> Path | None:
     If a client moved, compressed or renamed its session, the matching archive nearby is used.
     """
     if source.path is None:
-        return None
+        return source.archive
     folder = archive_folder(source.path)
     if folder.exists() or store_containing(source.path, this_machine()) is None:
         return folder

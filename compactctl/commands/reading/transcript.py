@@ -20,6 +20,7 @@ from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, open_input, read_lines
@@ -41,6 +42,14 @@ def is_in_database(path: str | os.PathLike[str]) -> bool:
 def session_of(path: str) -> str:
     """Return the id of the session in a pseudo path."""
     return path.removeprefix(_PREFIX)
+
+
+def imported_document(path: str) -> Path:
+    """Return where the document is from which a session in a database was imported, if it was."""
+    from compactctl.sessions.clients.opencode import document_to_import
+    from compactctl.store.client_folders import this_machine
+
+    return document_to_import(session_of(path), this_machine())
 
 
 def read_from_database(path: str) -> bytes:
@@ -231,8 +240,9 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
     """
     if not is_in_database(path):
         return open_input(path, limits)
-    lines = (read_from_database(path),)
-    return Source(path=None, lines=lines, digest=digest_of(lines), limits=limits)
+    lines, archive = (read_from_database(path),), archive_folder(imported_document(path))
+    digest = digest_of(lines)
+    return Source(path=None, lines=lines, digest=digest, limits=limits, archive=archive, name=path)
 
 
 def loaded_from(

@@ -6,15 +6,20 @@ from glob import escape
 from pathlib import Path
 
 from compactctl.commands.client_sessions.native import before_interrupted_append
-from compactctl.commands.client_sessions.new_session import check_outside_stores
-from compactctl.commands.client_sessions.write import Destination, Written, append_to
+from compactctl.commands.client_sessions.new_session import (
+    check_outside_stores,
+    deposits_under,
+    imported_note,
+    new_session,
+)
+from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
 from compactctl.commands.operations.history import (
     OperationHistory,
     archive_advice,
     history_of,
 )
 from compactctl.commands.operations.steps import OperationStep
-from compactctl.commands.reading.transcript import is_tagged
+from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
     is_appended,
@@ -39,6 +44,7 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
+from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.files.content import (
@@ -49,7 +55,7 @@ from compactctl.store.files.content import (
     suffix_after,
 )
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.source import STANDARD_STREAM, Source, open_input, split_lines
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
@@ -65,7 +71,7 @@ def rewind(options: RewindOptions) -> RewindResult:
     _check_options(options)
     if options.client:
         return undo_by_client(options)
-    source = open_input(options.input.path, options.input.limits)
+    source = open_transcript(options.input.path, options.input.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
     if options.output.in_place or options.output.layout == "native":
@@ -258,7 +264,11 @@ def _finish(
         left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
-    return _publish(source, history, target, result) if result.moved else result
+    if not result.moved:
+        return result
+    if is_in_database(options.input.path):
+        return _write_session(source, history, target, result)
+    return _publish(source, history, target, result)
 
 
 def _layout(history: OperationHistory, target: RewindTarget) -> str:
@@ -322,7 +332,40 @@ def _publish(
         result,
         written=Written(output=options.input.path, carried_lines=published.growth.lines),
         redo_options=_redo_options(history),
-        warnings=(*result.warnings, *published.warnings),
+        warnings=(*result.warnings, *published.warnings, *imported_note(options.input.path)),
+    )
+
+
+def _write_session(
+    source: Source, history: OperationHistory, target: RewindTarget, result: RewindResult
+) -> RewindResult:
+    """Write the restored state as a new session, because that of the client is only read."""
+    options = result.options
+    fork = new_session(options.input.path, "compacted" if target.chain else "whole")
+    if fork is None:
+        raise UsageError(f"{options.input.path}: a subagent's session; name a file with -o")
+    before = ForkedLines(source.lines, fork)
+    after = Content.from_chunks(tuple(ForkedLines(tuple(target.content.chunks), fork)))
+    head = target.chain[-1] if target.chain else None
+    operation = rewind_operation(history, digest_of(before), after, head)
+    written = write(
+        Destination(
+            path=options.input.path,
+            target=fork.path,
+            output=replace(options.output, fork=fork),
+        ),
+        source,
+        after,
+        [
+            *deposits_under(fork, history, history.archived),
+            ArchiveDraft(operation, rewind_rows(before)),
+        ],
+    )
+    return replace(
+        result,
+        written=written,
+        redo_options=_redo_options(history),
+        warnings=(*result.warnings, *written.warnings),
     )
 
 

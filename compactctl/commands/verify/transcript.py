@@ -7,7 +7,13 @@ from pathlib import Path
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
 from compactctl.commands.operations.steps import InlineStep
-from compactctl.commands.reading.transcript import TranscriptFile, is_compacted, loaded_from, parse
+from compactctl.commands.reading.transcript import (
+    TranscriptFile,
+    is_compacted,
+    loaded_from,
+    open_transcript,
+    parse,
+)
 from compactctl.commands.verify.archives import (
     Finding,
     ProvenArchives,
@@ -31,7 +37,7 @@ from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.parquet_dataset import FORMAT
-from compactctl.store.files.source import Source, open_input
+from compactctl.store.files.source import Source
 from compactctl.store.files.stale_drafts import stale_drafts
 
 
@@ -53,11 +59,11 @@ class VerifiedTranscript:
 
 
 def verify_transcript(
-    path: Path, around: Surroundings, limits: ReadLimits = READ_LIMITS
+    path: Path, around: Surroundings, limits: ReadLimits = READ_LIMITS, session: str = ""
 ) -> VerifiedTranscript | None:
     """Prove every state of a transcript; None if it is not compacted. Writes nothing.
 
-    ``around`` describes its folder.
+    ``around`` describes its folder. ``session`` is read instead if it was imported from the file.
     """
     folder = archive_folder(path)
     try:
@@ -65,7 +71,7 @@ def verify_transcript(
         contents = read_contents(folder)
     except (ArchiveError, OSError) as error:
         return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
-    source = _source(path, limits)
+    source = _source(path, session or str(path), limits)
     lines = () if isinstance(source, Finding) else source.lines
     archives = prove_archives(contents, limits, lines)
     findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
@@ -99,9 +105,9 @@ def _text(folder: Path, error: Exception) -> str:
     return f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 
-def _source(path: Path, limits: ReadLimits) -> Source | Finding:
+def _source(path: Path, name: str, limits: ReadLimits) -> Source | Finding:
     try:
-        return open_input(path, limits)
+        return open_transcript(name, limits)
     except NoInputError as error:
         if not path.exists():
             text = (

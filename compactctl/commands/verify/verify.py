@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import TRANSCRIPTS, matches
+from compactctl.commands.reading.transcript import imported_document, is_in_database
 from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
@@ -136,10 +137,21 @@ def _find_transcripts(
             yield _transcript_of(path, places)
         elif path.is_dir():
             yield from _below(path, options.exclude, places)
+        elif is_in_database(name):
+            yield from _in_database(name, options, places)
         elif not os.path.lexists(path) and not _is_archived(path):
             raise NoInputError(f"{name}: no such file or folder; name existing ones")
         else:
             yield path
+
+
+def _in_database(
+    name: str, options: VerifyOptions, places: SurroundingsByFolder
+) -> Iterator[VerifiedTranscript]:
+    path = imported_document(name)
+    result = verify_transcript(path, places[path.parent], options.limits, name)
+    if result is not None:
+        yield replace(result, path=name)
 
 
 def _transcript_of(folder: Path, places: SurroundingsByFolder) -> Path:

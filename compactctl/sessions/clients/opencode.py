@@ -131,7 +131,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     """
     salt, old_id = f"{identity.random_bits:x}", session.id
     new_id = _fork_id(old_id, salt)
-    path = state_folder(identity.machine) / "opencode" / f"{new_id}.json"
+    path = document_to_import(new_id, identity.machine)
     title = identity.fork_title(session.details.title)
 
     def rewrite_line(_: int, line: bytes) -> bytes:
@@ -151,6 +151,11 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         rewrite_line=rewrite_line,
         import_command=f"opencode import {shlex.quote(str(path))}",
     )
+
+
+def document_to_import(session: str, machine: UserEnvironment) -> Path:
+    """Return the path of the document from which the client imports a fork by its id."""
+    return state_folder(machine) / "opencode" / f"{session}.json"
 
 
 def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:

@@ -130,13 +130,15 @@ class Source:
     """An input that was read.
 
     Attributes:
-        path: None for standard input.
+        path: None for standard input, and for a session in a database.
         lines: the decompressed lines. Those of a plain file are read again for each iteration,
             which raises ChangedError if they have changed.
         digest: of the decompressed lines.
         identity: None for standard input.
         is_compressed: whether the bytes on disk are compressed.
         limits: for this state of the transcript and all earlier ones.
+        archive: the archive folder of a session in a database, else None.
+        name: what errors call such a session, else "".
     """
 
     path: Path | None
@@ -145,6 +147,8 @@ class Source:
     identity: FileIdentity | None = None
     is_compressed: bool = False
     limits: ReadLimits = READ_LIMITS
+    archive: Path | None = None
+    name: str = ""
 
     @property
     def data(self) -> bytes:

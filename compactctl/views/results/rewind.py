@@ -53,12 +53,12 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if written is None or written.output == STANDARD_STREAM:
         return
     yield from written_lines(written)
-    if written.archive:
+    if written.archive and not result.redo_options:
         yield undo_line(written)
     yield from resume_lines(written.continue_with)
     if result.redo_options:
-        path = shell_path(result.options.input.path)
-        yield labeled("redo", f"compactctl rewind {path} {result.redo_options}")
+        name = shell_path(written.forked_to or result.options.input.path)
+        yield labeled("redo", f"compactctl rewind {name} {result.redo_options}")
 
 
 def _answer(result: RewindResult) -> str:
