@@ -42,7 +42,7 @@ def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[P
         decoded = _decoded(data, history.where, loaded.format)
         outcome = None
         if step is not None:
-            outcome_lines = _decoded(data[: step.after.n_bytes], history.where, loaded.format)
+            outcome_lines = _decoded(history.outcome(step), history.where, loaded.format)
             outcome = loaded.format.read(outcome_lines)
         yield PastState(
             format=loaded.format,
