@@ -108,6 +108,7 @@ def log(options: LogOptions) -> LogResult:
             by_client=_by_client(source, path),
             advice=archive_advice(source, path) if is_missing else "",
         )
+    lost = {state.why for state in history.lost}
     effective = {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
     last = {step.id: number for number, step in enumerate(history.steps, 1)}
@@ -120,7 +121,7 @@ def log(options: LogOptions) -> LogResult:
             for number, step in enumerate(history.steps, 1)
         ),
         by_client=_by_client(source, path),
-        warnings=history.warnings,
+        warnings=tuple(text for text in history.warnings if text not in lost),
     )
 
 

@@ -310,8 +310,8 @@ def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, 
     """Return the warning that a state which is still compacted is written without its archive."""
     if history.archive is None or not (history.archived and target.chain):
         return ()
-    what = "the restored state is still compacted, and a pipe takes no archive"
-    return (f"{what}: earlier operations stay in {history.archive.folder}",)
+    folder = history.archive.folder
+    return (f"the restored state is still compacted; what undoes that stays in {folder}",)
 
 
 def _publish(

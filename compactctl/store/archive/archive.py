@@ -159,5 +159,8 @@ def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlE
     except CompactctlError as error:
         return error
     if operation.id != file.id:
-        return ArchiveError(f"{file.path}: holds operation {operation.id}; rename the file back")
+        return ArchiveError(
+            f"{file.path}: holds operation {operation.id}; rename the file back, or put back the "
+            f"archive of operation {file.id}"
+        )
     return operation

@@ -109,7 +109,7 @@ def test_a_compacted_state_elsewhere_is_told_to_be_without_its_archive(path: Pat
     squeeze(path, "truncate")
     out = path.with_name("earlier.jsonl")
     (warning,) = back(path, output=str(out)).warnings
-    assert warning.endswith(f"stay in {archive_folder(path)}")
+    assert warning.endswith(f"stays in {archive_folder(path)}")
     assert back(path, output=str(out), all=True).warnings == ()
 
 
