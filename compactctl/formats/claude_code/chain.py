@@ -67,6 +67,7 @@ class ClaudeChain:
         bridged: the record that another one follows, where its own parent is not in the file.
         path: the records from the newest one back to where the conversation begins.
         included: those and the records sent beside them.
+        order: all of these, in the order they are sent.
         cleared: the usage that was reported before tool results were cleared, if none was since.
     """
 
@@ -89,6 +90,7 @@ class ClaudeChain:
         self.bridged: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
+        self.order: tuple[str, ...] = ()
         self.cleared: Cleared | None = None
 
     def add_damage(self, line: int) -> None:
@@ -136,7 +138,7 @@ class ClaudeChain:
             )
 
     @property
-    def parents(self) -> Mapping[str, str | None]:
+    def parents(self) -> dict[str, str | None]:
         """The parent of each record; progress records in between are skipped."""
         return {uuid: node.parent for uuid, node in self._nodes.items()}
 
@@ -167,8 +169,10 @@ class ClaudeChain:
         # If nothing followed the compaction, the last preserved record is the end.
         path = self._path(preserved[-1] if preserved and leaf == anchor else leaf)
         included = self._with_side_records(path)
+        runs = self._file_runs(path)
         self.path, self.included = tuple(path), frozenset(included)
-        sent = _without_lone_thoughts(self._ordered(path, included))
+        self.order = tuple(sorted(included, key=lambda uuid: self._rank(uuid, runs)))
+        sent = _without_lone_thoughts(self._in_order())
         self.cleared = self._before_clearing(sent, included)
         return tuple(self._with_locks(_clear(sent, self._cleared_ids(included)), included))
 
@@ -415,10 +419,9 @@ class ClaudeChain:
         lines = (self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary)
         return next(lines, 0)
 
-    def _ordered(self, path: dict[str, None], included: dict[str, None]) -> tuple[Message, ...]:
+    def _in_order(self) -> tuple[Message, ...]:
         """Return the messages in the order of the path; records beside it in file order."""
-        runs = self._file_runs(path)
-        nodes = [self._nodes[uuid] for uuid in sorted(included, key=lambda u: self._rank(u, runs))]
+        nodes = [self._nodes[uuid] for uuid in self.order]
         start = max((node.line for node in nodes if node.boundary), default=0)
         return tuple(
             # Usage reported for a preserved message describes the context before the compaction.

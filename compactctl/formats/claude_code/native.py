@@ -5,7 +5,9 @@ Versions before 2.1.119 compare timestamps instead, which appended records keep.
 2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197, 2.1.330 and 2.1.331.
 """
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from compactctl.errors import UsageError
 from compactctl.formats.claude_code.adapter import build_chain
@@ -13,16 +15,19 @@ from compactctl.formats.claude_code.boundaries import Boundary, boundary_of
 from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.decode import decode, decode_lines
+from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.record_versions import RecordVersions, mark_appended
-from compactctl.model.tags import APPENDED_BYTES
+from compactctl.model.tags import APPENDED_BYTES, read_tags
 from compactctl.model.transcript import RawLine
-from compactctl.pipeline.record_splice import dump, with_fields
+from compactctl.pipeline.record_splice import dump, with_fields, without_fields
 from compactctl.pipeline.spans import find_sole_record
 
 # In a larger file (bytes), the client skips everything before its newest compaction that preserved
 # no messages: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
 _MAX_FULLY_READ = 5 * 2**20
+_DISPLAYED = "toolUseResult"
 _Session = RecordVersions[ClaudeChain]
+_Parents = Mapping[str, str | None]
 _COPIED_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
 
@@ -43,46 +48,103 @@ class ClaudeNativeAppend(NativeAppend):
     def lines_to_append(
         self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
     ) -> list[bytes]:
-        """Return new versions of the changed records; the conversation's newest record is last."""
-        current_session, desired_session = _session(current), _session(desired)
-        changed = _changed_records(current_session, desired_session)
-        if not changed and current_session.same_chain(desired_session):
-            return []
-        desired_chain = desired_session.chain
-        tip = desired_chain.path[0]
-        tip_line = mark_appended(changed.pop(tip, desired_session.line(tip)), operation)
-        appended = [mark_appended(line, operation) for line in changed.values()]
-        # A record beside a hidden one may now be sent beside a remaining one: blank it.
-        result = _session((*current, *appended, tip_line))
-        surplus = result.chain.included - desired_chain.included
-        appended += [
-            mark_appended(_blank_record(current_session.line(name)), operation)
-            for name in current_session.newest
-            if name in surplus
-        ]
-        if _session((*current, *appended, tip_line)).chain.path[0] != tip:
-            pointers = _resume_pointer(current, tip)
-            appended += [mark_appended(line, operation) for line in pointers]
-        _check_will_be_read((*current, *appended, tip_line), desired_chain.included)
-        return [*appended, tip_line]
+        """Return new versions of the changed records; the conversation's newest record is last.
+
+        In a large file the client reads nothing beside the path, so all that is sent is put on it.
+        """
+        old, new = _session(current), _session(desired)
+        parents, tip = new.chain.parents, new.chain.path[0]
+        appended = _block(old, new, parents, tip, operation)
+        beside = new.chain.included.difference(new.chain.path)
+        if beside and sum(map(len, (*current, *appended))) > _MAX_FULLY_READ:
+            order = pairwise(reversed(new.chain.order))
+            parents |= {
+                name: prior for name, prior in order if not beside.isdisjoint((name, prior))
+            }
+            appended = _block(old, new, parents, new.chain.order[-1], operation)
+        _check_will_be_read((*current, *appended), new.chain.included)
+        return appended
 
 
-def _changed_records(current: _Session, desired: _Session) -> dict[str, bytes]:
-    """Return the lines of ``desired`` whose content or parent differs from ``current``, by uuid.
+def _block(
+    old: _Session, new: _Session, parents: _Parents, tip: str, operation: str
+) -> list[bytes]:
+    """Return the records after which ``old`` is sent as ``new``.
+
+    ``parents`` are those that the records of ``new`` get, and ``tip`` is the last of them.
+    """
+    changed = _changed_records(old, new, parents)
+    if not changed and old.chain.order == new.chain.order:
+        return []
+    tip_line = mark_appended(changed.pop(tip, new.line(tip)), operation)
+    blank = _shorter_detours(old, new, parents, changed)
+    appended = [mark_appended(line, operation) for line in (*changed.values(), *blank.values())]
+    # A record beside a hidden one may now be sent beside a remaining one: blank it.
+    result = _session((*old.lines, *appended, tip_line))
+    surplus = result.chain.included - new.chain.included - blank.keys()
+    appended += [
+        mark_appended(_blank_record(old.line(name)), operation)
+        for name in old.newest
+        if name in surplus
+    ]
+    if _session((*old.lines, *appended, tip_line)).chain.path[0] != tip:
+        appended += [mark_appended(line, operation) for line in _resume_pointer(old.lines, tip)]
+    return [*appended, tip_line]
+
+
+def _changed_records(old: _Session, new: _Session, parents: _Parents) -> dict[str, bytes]:
+    """Return the lines of ``new`` whose content or parent differs from ``old``, by uuid.
 
     The client skips ``progress`` records and does not read them again, so a record that followed
     one names the record before it instead.
     """
-    old_parents, new_parents = current.chain.parents, desired.chain.parents
-    names = [name for name in current.changes_to(desired) if name in new_parents]
-    moved = {n for n in desired.chain.included if old_parents.get(n) != new_parents[n]}
-    names += sorted(moved.difference(names), key=desired.newest.__getitem__)
-    lines = {name: _with_parent(desired.line(name), new_parents[name]) for name in names}
+    names = [name for name in old.changes_to(new) if name in parents]
+    old_parents = old.chain.parents
+    moved = {name for name in new.chain.included if old_parents.get(name) != parents[name]}
+    names += sorted(moved.difference(names), key=new.newest.__getitem__)
+    lines = {name: _without_copy(_with_parent(new.line(name), parents[name])) for name in names}
     return {
         name: line
         for name, line in lines.items()
-        if name in moved or name not in current.newest or not current.says_same(name, line)
+        if name in moved or name not in old.newest or not old.says_same(name, line)
     }
+
+
+def _shorter_detours(
+    old: _Session, new: _Session, parents: _Parents, changed: dict[str, bytes]
+) -> dict[str, bytes]:
+    """Return blank versions of hidden records that link the records after them to those before.
+
+    These records are removed from ``changed`` if only their parent differs, and if repeating them,
+    once more when it is undone, would take more bytes.
+
+        now:   A <- H (hidden) <- K        appended: H, blank, with parent A, instead of K
+    """
+    old_parents = old.chain.parents
+    followers: dict[str, list[str]] = defaultdict(list)
+    for name in new.chain.included:
+        parent = old_parents.get(name)
+        if parent in old.newest and parent not in new.chain.included:
+            followers[parent].append(name)
+    detours: dict[str, bytes] = {}
+    for hidden, names in followers.items():
+        parent, *others = {parents[name] for name in names}
+        repeated = [changed[name] for name in names if _is_only_moved(old, name, changed)]
+        if parent is None or others or len(repeated) < len(names):
+            continue
+        line = _with_parent(_blank_record(old.line(hidden)), parent)
+        if len(line) + len(old.line(hidden)) < 2 * sum(map(len, repeated)):
+            detours[hidden] = line
+            for name in names:
+                del changed[name]
+    return detours
+
+
+def _is_only_moved(old: _Session, name: str, changed: Mapping[str, bytes]) -> bool:
+    """Return whether a record would be appended only because it gets another parent."""
+    if name not in changed:
+        return False
+    return old.says_same(name, _with_parent(changed[name], _parent_in(old.line(name))))
 
 
 def _resume_pointer(lines: Sequence[bytes], tip: str) -> list[bytes]:
@@ -98,9 +160,22 @@ def _resume_pointer(lines: Sequence[bytes], tip: str) -> list[bytes]:
 def _with_parent(line: bytes, parent: str | None) -> bytes:
     text = line.decode()
     start, end, _ = find_sole_record(text)
-    if decode(line)[0][0].get("parentUuid") == parent:
+    if _parent_in(line) == parent:
         return line
     return with_fields(text[start:end], {"parentUuid": parent}).encode()
+
+
+def _parent_in(line: bytes) -> str | None:
+    return text_or_none(decode(line)[0][0].get("parentUuid"))
+
+
+def _without_copy(line: bytes) -> bytes:
+    """Return a rewritten tool result without the copy of the original that is only displayed."""
+    if _DISPLAYED.encode() not in line or not read_tags(decode(line)[0][0]).edit_id:
+        return line
+    text = line.decode()
+    start, end, _ = find_sole_record(text)
+    return without_fields(text[start:end], [_DISPLAYED]).encode()
 
 
 def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> None:

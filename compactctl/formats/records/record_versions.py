@@ -33,7 +33,7 @@ ChainType = TypeVar("ChainType", bound=RecordChain)
 
 
 class RecordVersions(Generic[ChainType]):
-    """The lines of a session by record id; ``newest`` maps an id to its last line.
+    """The ``lines`` of a session by record id; ``newest`` maps an id to its last line.
 
     ``field`` is the key of a record's id, and ``chain_of`` links the records.
     """
@@ -41,7 +41,7 @@ class RecordVersions(Generic[ChainType]):
     def __init__(
         self, lines: Sequence[bytes], field: str, chain_of: Callable[[Iterable[Decoded]], ChainType]
     ) -> None:
-        self._lines = lines
+        self.lines = lines
         self._field = field
         self._name_by_line: dict[int, str] = {}
         self._first_line: dict[str, int] = {}
@@ -66,7 +66,7 @@ class RecordVersions(Generic[ChainType]):
 
     def line(self, name: str) -> bytes:
         """Return the newest line of a record."""
-        return self._lines[self.newest[name]]
+        return self.lines[self.newest[name]]
 
     def changes_to(self, desired: "RecordVersions[ChainType]") -> dict[str, bytes]:
         """Return the lines of ``desired`` whose records are new or have other content, by id."""
@@ -92,7 +92,7 @@ class RecordVersions(Generic[ChainType]):
         yields:  A, B, S, C
         """
         before, trailing = self._inserted()
-        for index, line in enumerate(self._lines):
+        for index, line in enumerate(self.lines):
             name = self._name_by_line.get(index)
             if name is None:
                 yield line
