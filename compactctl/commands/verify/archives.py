@@ -9,7 +9,7 @@ from typing import Literal
 from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.store.archive.archive_file import archived_lines, read_operation
+from compactctl.store.archive.archive_file import archived_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.displaced import displaced_state
 from compactctl.store.archive.growth import matching_states
@@ -60,6 +60,11 @@ class _FoundArchive:
     number: int | None
     operation: Operation
 
+    @property
+    def own_name(self) -> str:
+        """Its name in the folder, "" if its number is unknown."""
+        return "" if self.number is None else archive_name(self.number, self.operation)
+
 
 def prove_archives(
     contents: FolderContents, limits: ReadLimits, lines: Iterable[bytes] = ()
@@ -93,8 +98,7 @@ def prove_archives(
         for archive in proven
         if archive.operation.after in reached or archive.operation.id in needed
     ]
-    findings += _names(contents, proven, linked)
-    findings += [*_gaps(contents, proven)] or [*_reversed(proven)]
+    findings += [*_names(contents, proven, linked), *_gaps(contents, proven)]
     return ProvenArchives(
         operations=tuple(archive.operation for archive in proven),
         kept_outcomes=frozenset(kept_outcomes),
@@ -115,12 +119,15 @@ def _operations(
 ) -> Iterator[_FoundArchive]:
     for file in contents.archives:
         try:
-            yield _FoundArchive(file.path, file.number, read_operation(file.path, limits))
+            number, operation = read_numbered(file.path, limits)
         except CompactctlError as error:
             findings.append(_refused(error))
+        else:
+            yield _FoundArchive(file.path, number or file.number, operation)
     for path in contents.misnamed:
         try:
-            yield _FoundArchive(path, _number_in(path.name), read_operation(path, limits))
+            number, operation = read_numbered(path, limits)
+            yield _FoundArchive(path, number or _number_in(path.name), operation)
         except _NOT_LOOKED_INTO as error:
             findings.append(_refused(error))
         except CompactctlError as error:
@@ -171,43 +178,20 @@ def _needs(archive: _FoundArchive) -> frozenset[str]:
 def _names(
     contents: FolderContents, proven: Sequence[_FoundArchive], linked: Collection[_FoundArchive]
 ) -> Iterator[Finding]:
-    """Yield the archives with a wrong name, and the right one if it is certain.
-
-    Only archives ``linked`` to the transcript can get their name back.
-    """
-    well_named = {
-        archive.path for archive in proven if archive.path.name == _name(archive, archive.number)
-    }
-    ids = {archive.operation.id for archive in proven if archive.path in well_named}
-    free_numbers = _free_numbers(contents, well_named)
+    """Yield the archives with a wrong name; only those ``linked`` to the transcript get it back."""
+    well_named = [archive for archive in proven if archive.path.name == archive.own_name]
+    in_place = {archive.own_name for archive in well_named}
+    ids = {archive.operation.id for archive in well_named}
     for archive in proven:
-        if archive.path in well_named:
+        if archive.path.name == archive.own_name:
             continue
-        if archive.operation.id in ids:
+        is_copy = archive.number is None and archive.operation.id in ids
+        if is_copy or archive.own_name in in_place:
             yield _copy(archive, is_stray=archive.path in contents.misnamed)
-            continue
-        if archive not in linked:
+        elif archive not in linked:
             yield _of_elsewhere(archive)
-            continue
-        number = (
-            archive.number
-            if archive.number in free_numbers
-            else free_numbers[0]
-            if len(free_numbers) == 1
-            else None
-        )
-        yield _misnamed(archive, number)
-
-
-def _name(archive: _FoundArchive, number: int | None) -> str:
-    return "" if number is None else archive_name(number, archive.operation)
-
-
-def _free_numbers(contents: FolderContents, well_named: Collection[Path]) -> list[int]:
-    """Return the numbers that no correctly named archive has, up to the next one."""
-    used = {file.number for file in contents.archives if file.path in well_named}
-    n_all = len(contents.archives) + len(contents.misnamed)
-    return [number for number in range(1, max(n_all, *used, 0) + 1) if number not in used]
+        else:
+            yield _misnamed(archive)
 
 
 def _copy(archive: _FoundArchive, *, is_stray: bool) -> Finding:
@@ -226,77 +210,30 @@ def _of_elsewhere(archive: _FoundArchive) -> Finding:
     return Finding(severity="damaged", text=text)
 
 
-def _misnamed(archive: _FoundArchive, number: int | None) -> Finding:
+def _misnamed(archive: _FoundArchive) -> Finding:
     what = f"{archive.path}: holds operation {archive.operation.id} under another name"
-    if number is None:
+    if not archive.own_name:
         text = f"{what}; give it its name and number back"
         return Finding(severity="damaged", text=text)
-    target = archive.path.with_name(_name(archive, number))
+    target = archive.path.with_name(archive.own_name)
     text = f"{what}; its own name is {target.name}"
     return Finding(severity="repairable", text=text, rename=(archive.path, target))
 
 
 def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the numbers up to the newest archive that no archive has, under any name."""
-    numbers = {file.number for file in contents.archives}
-    moved = {archive.number for archive in proven if archive.path in contents.misnamed}
-    missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers - moved)
-    if missing and not contents.misnamed:
+    own_numbers = {archive.path: archive.number or 0 for archive in proven}
+    numbers = {own_numbers.get(file.path, file.number) for file in contents.archives}
+    numbers |= {own_numbers.get(path, 0) for path in contents.misnamed}
+    missing = sorted({*range(1, max(numbers, default=0) + 1)} - numbers)
+    if missing:
         names = ", ".join(f"{number:04}" for number in missing)
         what, files = "before that operation", "the file"
         if len(missing) > 1:
             what, files = "before each of these operations", "the files"
-        text = (
-            f"{contents.archives[0].path.parent}: has no archive {names}; the state {what} cannot "
-            f"be restored, put {files} back from a backup"
+        folder = next(iter(own_numbers or {file.path for file in contents.archives})).parent
+        yield Finding(
+            severity="damaged",
+            text=f"{folder}: has no archive {names}; the state {what} cannot be restored, put "
+            f"{files} back from a backup",
         )
-        if len(proven) == len(contents.archives) and _is_closed(proven):
-            text += f"; if none was lost, {_renumbering(proven)}"
-        yield Finding(severity="damaged", text=text)
-
-
-def _is_closed(proven: Sequence[_FoundArchive]) -> bool:
-    """Return whether all operations build only upon one another."""
-    ids = {archive.operation.id for archive in proven}
-    return all(_needs(archive) <= ids for archive in proven)
-
-
-def _renumbering(proven: Sequence[_FoundArchive]) -> str:
-    """Return which archives to rename for numbers without gaps, in the order they were written.
-
-    Renaming hides that a number is missing, so this is left to the user.
-    """
-    names = (
-        (archive.path.name, _name(archive, number))
-        for number, archive in enumerate(_in_order(proven), 1)
-    )
-    return "rename " + ", ".join(f"{old} to {new}" for old, new in names if old != new)
-
-
-def _in_order(proven: Sequence[_FoundArchive]) -> Iterator[_FoundArchive]:
-    """Yield the archives by the time they were written, each after those it builds upon."""
-    remaining = sorted(
-        proven, key=lambda archive: (archive.operation.recorded_at, archive.number or 0)
-    )
-    while remaining:
-        ids = {archive.operation.id for archive in remaining}
-        next_archive = next(
-            (archive for archive in remaining if ids.isdisjoint(_needs(archive))), remaining[0]
-        )
-        remaining.remove(next_archive)
-        yield next_archive
-
-
-def _reversed(proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
-    """Yield the archives that are numbered before an operation they build upon."""
-    numbers: dict[str, int] = {}
-    for archive in proven:
-        numbers.setdefault(archive.operation.id, archive.number or 0)
-    for archive in proven:
-        upon = archive.operation.parent
-        if upon and (archive.number or 0) < numbers.get(upon, 0):
-            text = (
-                f"{archive.path}: builds upon operation {upon}, which has a higher number; "
-                f"{_renumbering(proven)}"
-            )
-            yield Finding(severity="damaged", text=text)

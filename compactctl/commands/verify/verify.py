@@ -119,9 +119,7 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         if not folder.is_dir():
             return
         with locked_folder(fs, folder):
-            for source, place in renames:
-                if place.parent == folder:
-                    _rename(fs, source, place)
+            _exchange(fs, [rename for rename in renames if rename[1].parent == folder])
             remove_stale_drafts(fs, folder)
             if moved or not (folder / README).exists():
                 write_readme(fs, folder)
@@ -237,6 +235,17 @@ def _verified(
         return first
     done = tuple(finding.text for finding in repairable if finding not in second.findings)
     return replace(second, repaired=done)
+
+
+def _exchange(fs: FileSystem, renames: Sequence[tuple[Path, Path]]) -> None:
+    """Rename files whose new names others of them may still have."""
+    sources = {source for source, _ in renames}
+    for _, place in renames:
+        if place in sources:
+            _rename(fs, place, place.with_name(f"moved-{place.name}"))
+    for source, place in renames:
+        moved = source.with_name(f"moved-{source.name}")
+        _rename(fs, moved if moved.exists() else source, place)
 
 
 def _rename(fs: FileSystem, source: Path, place: Path) -> None:

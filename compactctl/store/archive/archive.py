@@ -8,7 +8,7 @@ from pathlib import Path
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
-from compactctl.store.archive.archive_file import raw_lines, read_operation, restore
+from compactctl.store.archive.archive_file import raw_lines, read_numbered, restore
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -16,7 +16,13 @@ from compactctl.store.archive.growth import (
     find_growth,
     matching_states,
 )
-from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
+from compactctl.store.archive.names import (
+    SUFFIX,
+    ArchiveFile,
+    archive_files,
+    archive_folder,
+    archive_name,
+)
 from compactctl.store.archive.permissions import check_owner, tamper_warning
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
@@ -155,12 +161,13 @@ class Archive:
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlError:
     """Return the operation of an archive, or why it cannot be read."""
     try:
-        operation = read_operation(file.path, limits)
+        number, operation = read_numbered(file.path, limits)
     except CompactctlError as error:
         return error
-    if operation.id != file.id:
+    own_name = archive_name(number or file.number, operation)
+    if own_name != file.path.name:
         return ArchiveError(
-            f"{file.path}: holds operation {operation.id}; rename the file back, or put back the "
-            f"archive of operation {file.id}"
+            f"{file.path}: is archive {own_name} under another name; run compactctl verify "
+            f"--repair, or put back the archive of operation {file.id}"
         )
     return operation

@@ -27,6 +27,7 @@ from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 OPERATION = "compactctl.operation"
 CHECKSUM = "compactctl.operation.sha256"
+NUMBER = "compactctl.number"
 GROUP_ROWS = 1 << 16
 TEXT_BYTES = 16 << 20
 _LINE_TEXT = 1 << 10
@@ -38,15 +39,28 @@ FATES = frozenset(get_args(LineFate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
 
-def encode_archive(operation: Operation, rows: Iterable[ArchivedLine], out: Sink) -> None:
-    """Write the archive of ``operation`` to ``out``; ``rows`` are all lines of its before state."""
+def encode_archive(
+    operation: Operation, rows: Iterable[ArchivedLine], out: Sink, number: int = 0
+) -> None:
+    """Write the archive of ``operation`` to ``out``; ``rows`` are all lines of its before state.
+
+    ``number`` is its number in its folder, 0 outside of one.
+    """
     record = encode_operation(operation)
     checksum = hashlib.sha256(record).hexdigest().encode("ascii")
-    write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum})
+    own_number = {NUMBER: str(number).encode("ascii")} if number else {}
+    write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum, **own_number})
 
 
 def read_operation(path: Path, limits: ReadLimits = NO_LIMITS) -> Operation:
-    """Read the operation of an archive from its metadata alone.
+    """Read the operation of an archive; raises as ``read_numbered`` does."""
+    return read_numbered(path, limits)[1]
+
+
+def read_numbered(path: Path, limits: ReadLimits = NO_LIMITS) -> tuple[int, Operation]:
+    """Read the number and the operation of an archive from its metadata alone.
+
+    The number is 0 in archives of version 0.1.0.
 
     Raises ArchiveError if the file is missing, unreadable, of an unknown version or restores a
     state larger than ``limits``, and IntegrityError if the operation is damaged.
@@ -59,7 +73,8 @@ def read_operation(path: Path, limits: ReadLimits = NO_LIMITS) -> Operation:
         raise IntegrityError(f"{path}: its operation is damaged; restore the file from a backup")
     operation = decode_operation(record, str(path))
     _check_state(path, operation.before, limits)
-    return operation
+    number = metadata.get(NUMBER.encode(), b"0")
+    return int(number) if number.isdigit() else 0, operation
 
 
 def read_rows(

@@ -75,8 +75,9 @@ def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: E
         # That run may have been killed before the name was durable.
         sync_folder(fs, folder)
         return newest
-    with TempFile(fs, folder / archive_name(archive.next_number, operation)) as file:
-        encode_archive(operation, draft.rows, DraftSink(file))
+    number = archive.next_number
+    with TempFile(fs, folder / archive_name(number, operation)) as file:
+        encode_archive(operation, draft.rows, DraftSink(file), number)
         file.sync()
         file.close()
         _verify(file.path, operation)

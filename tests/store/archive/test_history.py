@@ -138,7 +138,7 @@ def test_an_unknown_operation_is_an_archive_error(path: Path) -> None:
 def test_an_archive_under_a_wrong_name_is_refused(path: Path) -> None:
     _, published = step(path, AFTER)
     published.archives[0].rename(published.archives[0].with_name("0001-compact-abc.parquet"))
-    with pytest.raises(ArchiveError, match=r"holds operation \w+; rename the file back"):
+    with pytest.raises(ArchiveError, match=r"is archive 0001-compact-\w+\.parquet under"):
         _ = archive_of(path).operations
 
 
