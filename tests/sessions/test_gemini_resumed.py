@@ -153,3 +153,31 @@ def test_what_the_client_has_compacted_stays_compacted(home: Home, ask: Ask) -> 
     say(fork, "And now?")
     assert ask("rewind", fork).code == 0
     assert texts_of(fork) == [summary[0]["text"], "And now?", "Understood."]
+
+
+@pytest.mark.parametrize("how", [(), ("--in-place",)], ids=["a new session", "in place"])
+def test_the_clients_own_compaction_is_undone_beneath_resumes(
+    home: Home, ask: Ask, how: tuple[str, ...]
+) -> None:
+    path = gemini(home)
+    whole = texts_of(path)
+    said = []
+    for number, prompt in enumerate(("One?", "Two?")):
+        summary = [{"text": f"<state_snapshot>Tide {number}.</state_snapshot>"}]
+        message = {"id": f"s{number}", "type": "user", "content": summary}
+        write(path, {"$set": {"messages": [message]}})
+        resumed(path)
+        say(path, prompt)
+        resumed(path)
+        said += [prompt, "Understood."]
+    before = path.read_bytes()
+    small = texts_of(path)
+    assert small == ["<state_snapshot>Tide 1.</state_snapshot>", "Two?", "Understood."]
+    outcome = ask("rewind", path, "--client", "--all", *how, "--json")
+    assert outcome.code == 0, outcome.err
+    output = Path(json.loads(outcome.out)["output"])
+    assert texts_of(output) == [*whole, *said]
+    assert ask("rewind", output).code == 0
+    assert texts_of(output) == small
+    if how:
+        assert output.read_bytes() == before

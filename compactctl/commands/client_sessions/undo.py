@@ -16,7 +16,7 @@ from compactctl.commands.client_sessions.compactions import (
 )
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import IntegrityError
 from compactctl.formats.codex.histories import moved_out, without_compactions
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
@@ -47,7 +47,7 @@ def undo_compactions(
 ) -> ClientUndo:
     """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
 
-    Raises UsageError and IntegrityError if a message that they hid would still not be sent.
+    Raises IntegrityError if a message that they hid would still not be sent.
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
@@ -140,11 +140,7 @@ def _prove(
     new: NewFile,
     transcript: Transcript,
 ) -> None:
-    """Check that all hidden messages, and all sent before, are sent now.
-
-    If they are not, raises UsageError where the client wrote all messages anew after the
-    compaction, and IntegrityError elsewhere.
-    """
+    """Raise IntegrityError unless all hidden messages, and all sent before, are sent now."""
     removed = {place for compaction in compactions for place in compaction.records}
     expected_ids = {name for compaction in compactions for name in compaction.hidden}
     expected_ids |= {message.id for message in loaded.transcript.effective}
@@ -173,22 +169,10 @@ def _prove(
     if not missing:
         return
     name = loaded.source.path or "standard input"
-    rewritten = _last_line_written_anew(loaded.transcript)
-    if rewritten >= max(compaction.line for compaction in compactions):
-        raise UsageError(
-            f"{name}: cannot undo the client's compaction: the client rewrote all messages on "
-            f"line {rewritten + 1:,} when the session was resumed; compactctl view --all shows "
-            "the hidden messages"
-        )
     raise IntegrityError(
         f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
         "messages would still not be sent; nothing was written; please report this"
     )
-
-
-def _last_line_written_anew(transcript: Transcript) -> int:
-    """Return the index of the last line with a list of messages that are sent, -1 without one."""
-    return max((m.line for m in transcript.effective if m.record_path), default=-1)
 
 
 def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) -> RecordLocation:

@@ -28,6 +28,7 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.client_sessions.places import current_state
+from compactctl.commands.client_sessions.repeats import without_repeats
 from compactctl.commands.client_sessions.undo import ClientUndo, undo_compactions
 from compactctl.commands.client_sessions.write import (
     Destination,
@@ -41,7 +42,7 @@ from compactctl.commands.reading.transcript import TranscriptFile, is_in_databas
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
-from compactctl.pipeline.archive_rows import removal_rows
+from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
 from compactctl.store.files.source import STANDARD_STREAM, Source
@@ -51,13 +52,15 @@ from compactctl.store.files.source import STANDARD_STREAM, Source
 class _UndoJob:
     """A transcript as read, and the compactions to undo in it.
 
-    ``options`` name the new session, if one is to be written. ``session`` is the complete session
-    to append to, None if the output goes elsewhere; ``note`` is a note on its client.
+    ``options`` name the new session, if one is to be written. ``lines`` are those that were read;
+    ``loaded`` is without what its client repeated. ``session`` is the complete session to append
+    to, None if the output goes elsewhere; ``note`` is a note on its client.
     """
 
     options: RewindOptions
     source: Source
     history: OperationHistory
+    lines: Sequence[bytes]
     loaded: TranscriptFile
     session: TranscriptFile | None
     compactions: tuple[ClientCompaction, ...]
@@ -128,10 +131,12 @@ def _load_job(options: RewindOptions) -> _UndoJob:
     session, note = loaded if options.output.layout == "native" else None, ""
     if session is not None:
         loaded, note = _check_appendable(options, session, history)
+    lines, loaded = loaded.lines, without_repeats(loaded)
     return _UndoJob(
         options=options,
         source=source,
         history=history,
+        lines=lines,
         loaded=loaded,
         session=session,
         compactions=_compactions_to_undo(options, compactions_of(current_state(loaded))),
@@ -238,7 +243,11 @@ def _client_undo(job: _UndoJob) -> ClientUndo:
     if job.session is not None:
         return _appended_undo(job.session, job.loaded, job.compactions, job.history)
     chain = job.history.chain
-    return undo_compactions(job.loaded, job.compactions, chain[-1].id if chain else None)
+    undo = undo_compactions(job.loaded, job.compactions, chain[-1].id if chain else None)
+    if job.loaded.lines == job.lines:
+        return undo
+    draft = ArchiveDraft(undo.undo_deposit.operation, rewind_rows(job.lines))
+    return replace(undo, undo_deposit=draft)
 
 
 def _appended_undo(

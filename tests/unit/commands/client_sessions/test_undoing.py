@@ -214,15 +214,17 @@ def test_a_summary_whose_originals_are_elsewhere_cannot_be_undone(tmp_path: Path
     assert not undone(path).moved
 
 
-def test_a_session_that_was_resumed_after_its_compaction_says_why_it_cannot_be_undone(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("mark", ["", " anew"], ids=["the same ids", "new ids"])
+def test_a_compaction_is_undone_beneath_what_its_client_repeated(tmp_path: Path, mark: str) -> None:
     session = clients.gemini_cli()
     *_, snapshot, prompt, answer = map(json.loads, session.splitlines())
-    resumed = gemini.put(*snapshot["$set"]["messages"], prompt, answer)
+    held = (*snapshot["$set"]["messages"], prompt, answer)
+    resumed = gemini.put(*({**each, "id": each["id"] + mark} for each in held))
     path = saved(tmp_path, session + clients.lines(resumed))
-    with pytest.raises(UsageError, match="rewrote all messages on line 8 when"):
-        undone(path)
+    plain = saved(tmp_path / "plain", session)
+    assert undone(path).moved
+    undone(plain)
+    assert sent(path) == sent(plain)
 
 
 def test_going_to_another_branch_is_no_compaction(tmp_path: Path) -> None:
