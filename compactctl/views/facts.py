@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.measuring.measure import Measurement
     from compactctl.history.usage.count_check import CountCheck
+    from compactctl.model.operation import StateChange
     from compactctl.tokens.fit import LimitBase, Limits
 
 # The source that ``resolve_model`` returns if no model was named.
@@ -156,6 +157,12 @@ def written_lines(
         yield labeled("new", line_text(written.forked_to or ""))
     if written.carried_lines:
         yield labeled("carried", f"{plural(written.carried_lines, 'line')} appended meanwhile")
+
+
+def growth_line(change: "StateChange", path: str) -> str:
+    """Return the line of a dry run that says how many bytes would be appended to a file."""
+    n_bytes = change.after.n_bytes - change.before.n_bytes
+    return labeled("appends", f"{n_bytes:,} bytes to {line_text(path)}; existing bytes unchanged")
 
 
 def undo_line(written: "Written") -> str:

@@ -417,7 +417,21 @@ def test_what_was_rewritten_since_is_undone_with_what_was_appended(
     assert kept.sent[:-1] == whole
 
 
-def test_a_dry_run_appends_nothing(kept: Kept) -> None:
+def test_the_growth_is_told_beforehand(kept: Kept) -> None:
     before = kept.bytes
-    assert kept.compact(*PRUNE, "--dry-run")["compacted"]
+    way: tuple[str | Path, ...] = ("compact", kept.path, "--native", *kept.client.insists, *PRUNE)
+    planned = kept.ask(*way, "--dry-run").err
     assert kept.bytes == before
+    assert kept.ask(*way).code == 0
+    assert _told_growth(planned) == len(kept.bytes) - len(before)
+    kept.goes_on("And now?")
+    compacted = kept.bytes
+    checked = kept.ask("rewind", kept.path, *kept.client.insists, "--check").err
+    assert kept.bytes == compacted
+    kept.rewind()
+    assert _told_growth(checked) == len(kept.bytes) - len(compacted)
+
+
+def _told_growth(text: str) -> int:
+    [size] = re.findall(r"^appends   ([\d,]+) bytes to", text, re.MULTILINE)
+    return int(size.replace(",", ""))

@@ -18,6 +18,7 @@ from compactctl.views.encode import (
 )
 from compactctl.views.facts import (
     base_text,
+    growth_line,
     labeled,
     resume_lines,
     undo_line,
@@ -134,9 +135,16 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
             "plan", f"{line_text(plan_out)} (edit it, then --plan {shell_path(plan_out)})"
         )
     if result.options.output.dry_run:
-        yield _DRY_RUN
+        yield from _dry_run_lines(result)
     if result.written is not None:
         yield from _output_lines(result, result.written)
+
+
+def _dry_run_lines(result: CompactResult) -> Iterator[str]:
+    """Yield that nothing was written, and by how much a session would grow."""
+    yield _DRY_RUN
+    if result.options.output.layout == "native" and result.compacted:
+        yield growth_line(result.change, result.options.input.path)
 
 
 def _fates(result: CompactResult) -> Iterator[ScreenItem]:
@@ -432,4 +440,4 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     yield from warning_lines(done.warnings)
     if done.options.output.dry_run and result.earlier is None:
-        yield _DRY_RUN
+        yield from _dry_run_lines(done)

@@ -7,6 +7,7 @@ from compactctl.commands.rewind.result import RewindResult
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.views.encode import encoded, record, written_fields
 from compactctl.views.facts import (
+    growth_line,
     labeled,
     resume_lines,
     undo_line,
@@ -49,10 +50,13 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     yield from warning_lines(result.warnings)
     if result.options.check:
         yield "checked only: nothing was written"
+        if _is_appended(result):
+            yield growth_line(result.change, result.options.input.path)
     written = result.written
     if written is None or written.output == STANDARD_STREAM:
         return
-    yield from written_lines(written)
+    sizes = (result.after.n_bytes, result.change.before.n_bytes) if _is_appended(result) else ()
+    yield from written_lines(written, *sizes)
     if written.archive and not result.redo_options:
         yield undo_line(written)
     yield from resume_lines(written.continue_with)
@@ -72,13 +76,19 @@ def _answer(result: RewindResult) -> str:
         what = plural(hidden, "message")
         verb = "can be sent again" if checked else "sent again"
         return f"{what} {verb}"
-    if result.written and result.written.appended_lines:
-        return "the client reads the earlier state; no line was changed or removed"
+    if _is_appended(result):
+        reads, changed = ("can read", "is") if checked else ("reads", "was")
+        return f"the client {reads} the earlier state; no line {changed} changed or removed"
     group = result.options.group
     restored = "can restore" if checked else "restored"
     state = f"the messages of group {group}" if group else _state_text(result)
     size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
     return f"{restored} {state}: {size}, SHA-256 verified"
+
+
+def _is_appended(result: RewindResult) -> bool:
+    """Return whether records are appended to undo, or were."""
+    return result.layout == "native" and result.after.n_bytes > result.change.before.n_bytes
 
 
 def _state_text(result: RewindResult) -> str:

@@ -66,9 +66,22 @@ def test_a_group_comes_back_alone(in_effect: tuple[str, ...], said: str) -> None
 
 
 def test_an_appended_undo_changes_no_line() -> None:
-    written = Written(output="a", appended_lines=2)
-    assert lines(written=written) == [
+    grown = replace(AFTER, n_bytes=AFTER.n_bytes + 12_345)
+    change = StateChange(before=AFTER, after=grown, operation=None)
+    appended: dict[str, Any] = {"layout": "native", "change": change}
+    assert lines(**appended) == [
         "the client reads the earlier state; no line was changed or removed"
+    ]
+    assert messages(written=Written(output="a", appended_lines=2), **appended) == [
+        "appended  2 lines (12.3 kB) to a; existing bytes unchanged"
+    ]
+    checked: dict[str, Any] = {**appended, "options": replace(OPTIONS, check=True), "written": None}
+    assert lines(**checked) == [
+        "the client can read the earlier state; no line is changed or removed"
+    ]
+    assert messages(**checked) == [
+        "checked only: nothing was written",
+        "appends   12,345 bytes to my run.jsonl; existing bytes unchanged",
     ]
 
 
@@ -115,7 +128,6 @@ def test_what_was_written_comes_with_ways_back() -> None:
     assert messages(warnings=("odd",), redo_options="--to op2") == [
         "warning: odd",
         "wrote     my run.jsonl",
-        "undo      compactctl rewind 'my run.jsonl'",
         "redo      compactctl rewind 'my run.jsonl' --to op2",
     ]
     session = Written(output="a", forked_from="s1", forked_to="s2", continue_with="codex resume s2")
