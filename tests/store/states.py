@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.archive_file import restore
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.growth import Growth
 from compactctl.store.files.content import Content, canonical_suffix
@@ -25,6 +26,12 @@ MORE = b'{"n":2}\n'
 def appended(lines: bytes, *, is_mid_line: bool = False) -> Growth:
     """Return the growth of a state to which lines were appended."""
     return Growth(suffix=canonical_suffix(lines, is_mid_line=is_mid_line))
+
+
+def state_before(archive: Archive, operation: OperationId) -> bytes:
+    """Return the state before an operation, as its newest archive restores it."""
+    newest = [file.path for file in archive.files if file.id == operation][-1]
+    return restore(newest)
 
 
 def operation(  # noqa: PLR0913

@@ -12,7 +12,7 @@ from compactctl.commands.operations.history import (
     archive_advice,
     history_of,
 )
-from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
     is_tagged,
@@ -151,7 +151,7 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
             in_effect=in_effect,
             archive_bytes=step.file.path.stat().st_size,
         )
-    names = step.operation.groups if isinstance(step, InlineStep) else ()
+    names = step.operation.groups
     groups = tuple(ArchivedGroup(id=name, in_effect=in_effect) for name in names)
     return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
 

@@ -147,8 +147,7 @@ class OperationHistory:
 
         The first id may be that of a missing one, which the oldest known one builds upon.
         """
-        head = step.operation.head if isinstance(step, ArchivedStep) else step.id
-        return self._ids(head, self._all_inside)
+        return self._ids(step.head, self._all_inside)
 
     def chain_before(self, step: OperationStep) -> tuple[OperationId, ...]:
         """Return the ids of the compactions in effect before one of the steps, as ``chain_to``."""
@@ -268,8 +267,7 @@ class OperationHistory:
     def _without_operation(self) -> Iterator[LostState]:
         """Yield the operations that known ones build upon and that are in no archive."""
         steps = self.steps
-        heads = {step.operation.head for step in steps if isinstance(step, ArchivedStep)}
-        named = {*heads, *(step.parent for step in steps), *self.in_effect} - {None}
+        named = {*self.in_effect, *(name for step in steps for name in (step.parent, step.head))}
         for operation in sorted(filter(None, named - {step.id for step in steps})):
             yield LostState(
                 operation=operation,
@@ -279,9 +277,9 @@ class OperationHistory:
 
     def _not_kept(self) -> Iterator[LostState]:
         """Yield the outcomes that others build upon and that are in no file."""
-        builders = [step for step in self.archived if step.operation.kind != "rewind"]
+        builders = [step for step in self.archived if not step.is_rewind]
         for step in self.archived:
-            upon = any(step.id in (s.parent, s.operation.head) for s in builders if s.id != step.id)
+            upon = any(step.id in (s.parent, s.head) for s in builders if s.id != step.id)
             if upon and not self.is_kept(step):
                 yield LostState(
                     operation=step.id, why=f"operation {step.id}: the state after it was not kept"

@@ -129,8 +129,7 @@ def _growth_or_error(period: Period) -> Growth | CompactctlError:
 
 def state_after(step: OperationStep) -> KnownState:
     """Return the outcome of a step; IntegrityError if its originals were edited."""
-    records = step.operation.records if isinstance(step, ArchivedStep) else None
-    return KnownState(digest=step.after, records=records)
+    return KnownState(digest=step.after, records=step.records)
 
 
 def state_before(step: OperationStep) -> KnownState:
@@ -150,9 +149,7 @@ def operation_of_line(line: bytes) -> str | None:
 
 def _has_appended(step: OperationStep | None) -> bool:
     """Return whether a step is a rewind that left in the file what it undid."""
-    if not isinstance(step, ArchivedStep):
-        return False
-    return step.operation.appended and step.operation.kind == "rewind"
+    return step is not None and step.is_rewind and step.is_appended
 
 
 def _by_others(growth: Growth) -> Growth:

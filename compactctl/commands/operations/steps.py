@@ -1,69 +1,26 @@
 """An operation in the history of a transcript, whether its originals are archived or inline."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 from compactctl.commands.operations.inline import InlineOperation
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import IntegrityError
-from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
+from compactctl.model.operation import (
+    ArchivedLine,
+    Digest,
+    DocumentRecords,
+    Operation,
+    OperationId,
+)
 from compactctl.pipeline.inline import lines_without_groups
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, raw_lines
 from compactctl.store.archive.names import ArchiveFile
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import digest_of, split_lines
-
-
-class OperationStep(Protocol):
-    """An operation, and the states before and after it.
-
-    ``format`` and ``counter`` are "" if not recorded.
-    """
-
-    @property
-    def id(self) -> OperationId:
-        """The id of the operation."""
-
-    @property
-    def parent(self) -> OperationId | None:
-        """The compaction in effect before, None if there was none."""
-
-    @property
-    def format(self) -> str:
-        """The format of the transcript, "" if not recorded."""
-
-    @property
-    def counter(self) -> str:
-        """The counter of the tokens, "" if not recorded."""
-
-    @property
-    def where(self) -> str:
-        """The path of the file that holds the state before it."""
-
-    @property
-    def before_digest(self) -> Digest:
-        """The digest of the state before it; the number of lines may be unknown and 0."""
-
-    @property
-    def after(self) -> Digest:
-        """The digest of the state after it; raises IntegrityError if originals were edited."""
-
-    @property
-    def undoes_client(self) -> bool:
-        """Whether it undid compactions by the client."""
-
-    def before(self) -> Iterable[bytes]:
-        """Return the lines of the state before it, proven by digest once the last one is read.
-
-        Raises ArchiveError and IntegrityError.
-        """
-
-    def rows(self) -> Iterable[ArchivedLine]:
-        """Return these lines with their fates; raises as ``before`` does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +40,26 @@ class ArchivedStep:
     def parent(self) -> OperationId | None:
         """The compaction in effect before, as recorded."""
         return self.operation.parent
+
+    @property
+    def head(self) -> OperationId | None:
+        """The compaction in effect afterwards."""
+        return self.operation.head
+
+    @property
+    def is_rewind(self) -> bool:
+        """Whether it leads back to an earlier state."""
+        return self.operation.kind == "rewind"
+
+    @property
+    def is_appended(self) -> bool:
+        """Whether it appended records and changed nothing before them."""
+        return self.operation.appended
+
+    @property
+    def records(self) -> DocumentRecords | None:
+        """The records of the state after it, if that is a document."""
+        return self.operation.records
 
     @property
     def format(self) -> str:
@@ -137,10 +114,19 @@ class InlineStep:
     where: str
     read_state: Callable[[], bytes]
     counter: str = ""
+    is_rewind: bool = False
+    is_appended: bool = False
+    undoes_client: bool = False
+    records: None = None
 
     @property
     def id(self) -> OperationId:
         """The id of the operation."""
+        return self.operation.id
+
+    @property
+    def head(self) -> OperationId:
+        """The compaction in effect afterwards: itself."""
         return self.operation.id
 
     @property
@@ -158,11 +144,6 @@ class InlineStep:
         if appended.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
             size += 1
         return digest_of(state[:size])
-
-    @property
-    def undoes_client(self) -> bool:
-        """Always False: inline operations hide messages and never undo."""
-        return False
 
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it; raises IntegrityError first if any was edited."""
@@ -197,3 +178,7 @@ class InlineStep:
                 "one"
             )
         return archived
+
+
+OperationStep = ArchivedStep | InlineStep
+"""An operation, and the states before and after it, wherever its originals are."""

@@ -12,7 +12,6 @@ from compactctl.commands.client_sessions.native import (
     version_of,
 )
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, loaded_from, parse
 from compactctl.commands.rewind.result import RewindOptions, RewindTarget, rewind_operation
 from compactctl.errors import UsageError
@@ -24,15 +23,10 @@ from compactctl.store.files.content import Content
 from compactctl.store.files.source import Source, split_lines
 
 
-def is_appended(step: OperationStep) -> bool:
-    """Return whether an operation appended records and changed nothing before them."""
-    return isinstance(step, ArchivedStep) and step.operation.appended
-
-
 def leads_over_appended(history: OperationHistory, chain: Sequence[OperationId]) -> bool:
     """Return whether everything undone or redone on the way to ``chain`` was appended."""
     differing = {*history.in_effect} ^ {*chain}
-    return all(is_appended(step) for step in history.steps if step.id in differing)
+    return all(step.is_appended for step in history.steps if step.id in differing)
 
 
 def in_session(

@@ -295,10 +295,8 @@ def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
 def _groups(step: OperationStep) -> tuple[str, ...]:
     if isinstance(step, InlineStep):
         return step.operation.groups
-    if isinstance(step, ArchivedStep):
-        archived = read_edits((row.edits for row in step.rows()), step.file.path)
-        return groups_of(archived.edits)
-    return ()
+    archived = read_edits((row.edits for row in step.rows()), step.file.path)
+    return groups_of(archived.edits)
 
 
 def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:

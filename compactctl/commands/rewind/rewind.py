@@ -22,7 +22,6 @@ from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
-    is_appended,
     leads_over_appended,
     require_closed,
 )
@@ -109,7 +108,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
         history = history_of(source, options.input.path, folder=options.archive)
     except CompactctlError:
         raise error from None
-    compactions = [step for step in history.archived if step.operation.kind != "rewind"]
+    compactions = [step for step in history.archived if not step.is_rewind]
     if options.group or not compactions:
         raise error
     place = _place(options)
@@ -191,7 +190,7 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
     if interrupted is not None:
         return RewindTarget(content=Content.from_chunks((interrupted,)), chain=history.in_effect)
     if options.group:
-        if _place(options) is None and any(map(is_appended, history.chain)):
+        if _place(options) is None and any(step.is_appended for step in history.chain):
             require_closed(options, source)
         return undo_group(options.group, history)
     chain = _chain_wanted(options, history)

@@ -8,7 +8,7 @@ from pathlib import Path
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
-from compactctl.store.archive.archive_file import raw_lines, read_numbered, restore
+from compactctl.store.archive.archive_file import raw_lines, read_numbered
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -94,15 +94,6 @@ class Archive:
         """The number of the next archive."""
         return self.files[-1].number + 1 if self.files else 1
 
-    def newest_file(self, operation: OperationId) -> Path:
-        """Return the newest archive of an operation; ArchiveError if there is none."""
-        for file in reversed(self.files):
-            if file.id == operation:
-                return file.path
-        raise ArchiveError(
-            f"{self.folder}: has no operation {operation}; restore the folder from a backup"
-        )
-
     @cached_property
     def outcomes(self) -> tuple[KnownState, ...]:
         """The first state, and the state after each operation, oldest first."""
@@ -136,10 +127,6 @@ class Archive:
             raise self._changed(chunks)
         index, growth = match
         return (self.operations[index - 1] if index else None), growth
-
-    def state_before(self, operation: OperationId) -> bytes:
-        """Return the state before an operation, verified by its digest."""
-        return restore(self.newest_file(operation), self.limits)
 
     def _changed(self, chunks: Iterable[bytes]) -> ChangedError:
         reached = matching_states(chunks, self.states)

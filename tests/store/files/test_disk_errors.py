@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 from store.faults import Failing, Meddling, Watched, appending, risky_calls
-from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
+from store.states import (
+    AFTER,
+    BEFORE,
+    MORE,
+    archive_of,
+    names_below,
+    operation,
+    rows,
+    state_before,
+    step,
+)
 
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.store.archive.archive_writer import ArchiveDraft, DraftSink
@@ -89,7 +99,7 @@ def assert_nothing_happened(path: Path, error: DiskError, why: str) -> None:
 def assert_all_happened(path: Path, target: Path, published: Published) -> None:
     """What fails without harm after the move, or is not vital, is told and no error."""
     assert target.read_bytes() == AFTER
-    assert archive_of(target).state_before(operation(BEFORE, AFTER).id) == BEFORE
+    assert state_before(archive_of(target), operation(BEFORE, AFTER).id) == BEFORE
     assert not {name for name in names_below(path.parent) if ".cctl-" in name}
     assert all("\n" not in warning for warning in published.warnings)
 
@@ -107,7 +117,7 @@ def test_archives_stay_when_a_failed_move_took_place(tmp_path: Path) -> None:
     path = lay_out(tmp_path / "a")
     each, published = step(path, AFTER, fs=LyingRename())
     assert path.read_bytes() == AFTER
-    assert archive_of(path).state_before(each.id) == BEFORE
+    assert state_before(archive_of(path), each.id) == BEFORE
     assert "lost answer" in published.warnings[0]
 
 
@@ -125,7 +135,7 @@ def test_archives_stay_when_ctrl_c_comes_right_after_the_move(tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         step(path, AFTER, fs=InterruptedRename())
     assert path.read_bytes() == AFTER
-    assert archive_of(path).state_before(operation(BEFORE, AFTER).id) == BEFORE
+    assert state_before(archive_of(path), operation(BEFORE, AFTER).id) == BEFORE
 
 
 class ForgetfulDisk(FileSystem):

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from store.faults import Failing, Meddling, Watched, appending
-from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, operation, rows
+from store.states import (
+    AFTER,
+    BEFORE,
+    MORE,
+    archive_of,
+    mode,
+    names_below,
+    operation,
+    rows,
+    state_before,
+)
 
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError, UsageError
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -33,7 +43,7 @@ def test_a_block_is_appended_and_its_archive_is_private(path: Path) -> None:
     appended(path)
     assert path.read_bytes() == BEFORE + BLOCK
     assert mode(path) == 0o640
-    assert archive_of(path).state_before(OPERATION.id) == BEFORE
+    assert state_before(archive_of(path), OPERATION.id) == BEFORE
     assert mode(path.with_name("run.jsonl.archive")) == 0o700
 
 
@@ -55,7 +65,7 @@ def test_a_link_stays_a_link_to_the_file_that_is_appended_to(path: Path) -> None
     appended(link)
     assert link.is_symlink()
     assert path.read_bytes() == BEFORE + BLOCK
-    assert archive_of(path).state_before(OPERATION.id) == BEFORE
+    assert state_before(archive_of(path), OPERATION.id) == BEFORE
 
 
 def test_only_a_plain_file_can_be_appended_to(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +99,7 @@ def test_refused_at_every_call(tmp_path: Path, number: int) -> None:
             assert is_untouched(path), point
         else:
             assert path.read_bytes() == BEFORE + BLOCK
-            assert archive_of(path).state_before(OPERATION.id) == BEFORE
+            assert state_before(archive_of(path), OPERATION.id) == BEFORE
     assert {outcome for _, outcome in failed} == {"nothing was changed"}
     assert written <= max(failed)[0] <= written + 1
 
@@ -142,7 +152,7 @@ def test_a_block_with_something_behind_it_stays_with_its_archive(path: Path) -> 
     with pytest.raises(CompactctlError) as raised:
         appended(path, Followed())
     assert path.read_bytes() == BEFORE + BLOCK + MORE
-    assert archive_of(path).state_before(OPERATION.id) == BEFORE
+    assert state_before(archive_of(path), OPERATION.id) == BEFORE
     assert raised.value.__notes__ == [f"{path} was written before"]
 
 

@@ -7,7 +7,16 @@ import pytest
 from examples import LONG
 from forked import killed
 from store.faults import Killing, Watched
-from store.states import AFTER, BEFORE, appended, archive_of, names_below, operation, step
+from store.states import (
+    AFTER,
+    BEFORE,
+    appended,
+    archive_of,
+    names_below,
+    operation,
+    state_before,
+    step,
+)
 
 
 def points(calls: list[str]) -> list[int]:
@@ -52,7 +61,7 @@ def state_left(path: Path, target: Path) -> str:
     if found == AFTER:
         each = operation(BEFORE, AFTER)
         assert archive_of(target).match_transcript([found]) == (each, appended(b""))
-        assert archive_of(target).state_before(each.id) == BEFORE
+        assert state_before(archive_of(target), each.id) == BEFORE
         return "new"
     assert archive_of(target).match_transcript([found]) == (None, appended(b""))
     return "old"
@@ -65,6 +74,6 @@ def assert_a_retry_succeeds(path: Path, target: Path) -> None:
     else:
         step(path, AFTER, kind="rewind")
     assert target.read_bytes() == AFTER
-    assert archive_of(target).state_before(operation(BEFORE, AFTER).id) == BEFORE
+    assert state_before(archive_of(target), operation(BEFORE, AFTER).id) == BEFORE
     assert not {name for name in names_below(path.parent) if ".cctl-" in name}
     assert target.stat().st_mode & 0o777 == 0o640

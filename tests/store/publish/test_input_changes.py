@@ -8,7 +8,7 @@ from socket import AF_UNIX, socket
 
 import pytest
 from store.faults import Meddling, appending
-from store.states import AFTER, BEFORE, MORE, appended, archive_of, names_below, step
+from store.states import AFTER, BEFORE, MORE, appended, archive_of, names_below, state_before, step
 
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive import displaced
@@ -91,7 +91,7 @@ def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
         each,
         appended(growth.tail, is_mid_line=not (AFTER + last).endswith(b"\n")),
     )
-    assert archive_of(target).state_before(each.id) == before
+    assert state_before(archive_of(target), each.id) == before
 
 
 def test_what_was_appended_to_a_packed_input_is_omitted(path: Path, target: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from programs import running
-from store.states import archive_of, step
+from store.states import archive_of, state_before, step
 
 from compactctl.errors import ChangedError
 from compactctl.store.archive.archive import archive_folder
@@ -64,7 +64,7 @@ def test_every_line_can_be_found(tmp_path: Path, how: str, *, force: bool) -> No
     assert found == written
     archive, now = archive_of(path), path.read_bytes()
     assert archive.match_transcript([now])[0] == archive.operations[-1]
-    assert archive.state_before(archive.operations[0].id).startswith(b"".join(BULK))
+    assert state_before(archive, archive.operations[0].id).startswith(b"".join(BULK))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can tell who writes")

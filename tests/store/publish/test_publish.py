@@ -18,6 +18,7 @@ from store.states import (
     names_below,
     operation,
     rows,
+    state_before,
     step,
 )
 
@@ -35,7 +36,7 @@ def test_a_new_file_leads_back_to_its_input(path: Path, target: Path) -> None:
     each, published = step(path, AFTER, target=target)
     assert (path.read_bytes(), target.read_bytes()) == (BEFORE, AFTER)
     assert archive_of(target).match_transcript([AFTER]) == (each, appended(b""))
-    assert archive_of(target).state_before(each.id) == BEFORE
+    assert state_before(archive_of(target), each.id) == BEFORE
     assert published.path == target
     assert published.digest == digest_of(AFTER)
     assert published.warnings == ()
@@ -53,7 +54,7 @@ def test_work_in_place_keeps_the_old_file(path: Path) -> None:
     inode = path.stat().st_ino
     each, published = step(path, AFTER)
     assert path.read_bytes() == AFTER
-    assert archive_of(path).state_before(each.id) == BEFORE
+    assert state_before(archive_of(path), each.id) == BEFORE
     assert published.displaced == archive_folder(path) / f"displaced-{each.id}"
     assert published.displaced.stat().st_ino == inode
 
@@ -241,7 +242,7 @@ class VanishingFolder(FileSystem):
 
 def test_a_lock_that_was_removed_meanwhile_locks_nothing(path: Path) -> None:
     each, _ = step(path, AFTER, fs=VanishingFolder())
-    assert archive_of(path).state_before(each.id) == BEFORE
+    assert state_before(archive_of(path), each.id) == BEFORE
 
 
 def test_a_long_name_leaves_room_for_the_draft(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from store.states import (
     names_below,
     operation,
     rows,
+    state_before,
     step,
 )
 
@@ -98,7 +99,7 @@ def test_a_packed_file_is_not_rewritten_in_place(path: Path, target: Path) -> No
     with pytest.raises(UsageError, match="compressed"):
         step(path, AFTER)
     each, _ = step(path, AFTER, target=target)
-    assert archive_of(target).state_before(each.id) == BEFORE
+    assert state_before(archive_of(target), each.id) == BEFORE
 
 
 def test_a_foreign_file_is_not_overwritten(path: Path, target: Path) -> None:
