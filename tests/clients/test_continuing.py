@@ -36,6 +36,8 @@ def compacted(led: Led, layout: str, stages: str) -> str:
 
 
 def test_a_full_session_is_compacted_by_its_client(led: Led) -> None:
+    if led.client.name == "cline":
+        pytest.skip("what cline does for an editor it does not compact")
     whole = [*viewed(led.desk, led.session)]
     sent = led.say("And now?", led.session, limit=int(led.full * LIMIT))
     assert sent != [[*whole, typed("And now?")]]

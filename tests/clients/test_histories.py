@@ -17,7 +17,7 @@ FEW, MANY = (
     ("--stages", "summarize", "--keep-turns", "1"),
 )  # fmt: skip
 NATIVE = frozenset({"claude-code", "codex", "pi"})
-LAYOUTS = {"new": (), "native": ("--native", "--while-open")}
+LAYOUTS = {"new": (), "in place": ("--in-place",), "native": ("--native", "--while-open")}
 
 
 def without_ids(session: Path) -> None:
@@ -34,7 +34,13 @@ def without_ids(session: Path) -> None:
     session.write_text("".join(lines))
 
 
-OLDER: dict[tuple[str, str], Callable[[Path], None]] = {("pi", "version 1"): without_ids}
+def of_version_2(session: Path) -> None:
+    """Write a session of pi as its second version had them."""
+    header, more = session.read_text().split("\n", 1)
+    session.write_text(json.dumps({**json.loads(header), "version": 2}) + f"\n{more}")
+
+
+OLDER: dict[str, Callable[[Path], None]] = {"version 1": without_ids, "version 2": of_version_2}
 
 
 @dataclass(kw_only=True)
@@ -74,15 +80,17 @@ def differences(found: Sequence[Sent], expected: Sequence[Sent]) -> Sequence[tup
     return [pair for pair in pairs if pair[0] != pair[1]][:2]
 
 
-@pytest.mark.parametrize("layout", [*LAYOUTS, "version 1"])
+@pytest.mark.parametrize("layout", [*LAYOUTS, *OLDER])
 def test_each_step_is_sent_as_it_is_shown(led: Led, layout: str) -> None:
     name = led.client.name
     if layout == "native" and name not in NATIVE:
         pytest.skip(f"nothing is appended to sessions of {name}")
-    if layout == "version 1":
-        if (name, layout) not in OLDER:
+    if layout == "in place" and not led.client.has_files:
+        pytest.skip(f"the database of {name} is only read")
+    if layout in OLDER:
+        if name != "pi":
             pytest.skip(f"{name} has no such version")
-        OLDER[name, layout](Path(led.session))
+        OLDER[layout](Path(led.session))
     how = LAYOUTS.get(layout, ())
     tale = Tale(led=led, session=led.session)
     whole = tale.shown()

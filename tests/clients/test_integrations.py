@@ -14,10 +14,13 @@ LOST = "The summary does not tell"
 # Of what a session holds, from where on the client compacts by itself: below that, so that it does.
 LIMIT = 0.9
 BY_COMMAND = "/compact"
+BARE = frozenset({"copilot-cli", "cline", "gemini-cli"})
 
 
 def integrate(desk: Desk, client: str, *options: str) -> None:
-    """Set a client up as people do in this home."""
+    """Set a client up as people do in this home, or skip one that nothing is set up for."""
+    if client in BARE:
+        pytest.skip(f"nothing is set up for {client}")
     command = [sys.executable, "-m", "compactctl", "integrate", client, *options]
     # Found by its name where this environment is the first on the path.
     subprocess.run(

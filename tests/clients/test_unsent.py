@@ -44,12 +44,15 @@ def add_ends(session: Path) -> None:
     session.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
 
 
+SENDING = frozenset({"copilot-cli", "cline"})
 # Of what these versions do not write any more, but read.
 ADDED = {"claude-code": add_progress, "codex": add_ends}
 
 
 @pytest.mark.parametrize("layout", ["fork", "--in-place"])
 def test_it_sends_the_same(led: Led, layout: str) -> None:
+    if led.client.name in SENDING:
+        pytest.skip(f"all that {led.client.name} has kept of this session is sent")
     if layout == "--in-place" and not led.client.has_files:
         pytest.skip(f"the database of {led.client.name} is only read")
     if led.client.name in ADDED:

@@ -183,3 +183,16 @@ def test_a_session_that_was_never_compacted_has_nothing_to_undo(home: Home, ask:
     assert outcome.code == 0
     assert "was never compacted; nothing to undo" in outcome.out
     assert everything_below(home.root) == before
+
+
+def test_one_group_is_restored_in_a_new_session(home: Home, ask: Ask) -> None:
+    first = opencode(home)
+    own = imported(home, forked(ask, first)["output"])
+    small = texts_of(ask, own)
+    say(home, own, "And now?")
+    groups = json.loads(ask("log", own, "--json").out)["operations"][0]["groups"]
+    made = rewound(ask, "opencode:latest", "--group", groups[0]["id"])["output"]
+    texts = texts_of(ask, made)
+    assert texts[-1] == "And now?"
+    assert len(set(texts) - set(small)) > 1
+    assert rewound(ask, imported(home, made), "--check")["undone"] == []
