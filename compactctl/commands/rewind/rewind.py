@@ -81,7 +81,7 @@ def rewind(options: RewindOptions) -> RewindResult:
     except (ArchiveError, ChangedError, IntegrityError) as error:
         return _write_archived(options, source, error)
     if not history.steps:
-        return _nothing_known(options, source)
+        _check_never_compacted(options, source)
     return _finish(options, source, history, _target(options, source, history), late)
 
 
@@ -125,8 +125,8 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     return _finish(options, source, archived, target, 0, note)
 
 
-def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
-    """Return that there is nothing to undo; ArchiveError if there is, but not how."""
+def _check_never_compacted(options: RewindOptions, source: Source) -> None:
+    """Raise ArchiveError if something cannot be undone, UsageError for an unknown group."""
     problem = _no_way_back(source, options.input.path)
     groups = groups_by_client(options, source) if options.group else ()
     if groups and not problem:
@@ -134,22 +134,6 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     if problem or options.to or options.group:
         text = f"{options.input.path}: no archive beside it and no compaction in it"
         raise ArchiveError(problem or text)
-    place = _place(options)
-    warnings: tuple[str, ...] = ()
-    if place and not options.check:
-        target = RewindTarget(content=source.content, chain=())
-        warnings = _write_target(options, place, source, target, (source.digest,))
-    return RewindResult(
-        options=options,
-        layout="split",
-        change=StateChange(before=source.digest, after=source.digest),
-        undone=(),
-        in_effect=(),
-        data=source.lines if place == STANDARD_STREAM else None,
-        written=Written(output=place) if place and not options.check else None,
-        was_compacted=False,
-        warnings=warnings,
-    )
 
 
 def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
@@ -195,7 +179,8 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
         return undo_group(options.group, history)
     chain = _chain_wanted(options, history)
     target = _reached(options, history, chain)
-    if _place(options) is None and leads_over_appended(history, chain):
+    is_elsewhere = _place(options) is not None or target.content.digest == source.digest
+    if not is_elsewhere and leads_over_appended(history, chain):
         return in_session(options, source, history, target)
     return target
 
@@ -253,6 +238,7 @@ def _finish(
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
+        was_compacted=bool(history.steps),
         warnings=(*notes, *target.notes, *history.warnings),
     )
     if options.check:
@@ -273,7 +259,7 @@ def _finish(
 def _layout(history: OperationHistory, target: RewindTarget) -> str:
     if target.block is not None:
         return "native"
-    return "split" if history.archived else "inline"
+    return "split" if history.archived or not history.steps else "inline"
 
 
 def _write_target(
