@@ -181,3 +181,23 @@ def test_the_clients_own_compaction_is_undone_beneath_resumes(
     assert texts_of(output) == small
     if how:
         assert output.read_bytes() == before
+
+
+def test_the_clients_own_compaction_is_done_better_beneath_resumes(home: Home, ask: Ask) -> None:
+    path = gemini(home)
+    whole = texts_of(path)
+    summary = [{"text": "<state_snapshot>All of it was tides.</state_snapshot>"}]
+    write(path, {"$set": {"messages": [{"id": "s", "type": "user", "content": summary}]}})
+    resumed(path)
+    say(path, "And now?")
+    resumed(path)
+    small = texts_of(path)
+    output = Path(forked(ask, path, "--redo", "--keep", "60%")["output"])
+    texts = texts_of(output)
+    assert texts[-2:] == ["And now?", "Understood."]
+    assert set(whole) & set(texts)
+    assert summary[0]["text"] not in texts
+    assert ask("rewind", output).code == 0
+    assert texts_of(output) == [*whole, "And now?", "Understood."]
+    assert ask("rewind", output, "--all").code == 0
+    assert texts_of(output) == small

@@ -21,7 +21,7 @@ from compactctl.formats.codex.histories import moved_out, without_compactions
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
-from compactctl.pipeline.archive_rows import removal_rows
+from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
@@ -43,9 +43,15 @@ class ClientUndo:
 
 
 def undo_compactions(
-    loaded: TranscriptFile, compactions: Iterable[ClientCompaction], parent: OperationId | None
+    loaded: TranscriptFile,
+    compactions: Iterable[ClientCompaction],
+    parent: OperationId | None,
+    lines: Sequence[bytes],
 ) -> ClientUndo:
     """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
+
+    ``lines`` are those that were read, also those that ``loaded`` leaves out because the client
+    repeats in them what it has said.
 
     Raises IntegrityError if a message that they hid would still not be sent.
     """
@@ -56,6 +62,7 @@ def undo_compactions(
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
     operation = _operation(loaded, compactions, content, parent)
+    rows = removal_rows(lines, new) if lines is loaded.lines else rewind_rows(lines)
     return ClientUndo(
         compactions=compactions,
         content=content,
@@ -64,7 +71,7 @@ def undo_compactions(
             source=replace(loaded.source, lines=tuple(new), digest=content.digest),
             transcript=transcript,
         ),
-        undo_deposit=ArchiveDraft(operation, removal_rows(loaded.lines, new)),
+        undo_deposit=ArchiveDraft(operation, rows),
     )
 
 

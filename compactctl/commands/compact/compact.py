@@ -14,6 +14,7 @@ from compactctl.commands.client_sessions.native import (
 )
 from compactctl.commands.client_sessions.new_session import load_fork, new_session
 from compactctl.commands.client_sessions.places import current_state
+from compactctl.commands.client_sessions.repeats import without_repeats
 from compactctl.commands.client_sessions.undo import undo_compactions
 from compactctl.commands.compact.audits import (
     WrittenSummary,
@@ -188,10 +189,11 @@ def read_input(options: CompactOptions) -> CompactInput:
 
 def _without_client_compactions(read: CompactInput) -> CompactInput:
     """Undo the compactions by the client."""
-    compactions = compactions_of(current_state(read.file))
+    loaded = without_repeats(read.file)
+    compactions = compactions_of(current_state(loaded))
     if not compactions:
         return read
-    undone = undo_compactions(read.file, compactions, read.parent)
+    undone = undo_compactions(loaded, compactions, read.parent, read.file.lines)
     return replace(
         read,
         file=undone.loaded,

@@ -42,7 +42,7 @@ from compactctl.commands.reading.transcript import TranscriptFile, is_in_databas
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
-from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
+from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
 from compactctl.store.files.source import STANDARD_STREAM, Source
@@ -243,11 +243,8 @@ def _client_undo(job: _UndoJob) -> ClientUndo:
     if job.session is not None:
         return _appended_undo(job.session, job.loaded, job.compactions, job.history)
     chain = job.history.chain
-    undo = undo_compactions(job.loaded, job.compactions, chain[-1].id if chain else None)
-    if job.loaded.lines == job.lines:
-        return undo
-    draft = ArchiveDraft(undo.undo_deposit.operation, rewind_rows(job.lines))
-    return replace(undo, undo_deposit=draft)
+    head = chain[-1].id if chain else None
+    return undo_compactions(job.loaded, job.compactions, head, job.lines)
 
 
 def _appended_undo(
@@ -262,7 +259,8 @@ def _appended_undo(
 
     Raises CannotAppendError if the client would then send other messages.
     """
-    undo = undo_compactions(loaded, compactions, history.chain[-1].id if history.chain else None)
+    head = history.chain[-1].id if history.chain else None
+    undo = undo_compactions(loaded, compactions, head, loaded.lines)
     operation = undo.undo_deposit.operation
     new_lines = with_block(session, undo.loaded.lines, operation.id)
     check_read_as(session, undo.loaded.transcript, new_lines)
