@@ -59,11 +59,20 @@ class Archive:
     @property
     def damaged(self) -> tuple[CompactctlError, ...]:
         """Why the other archives cannot be read: ArchiveError and IntegrityError."""
-        return tuple(item for _, item in self._results if isinstance(item, CompactctlError))
+        unread = (item for _, item in self._results if isinstance(item, CompactctlError))
+        return (*unread, *self._strays)
 
     @cached_property
     def _results(self) -> tuple[tuple[ArchiveFile, Operation | CompactctlError], ...]:
         return tuple((file, _operation(file, self.limits)) for file in self.files)
+
+    @cached_property
+    def _strays(self) -> tuple[ArchiveError, ...]:
+        """The archives whose names are not those of any archive."""
+        names = {file.path.name for file in self.files}
+        others = (path for path in sorted(self.folder.glob("*.parquet")) if path.name not in names)
+        named = ((path, _own_name(path, self.limits)) for path in others)
+        return tuple(_misnamed(path, name) for path, name in named if name and name not in names)
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -152,9 +161,19 @@ def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlE
     except CompactctlError as error:
         return error
     own_name = archive_name(number or file.number, operation)
-    if own_name != file.path.name:
-        return ArchiveError(
-            f"{file.path}: is archive {own_name} under another name; run compactctl verify "
-            f"--repair, or put back the archive of operation {file.id}"
-        )
-    return operation
+    return operation if own_name == file.path.name else _misnamed(file.path, own_name)
+
+
+def _own_name(path: Path, limits: ReadLimits) -> str:
+    """Return the name that a file should have, "" if it is not an archive with a number."""
+    with suppress(CompactctlError):
+        number, operation = read_numbered(path, limits)
+        return archive_name(number, operation) if number else ""
+    return ""
+
+
+def _misnamed(path: Path, own_name: str) -> ArchiveError:
+    return ArchiveError(
+        f"{path}: is archive {own_name} under another name; run compactctl verify --repair, or "
+        "put back the archive that belongs there"
+    )

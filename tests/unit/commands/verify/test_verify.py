@@ -305,7 +305,19 @@ def log_exit_code(path: Path) -> int:
         return error.exit_code
 
 
-@pytest.mark.parametrize("harm", [swap_numbers, push_number, push_numbers])
+def rename_newest(path: Path) -> None:
+    newest = archives(path)[-1]
+    newest.rename(newest.with_name("copy.parquet"))
+
+
+def rename_all(path: Path) -> None:
+    for number, each in enumerate(archives(path)):
+        each.rename(each.with_name(f"copy {number}.parquet"))
+
+
+@pytest.mark.parametrize(
+    "harm", [swap_numbers, push_number, push_numbers, rename_newest, rename_all]
+)
 def test_archives_with_other_numbers_get_their_names_back(
     harm: Callable[[Path], None], path: Path
 ) -> None:
