@@ -19,6 +19,7 @@ from compactctl.commands.operations.periods import (
     Period,
     PeriodStart,
     Reached,
+    operation_of_line,
     state_after,
     state_before,
 )
@@ -34,7 +35,7 @@ from compactctl.errors import (
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.archive.displaced import displaced_files, displaced_state
+from compactctl.store.archive.displaced import displaced_files, displaced_state, lines_written_late
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -44,7 +45,13 @@ from compactctl.store.archive.growth import (
 )
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
-from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
+from compactctl.store.files.content import (
+    ChunksAndTail,
+    canonical_suffix,
+    ends_mid_line,
+    last_byte_and_rest,
+    suffix_after,
+)
 from compactctl.store.files.source import STANDARD_STREAM, Source, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
@@ -117,6 +124,21 @@ class OperationHistory:
     def warnings(self) -> tuple[str, ...]:
         """Problems with the archives that do not prevent their use."""
         return self.archive.warnings if self.archive else ()
+
+    @property
+    def written_late(self) -> tuple[bytes, ...]:
+        """The lines that a program wrote to the old file after it was replaced.
+
+        Raises ArchiveError as ``lines_written_late`` does.
+        """
+        if self.archive is None or self.current is None:
+            return ()
+        end, suffix = last_byte_and_rest(self.lines, self.current.after.n_bytes)
+        carry = canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
+        late = lines_written_late(
+            self.archive.folder, self.current, suffix_after(carry, is_mid_line=False)
+        )
+        return tuple(line for line in late if operation_of_line(line) is None)
 
     @cached_property
     def steps(self) -> tuple[OperationStep, ...]:

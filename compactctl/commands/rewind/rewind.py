@@ -45,12 +45,10 @@ from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.files.content import (
     Content,
     canonical_suffix,
     ends_mid_line,
-    last_byte_and_rest,
     suffix_after,
 )
 from compactctl.store.files.filesystem import FileSystem
@@ -86,13 +84,13 @@ def rewind(options: RewindOptions) -> RewindResult:
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
-    """Return the history; only that inside the transcript if its state is in no archive."""
+    """Return the history; if the state is in no archive, that inside the transcript alone."""
     history = history_of(source, options.input.path, folder=options.archive)
     try:
         _ = history.current
     except ChangedError:
         inside = OperationHistory(None, source.lines, options.input.path)
-        if not inside.steps:
+        if {step.id for step in inside.steps} <= {step.id for step in history.archived}:
             raise
         return inside
     return history
@@ -119,7 +117,12 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     newest = history.archived[-1]
     archived = OperationHistory(history.archive, tuple(newest.before()), history.where)
     is_named = options.to or options.all
-    chain = _chain_wanted(options, archived) if is_named else archived.chain_before(compactions[-1])
+    try:
+        chain = (
+            _chain_wanted(options, archived) if is_named else archived.chain_before(compactions[-1])
+        )
+    except UsageError:
+        raise error from None
     target = _reached(options, archived, chain)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
     return _finish(options, source, archived, target, 0, note)
@@ -138,20 +141,14 @@ def _check_never_compacted(options: RewindOptions, source: Source) -> None:
 
 def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
     """Add what a program wrote to the old file after it was replaced; also return its size."""
-    archive, current = history.archive, history.current
-    if archive is None or current is None:
-        return history, 0
-    end, suffix = last_byte_and_rest(history.lines, current.after.n_bytes)
-    carry = canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
-    late = b"".join(
-        lines_written_late(archive.folder, current, suffix_after(carry, is_mid_line=False))
-    )
+    late = b"".join(history.written_late)
     if not late:
         return history, 0
     more = suffix_after(
         canonical_suffix(late, is_mid_line=False), is_mid_line=ends_mid_line(history.data)
     )
-    return OperationHistory(archive, split_lines(history.data + more), history.where), len(late)
+    lines = split_lines(history.data + more)
+    return OperationHistory(history.archive, lines, history.where), len(late)
 
 
 def _check_options(options: RewindOptions) -> None:

@@ -32,7 +32,6 @@ from compactctl.errors import (
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.store.archive.contents import FolderContents, read_contents
-from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -268,11 +267,8 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
 
 
 def _late(history: OperationHistory) -> Iterator[Finding]:
-    archive, current = history.archive, history.current
-    if archive is None or current is None:
-        return
     try:
-        lines = lines_written_late(archive.folder, current, history.data[current.after.n_bytes :])
+        lines = history.written_late
     except CompactctlError as error:
         yield Finding(severity="unknown", text=str(error))
         return

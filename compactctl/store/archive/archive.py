@@ -53,8 +53,14 @@ class Archive:
 
     @cached_property
     def readable(self) -> tuple[tuple[ArchiveFile, Operation], ...]:
-        """The archives whose operation can be read, oldest first."""
-        return tuple((file, item) for file, item in self._results if isinstance(item, Operation))
+        """The archives whose operation can be read, oldest first.
+
+        ArchiveError or IntegrityError if there are archives, but none can be read.
+        """
+        readable = [(file, item) for file, item in self._results if isinstance(item, Operation)]
+        if self.damaged and not readable:
+            raise self.damaged[0]
+        return tuple(readable)
 
     @property
     def damaged(self) -> tuple[CompactctlError, ...]:
@@ -76,12 +82,7 @@ class Archive:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """The operations, oldest first, of all archives that can be read.
-
-        ArchiveError or IntegrityError if there are archives, but none can be read.
-        """
-        if self.damaged and not self.readable:
-            raise self.damaged[0]
+        """The operations of the readable archives, oldest first."""
         return tuple(operation for _, operation in self.readable)
 
     @property
