@@ -5,6 +5,7 @@ The gate tries the calls around the move that makes the new session; COMPACTCTL_
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -51,6 +52,12 @@ def new_sessions(home: Home, session: Path) -> list[Path]:
     return [path for path in found if path not in (session, below / "session_index.jsonl")]
 
 
+def files(home: Home) -> Counter[str]:
+    """Return how many files of each kind the client has; a kill may leave an archive."""
+    found = (path for path in home.root.rglob("*") if path.is_file() and ".local" not in path.parts)
+    return Counter(path.suffix or path.name for path in found)
+
+
 def whole(home: Home, session: Path, before: bytes, ask: Ask) -> None:
     """Check that the session is untouched, and that each new one can be taken back."""
     assert session.read_bytes() == before
@@ -68,8 +75,13 @@ def test_killed_at_any_call(home_at: HomeAt, ask: Ask, client: str) -> None:
         with disk(Killing(point)):
             assert killed(partial(quietly, ["compact", str(session), *SMALL]))
         whole(home, session, before, ask)
-        assert ask("compact", session, *SMALL).code == 0
+        published = new_sessions(home, session)
+        outcome = ask("compact", session, *SMALL)
+        assert outcome.code == 0
+        assert ("already compacted as" in outcome.err) == bool(published)
         whole(home, session, before, ask)
+        assert len(new_sessions(home, session)) == 1
+        assert files(home) == files(counted)
         assert drafts(home.root) == []
 
 

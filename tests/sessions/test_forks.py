@@ -155,7 +155,7 @@ def test_it_ends_with_the_command_that_goes_on(
     result = forked(ask, path)
     expected = command.format(id_of(Path(result["output"])))
     assert result["continueWith"] == expected
-    shown = ask("compact", path, *SMALL).err.splitlines()
+    shown = ask("compact", path, *SMALL, "--force").err.splitlines()
     assert shown[-1].startswith(f"continue  {command.partition('{')[0]}")
     assert any(line == f"session   {SAID.id} (not changed)" for line in shown)
     in_place = forked(ask, path, "--in-place")
@@ -422,7 +422,7 @@ def test_sessions_made_of_one_session_have_titles_of_their_own(
     if client == "pi":
         pytest.skip("pi's sessions have no title of their own")
     WRITERS[client](home)
-    own = [id_of(Path(forked(ask, SAID.id)["output"])) for _ in range(3)]
+    own = [id_of(Path(forked(ask, SAID.id, "--force")["output"])) for _ in range(3)]
     listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
     assert [listed[each]["title"] for each in own] == [
         "Tide windows (compacted)",

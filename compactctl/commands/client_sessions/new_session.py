@@ -148,6 +148,19 @@ def register_session(fork: Fork) -> tuple[str, ...]:
     return tuple(warnings)
 
 
+def complete_session(fork: Fork, copy: Session) -> None:
+    """Write those of the other files of ``copy`` that are missing, as those of another ``fork``."""
+    renamed = (
+        (
+            Path(str(path).replace(fork.id, copy.id)),
+            data.replace(fork.id.encode(), copy.id.encode()),
+        )
+        for path, data in fork.extra_files
+    )
+    missing = tuple((path, data) for path, data in renamed if not path.exists())
+    register_session(replace(fork, extra_files=missing, index_entry=None))
+
+
 def command_to_continue(path: str, fork: Fork | None, *, model: str = "") -> str | None:
     """Return the shell command that resumes the session at ``path``, or its fork.
 

@@ -27,6 +27,7 @@ from compactctl.commands.compact.draft import (
     Draft,
     archive_hint,
     deposit_of,
+    identity_of,
     new_file,
     operation_id,
 )
@@ -76,7 +77,8 @@ def compact(options: CompactOptions) -> CompactResult:
     """Compact a transcript. Raises CompactctlError subclasses; no partial output remains.
 
     A dry run rejects an output path as the run would, except the default one in a client's store.
-    If nothing can be appended to a session, a new session is written instead.
+    If nothing can be appended to a session, a new session is written instead. A new session that
+    was written before, such as by a killed run, is not written twice unless forced.
     """
     try:
         prepared, note = _prepared(options)
@@ -115,7 +117,7 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
     if read.undone or find_damage(read.file.transcript) is not None:
         return prepare(options).result
     draft = draft_compaction(options, read)
-    operation = operation_id(draft) if draft.run.applied.edits else None
+    operation = operation_id(identity_of(draft)) if draft.run.applied.edits else None
     return compact_result(draft, read.file.source.digest, operation)
 
 
@@ -308,7 +310,8 @@ def _restated(
 def _laid_out(draft: Draft) -> Prepared:
     """Lay out the new file; without edits it is the old one."""
     read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
-    operation = operation_id(draft) if applied.edits else None
+    identity = identity_of(draft) if applied.edits else ""
+    operation = operation_id(identity) if identity else None
     expected: tuple[ExpectedMessage, ...] = ()
     deposits = [] if read.undo_deposit is None else [read.undo_deposit]
     if operation is not None:
@@ -324,6 +327,7 @@ def _laid_out(draft: Draft) -> Prepared:
         content=content,
         expected=expected,
         deposits=tuple(deposits),
+        identity=identity,
         undo_option=undo_option(read.appended_to, closed=draft.options.output.closed)
         if read.appended_to
         else "",

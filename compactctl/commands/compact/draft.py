@@ -107,12 +107,17 @@ class Draft:
         return present | format_field(file.format.name)
 
 
-def operation_id(draft: Draft) -> OperationId:
-    """Return the id of the operation: a hash of its content.
+def operation_id(identity: str) -> OperationId:
+    """Return the id of an operation: a hash of its ``identity``."""
+    return OperationId(hashlib.sha256(identity.encode()).hexdigest()[:12])
 
-    The parent, counter, details and time are not hashed, and neither is the state after, which
-    follows from the rest. So a repeated compaction has the same id, and ``deposit`` reuses the
-    newest archive if its id and both states match; it keeps the time and counts of the first run.
+
+def identity_of(draft: Draft) -> str:
+    """Return what makes the operation the one it is, as text.
+
+    Without the parent, counter, details and time, and without the state after, which follows from
+    the rest. So a repeated compaction has the same id, and ``deposit`` reuses the newest archive if
+    its id and both states match; it keeps the time and counts of the first run.
     """
     file, output = draft.input.file, draft.options.output
     content = {
@@ -126,8 +131,7 @@ def operation_id(draft: Draft) -> OperationId:
         "own": draft.operation_metadata,
         "restated": draft.restated.tokens if draft.restated else None,
     }
-    text = json.dumps(content, sort_keys=True)
-    return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
+    return json.dumps(content, sort_keys=True)
 
 
 def new_file(draft: Draft, operation: OperationId) -> NewFile:

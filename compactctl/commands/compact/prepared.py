@@ -2,21 +2,28 @@
 
 from dataclasses import dataclass, replace
 
+from compactctl.commands.client_sessions.new_session import complete_session
 from compactctl.commands.client_sessions.write import (
     Destination,
+    OutputOptions,
+    Written,
     append_to,
     earlier_deposits,
     write,
 )
+from compactctl.commands.compact.copies import is_copied, sessions_beside
+from compactctl.commands.compact.draft import operation_id
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
+from compactctl.sessions.fork import Fork
+from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
-from compactctl.store.files.source import STANDARD_STREAM, Source
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of
 from compactctl.store.publish.publish import resolve_output
 
 
@@ -31,6 +38,7 @@ class Prepared:
         format: its format.
         content: the new file; if nothing changed, the old one.
         expected: the messages that the new file must hold; () if it is the old one.
+        identity: the text whose hash is the id of the operation, "" if nothing changed.
         deposits: the archives to write: of the client's compactions undone first, of the operation.
         undo_option: the option that undoing it takes, or "".
     """
@@ -41,6 +49,7 @@ class Prepared:
     format: Format
     content: Content
     expected: tuple[ExpectedMessage, ...] = ()
+    identity: str = ""
     deposits: tuple[ArchiveDraft, ...] = ()
     undo_option: str = ""
 
@@ -54,6 +63,9 @@ class Prepared:
         output = self.result.options.output
         if self._is_idle:
             return self.result
+        earlier = None if output.force else self._earlier()
+        if earlier is not None:
+            return replace(self.result, earlier=earlier)
         if output.path == STANDARD_STREAM:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.chunks, warnings=warnings)
@@ -86,6 +98,41 @@ class Prepared:
     def _is_idle(self) -> bool:
         """Whether there is nothing to write: no change, and no output named."""
         return self.result.options.output.path is None and not self.deposits
+
+    def _earlier(self) -> Written | None:
+        """Return the new session that this compaction wrote before, if it is as it was then."""
+        fork, path = self.result.options.output.fork, self.source.path
+        if (
+            fork is None
+            or path is None
+            or self.source.identity is None
+            or not self.identity
+            or self.result.undone
+        ):
+            return None
+        since = self.source.identity.mtime_ns / 1e9
+        for session, copy, history in sessions_beside(str(path), self.source.limits, since=since):
+            step = history.archived[-1] if history.archived else None
+            if step is None or digest_of(history.lines) != step.operation.after:
+                continue
+            identity = self.identity
+            for old, new in (
+                (self.result.before.sha256, step.operation.before.sha256),
+                (fork.path.name, copy.entry.path.name),
+                (fork.id, copy.id),
+            ):
+                identity = identity.replace(old, new)
+            if step.id == operation_id(identity) and is_copied(step, self.source, copy, session):
+                return self._written_before(copy, fork)
+        return None
+
+    def _written_before(self, copy: Session, fork: Fork) -> Written:
+        """Write the other files of the session if the earlier run was killed before it did."""
+        complete_session(fork, copy)
+        place = replace(self._place, path=str(copy.entry.path), output=OutputOptions())
+        return Written(
+            output=str(copy.entry.path), forked_to=copy.id, continue_with=place.continue_with
+        )
 
     @property
     def _place(self) -> Destination:

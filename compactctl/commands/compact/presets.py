@@ -1,31 +1,23 @@
 """Compactions with a fixed recipe: hiding a range of messages, and freeing up a full session."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compactctl.commands.archives import find_archives
 from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.copies import is_copied, sessions_beside
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.commands.reading.transcript import is_in_database
-from compactctl.errors import CompactctlError, UsageError
+from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.operation import Digest
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
-from compactctl.store.client_folders import UserEnvironment, this_machine
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.source import Source, open_input
+from compactctl.store.files.source import open_input
 
 _BETWEEN = ".."
-# A new session has its own id in each line, of about the same length, and a title behind them.
-_MORE_LINES, _MORE_BYTES = 3, 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,52 +118,13 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
 
     None if there is none, or if ``path`` is not a session stored as a file.
     """
-    machine = this_machine()
-    session = None if is_in_database(path) else session_at(Path(path), machine)
-    if session is None:
+    if is_in_database(path):
         return None
     source = open_input(path, limits)
-    return next(_made_of(session, source, machine, limits), None)
-
-
-def _made_of(
-    session: Session, source: Source, machine: UserEnvironment, limits: ReadLimits
-) -> Iterator[Session]:
-    for archive in find_archives(machine, FolderScanner()):
-        try:
-            candidate = session_at(archive.session, machine)
-            if (
-                candidate is None
-                or candidate.entry.client != session.entry.client
-                or candidate.id == session.id
-            ):
-                continue
-            history = history_of(open_input(str(archive.session), limits), str(archive.session))
-            if _begins_as(history, source, candidate.id.encode(), session.id.encode()):
-                yield candidate
-        except CompactctlError:
-            continue
-
-
-def _begins_as(history: OperationHistory, source: Source, new: bytes, old: bytes) -> bool:
-    """Return whether a history starts as ``source`` under a new id, and is compacted."""
-    if not history.archived or not _may_be(history.archived[0].operation.before, source.digest):
-        return False
-    state = [line.replace(new, old) for line in history.archived[0].before()]
-    return _is_same(state, source.lines) and bool(history.chain)
-
-
-def _may_be(before: Digest, source: Digest) -> bool:
-    more_lines = before.n_lines - source.n_lines
-    more_bytes = abs(before.n_bytes - source.n_bytes)
-    return 0 <= more_lines <= _MORE_LINES and more_bytes <= _MORE_BYTES
-
-
-def _is_same(state: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """Compare lines, except the first of several: it may name the session that was copied.
-
-    Line ends are ignored: an unterminated last line got one when lines were appended to it.
-    """
-    first = len(lines) > 1
-    pairs = zip(state[first:], lines[first:], strict=False)
-    return all(line.removesuffix(b"\n") == original.removesuffix(b"\n") for line, original in pairs)
+    copies = (
+        copy
+        for session, copy, history in sessions_beside(path, limits)
+        if history.archived and history.chain
+        if is_copied(history.archived[0], source, copy, session)
+    )
+    return next(copies, None)

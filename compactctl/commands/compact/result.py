@@ -97,6 +97,7 @@ class CompactResult:
         opaque: content that was copied without being understood.
         requested: the parts that options ask for.
         written: what was written to disk, None if nothing was.
+        earlier: the new session that the same compaction wrote before, so that it wrote none now.
         data: the new transcript in chunks, if it goes to standard output.
         warnings: what the user should know.
     """
@@ -113,6 +114,7 @@ class CompactResult:
     opaque: tuple[Opaque, ...] = ()
     requested: Requested = field(default_factory=Requested)
     written: Written | None = None
+    earlier: Written | None = None
     data: Iterable[bytes] | None = None
     warnings: tuple[str, ...] = ()
 

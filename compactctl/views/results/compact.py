@@ -106,12 +106,13 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "before": encoded(result.before),
         "after": encoded(result.change.after),
         "operation": result.change.operation,
-        **written_fields(written),
+        **written_fields(written or result.earlier),
         "archivedOut": result.options.archived_out if written else None,
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
         "forkedTo": written.forked_to if written else None,
+        "earlier": result.earlier.forked_to if result.earlier else None,
         "notUnderstood": encoded(result.opaque),
         "warnings": encoded(result.warnings),
     }
@@ -138,6 +139,10 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
         yield from _dry_run_lines(result)
     if result.written is not None:
         yield from _output_lines(result, result.written)
+    if result.earlier is not None:
+        name = line_text(result.earlier.forked_to or "")
+        yield f"already compacted as {name}: no other session was written; --force writes one"
+        yield from resume_lines(result.earlier.continue_with)
 
 
 def _dry_run_lines(result: CompactResult) -> Iterator[str]:
