@@ -4,13 +4,18 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.asking import Ask
+from cli.faults.old_or_new import points, quietly
+from cli.faults.writing import disk, drafts
+from forked import killed
 from sessions.homes import Home
 from sessions.long_sessions import everything_below, forked, opencode
+from store.faults import Killing, Watched
 
 IDS = {"message": ("id", "sessionID"), "part": ("id", "messageID", "sessionID")}
 
@@ -196,3 +201,22 @@ def test_one_group_is_restored_in_a_new_session(home: Home, ask: Ask) -> None:
     assert texts[-1] == "And now?"
     assert len(set(texts) - set(small)) > 1
     assert rewound(ask, imported(home, made), "--check")["undone"] == []
+
+
+def test_killed_at_any_call_it_leaves_whole_documents(home: Home, ask: Ask) -> None:
+    first = opencode(home)
+    whole = texts_of(ask, first)
+    made = Path(forked(ask, first)["output"])
+    own = imported(home, made)
+    before = database_of(home).read_bytes()
+    watched = Watched()
+    with disk(watched):
+        rewound(ask, own)
+    for point in points(watched.log):
+        with disk(Killing(point)):
+            assert killed(partial(quietly, ["rewind", own]))
+        for document in made.parent.glob("ses_*.json"):
+            assert document == made or texts_of(ask, document) == whole
+    rewound(ask, own)
+    assert drafts(home.root) == []
+    assert database_of(home).read_bytes() == before
