@@ -1,7 +1,7 @@
 """After each step of a history a client sends what ``view`` shows, to the first state and on."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 from clients.asking import compactctl, typed, viewed
 from clients.desk import Sent
 from clients.running import Led
+from clients.stub import Answer
 
 FEW, MANY = (
     ("--stages", "dedup,prune", "--prune-protect-tokens", "500",
@@ -74,7 +75,7 @@ def answered(*prompts: str) -> Iterator[Sent]:
     yield from (typed(said) for prompt in prompts for said in (prompt, "Understood."))
 
 
-def differences(found: Sequence[Sent], expected: Sequence[Sent]) -> Sequence[tuple[object, ...]]:
+def differences(found: Iterable[Sent], expected: Iterable[Sent]) -> Sequence[tuple[object, ...]]:
     """Return the first pieces that are not the same."""
     pairs = zip_longest(found, expected)
     return [pair for pair in pairs if pair[0] != pair[1]][:2]
@@ -107,3 +108,22 @@ def test_each_step_is_sent_as_it_is_shown(led: Led, layout: str) -> None:
     tale.do("rewind", "--all", *undo)
     assert differences(tale.shown(), [*whole, *answered("One?", "Two?", "Three?", "Four?")]) == []
     tale.say("Five?")
+
+
+def test_what_its_client_compacted_is_whole_again_in_a_new_session(led: Led) -> None:
+    if led.client.name == "cline":
+        pytest.skip("what cline does for an editor it does not compact")
+    tale = Tale(led=led, session=led.session)
+    whole = tale.shown()
+    # Gemini CLI knows its summaries by what they begin with.
+    summary = Answer(text="In short:\n<state_snapshot>All was about the tide.</state_snapshot>")
+    led.desk.model.expect(usual=summary)
+    led.client.say(led.desk, "One?", session=led.client.id_of(led.session), limit=led.full // 2)
+    led.say("Two?", led.session, limit=None)
+    if not any("In short:" in text for _, _, text in tale.shown()):
+        pytest.skip(f"{led.client.name} leaves messages out without a summary")
+    tale.do("rewind", "--client")
+    shown = tale.shown()
+    assert differences(shown[: len(whole)], whole) == []
+    assert differences(shown[-2:], answered("Two?")) == []
+    tale.say("Three?")

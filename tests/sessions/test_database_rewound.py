@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ def test_the_originals_and_what_was_said_since_are_a_new_session(home: Home, ask
     made = Path(result["output"])
     new = made.stem
     assert result["forkedFrom"] == own != new
+    assert result["after"]["sha256"] == sha256(made.read_bytes()).hexdigest()
     assert made.parent == home.root / ".local" / "state" / "compactctl" / "opencode"
     assert result["continueWith"] == (
         f"cd '/home/dev/quay side' && opencode import {made} && opencode -s {new}"

@@ -345,6 +345,7 @@ def _write_session(
     )
     return replace(
         result,
+        change=replace(result.change, after=after.digest),
         written=written,
         redo_options=_redo_options(history),
         warnings=(*result.warnings, *written.warnings),
