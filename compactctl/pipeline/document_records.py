@@ -55,6 +55,11 @@ def record_digest(text: str) -> str:
     return hashlib.sha256(spelled.encode()).hexdigest()[:_N_DIGITS]
 
 
+def fingerprint(digests: Sequence[str]) -> str:
+    """Return one digest of several records."""
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
 def with_records(document: bytes, path: tuple[str, ...], texts: Sequence[str]) -> bytes:
     """Add records to the end of the array at ``path``, which must not be empty.
 

@@ -9,8 +9,8 @@ from compactctl.model.message import GroupId, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits
-from compactctl.pipeline.quoted_json import escape
-from compactctl.pipeline.record_splice import with_added_fields
+from compactctl.pipeline.quoted_json import escape, unescape
+from compactctl.pipeline.record_splice import with_added_fields, without_fields
 from compactctl.pipeline.spans import find_array, find_record, replace_elements, splice
 
 
@@ -118,7 +118,7 @@ class _GroupRemover:
         tags = tag_fields(_parent_tags(message.tags))
         for field, group in tags.items():
             if group in self.groups:
-                text = _without_last(text, escape(f',"{field}":"{group}"', depth))
+                text = _without_tag(text, field, group, depth)
                 if field == "editParent":
                     inherited = self.inherited.get(message.id, {})
                     new = {n: g for n, g in inherited.items() if tags.get(n) != g}
@@ -139,9 +139,13 @@ def _remaining_parents(tags: Tags, groups: Collection[str]) -> dict[str, str]:
     return {name: g for name, g in tag_fields(_parent_tags(tags)).items() if g not in groups}
 
 
-def _without_last(text: str, field: str) -> str:
-    pos = text.rfind(field)
-    return text if pos < 0 else text[:pos] + text[pos + len(field) :]
+def _without_tag(text: str, field: str, group: str, depth: int) -> str:
+    """Remove a tag as it was written, or as a client spelled it since."""
+    tag = escape(f',"{field}":"{group}"', depth)
+    pos = text.rfind(tag)
+    if pos >= 0:
+        return text[:pos] + text[pos + len(tag) :]
+    return escape(without_fields(unescape(text, depth), (field,)), depth)
 
 
 def hide_exposed_originals(transcript: Transcript, edits: NetEdits, *, tags: bool) -> NetEdits:

@@ -4,16 +4,18 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from compactctl.commands.reading.transcript import parse, split
-from compactctl.errors import NotUnderstoodError
+from compactctl.errors import ChangedError, NotUnderstoodError
 from compactctl.formats.records.decode import decode
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
 from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.document_records import array_path, fingerprint, read_records
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
@@ -31,7 +33,8 @@ _MAX_DEPTH = 3
 class InlineOperation:
     """A compaction inside a transcript: its position in the sequence, and the groups it made.
 
-    ``n_bytes`` and ``sha256`` describe the state before it; ``line`` is the first line it wrote.
+    ``n_bytes`` and ``sha256`` describe the state before it, ``n_records`` and ``records_sha256``
+    the records of a document; ``line`` is the first line it wrote.
     ``parent`` is the compaction in effect before, None if the record does not name it.
     """
 
@@ -42,6 +45,8 @@ class InlineOperation:
     sha256: str
     line: int
     parent: OperationId | None = None
+    n_records: int = 0
+    records_sha256: str = ""
 
 
 def inline_operations(
@@ -76,15 +81,22 @@ def operations_inside(
 
     The format may be "" if there are none.
     """
-    if not any(map(may_hold_operation, lines)):
+    if not may_hold_operation(lines):
         return (), ""
     lines, chosen_format = split(lines, where, format_name)
     return inline_operations(lines, parse(lines, chosen_format)), chosen_format.name
 
 
-def may_hold_operation(line: bytes) -> bool:
-    """Return whether a line may belong to an inline compaction; cheap, but may be wrong."""
-    return may_name_operation(line) and _SEQUENCE_KEY.search(line) is not None
+def may_hold_operation(lines: Iterable[bytes]) -> bool:
+    """Return whether lines may hold an inline compaction; cheap, but may be wrong."""
+    rest = iter(lines)
+    first = next(rest, b"")
+    if first.strip() in (b"[", b"{"):
+        # A record of a document over several lines may be on several lines, too.
+        pieces: Iterable[bytes] = (b"".join((first, *rest)),)
+    else:
+        pieces = chain((first,), rest)
+    return any(may_name_operation(piece) and _SEQUENCE_KEY.search(piece) for piece in pieces)
 
 
 def may_name_operation(data: bytes) -> bool:
@@ -121,7 +133,10 @@ def inline_fields(
     """Return the metadata for each record of the next inline operation."""
     earlier = inline_operations(lines, transcript)
     sequence = earlier[-1].seq + 1 if earlier else 1
-    return _state_fields(sequence, parent, before.n_bytes, before.sha256)
+    records = read_records(lines, array_path(lines, transcript))
+    digests = records.digests if records else ()
+    fields = {"records": len(digests), "recordsSha256": fingerprint(digests)} if digests else {}
+    return {**fields, **_state_fields(sequence, parent, before.n_bytes, before.sha256)}
 
 
 def without_group(
@@ -134,7 +149,8 @@ def without_group(
     """Remove one group; return the transcript and the new ids of the operations that remain.
 
     ``operations`` are those inside it, oldest first, from the one that made the group. Each of the
-    others gets a new id, and records the state before it without the group.
+    others gets a new id, and records the state before it without the group. Raises ChangedError if
+    a client wrote the file anew since.
 
         operations A (groups a1, a2) and B, removing a1:  A' (a2, same state before), B' (new hash)
     """
@@ -146,6 +162,11 @@ def without_group(
     for index, operation in enumerate(operations):
         later = {name for remaining in operations[index:] for name in remaining.groups}
         recorded = b"".join(remove_groups(lines, transcript, later))
+        if hashlib.sha256(recorded[: operation.n_bytes]).hexdigest() != operation.sha256:
+            raise ChangedError(
+                f"{where}: group {group} cannot be restored alone: the file was written anew "
+                "since; undo the whole compaction"
+            )
         before = b"".join(remove_groups(restored, parse(restored, chosen_format), later))
         before = before[: len(before) - (len(recorded) - operation.n_bytes)]
         if set(operation.groups) == {group}:
@@ -218,6 +239,8 @@ def _operation_of(
         groups=tuple(groups),
         n_bytes=_positive_or_zero(metadata.get("bytes")),
         sha256=str(metadata.get("sha256", "")),
+        n_records=_positive_or_zero(metadata.get("records")),
+        records_sha256=str(metadata.get("recordsSha256", "")),
         line=min(message.line for message, _ in records),
         parent=OperationId(parent)
         if isinstance(parent, str) and ID_PATTERN.fullmatch(parent)

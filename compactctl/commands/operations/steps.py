@@ -1,9 +1,10 @@
 """An operation in the history of a transcript, whether its originals are archived or inline."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 from compactctl.commands.operations.inline import InlineOperation
 from compactctl.commands.reading.transcript import parse, split
@@ -14,6 +15,12 @@ from compactctl.model.operation import (
     DocumentRecords,
     Operation,
     OperationId,
+)
+from compactctl.pipeline.document_records import (
+    array_path,
+    fingerprint,
+    first_records,
+    read_records,
 )
 from compactctl.pipeline.inline import lines_without_groups
 from compactctl.store.archive.archive import Archive
@@ -117,7 +124,6 @@ class InlineStep:
     is_rewind: bool = False
     is_appended: bool = False
     undoes_client: bool = False
-    records: None = None
 
     @property
     def id(self) -> OperationId:
@@ -137,13 +143,12 @@ class InlineStep:
     @property
     def after(self) -> Digest:
         """The digest of the state after it; IntegrityError when its originals were edited."""
-        appended = b"".join(row.raw for row in self._lines)[self.operation.n_bytes :]
-        state = self.read_state()
-        size = len(state) - len(appended)
-        # The line end that a compaction adds to the last line is part of its outcome.
-        if appended.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
-            size += 1
-        return digest_of(state[:size])
+        return digest_of(self._undone.outcome)
+
+    @property
+    def records(self) -> DocumentRecords | None:
+        """The records of the state after it, if that is a document."""
+        return read_records((self._undone.outcome,), self._undone.path)
 
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it; raises IntegrityError first if any was edited."""
@@ -151,33 +156,90 @@ class InlineStep:
 
     def rows(self) -> Iterator[ArchivedLine]:
         """Yield the lines of the state before it with their fates."""
-        remaining = self.operation.n_bytes
-        for row in self._lines:
-            if remaining <= 0:
-                return
-            yield replace(row, raw=row.raw[:remaining])
-            remaining -= len(row.raw)
+        return iter(self._undone.rows)
 
     @cached_property
-    def _lines(self) -> tuple[ArchivedLine, ...]:
-        """The lines of the state before it, followed by those appended since."""
-        lines, chosen = split(split_lines(self.read_state()), self.where, self.format or None)
-        restored = lines_without_groups(lines, parse(lines, chosen), self.operation.groups)
-        archived = tuple(
+    def _undone(self) -> "_Undone":
+        state = self.read_state()
+        lines, chosen = split(split_lines(state), self.where, self.format or None)
+        transcript = parse(lines, chosen)
+        restored = lines_without_groups(lines, transcript, self.operation.groups)
+        rows = tuple(
             ArchivedLine(
                 raw=raw, fate="kept" if raw == lines[index] else "replaced", after_line=index
             )
             for index, raw in enumerate(restored)
             if raw is not None
         )
-        data = b"".join(line.raw for line in archived)[: self.operation.n_bytes]
-        if hashlib.sha256(data).hexdigest() != self.operation.sha256:
+        path = array_path(lines, transcript)
+        undone = _undo_lines(self.operation, state, rows, path)
+        undone = undone or _undo_records(self.operation, state, rows, path)
+        if undone is None:
             raise IntegrityError(
                 f"{self.where}: undoing operation {self.id} does not restore the recorded bytes; "
                 "the file was edited since; restore it from a backup, or undo its groups one by "
                 "one"
             )
-        return archived
+        return undone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Undone:
+    """The rows of the state before an inline step, and its outcome without what was added since.
+
+    ``path`` leads to the records of a document.
+    """
+
+    rows: tuple[ArchivedLine, ...]
+    outcome: bytes
+    path: tuple[str, ...] | None
+
+
+def _undo_lines(
+    operation: InlineOperation,
+    state: bytes,
+    rows: Sequence[ArchivedLine],
+    path: tuple[str, ...] | None,
+) -> _Undone | None:
+    """Return what undoing leads to if ``rows`` begin with the recorded bytes, else None."""
+    data = b"".join(row.raw for row in rows)
+    before, appended = data[: operation.n_bytes], data[operation.n_bytes :]
+    if hashlib.sha256(before).hexdigest() != operation.sha256:
+        return None
+    size = len(state) - len(appended)
+    # The line end that a compaction adds to the last line is part of its outcome.
+    if appended.startswith(b"\n") and ends_mid_line(before):
+        size += 1
+    ends = accumulate(len(row.raw) for row in rows)
+    cut = (
+        replace(row, raw=row.raw[: len(row.raw) - max(0, end - operation.n_bytes)])
+        for row, end in zip(rows, ends, strict=True)
+        if end - len(row.raw) < operation.n_bytes
+    )
+    return _Undone(rows=tuple(cut), outcome=state[:size], path=path)
+
+
+def _undo_records(
+    operation: InlineOperation,
+    state: bytes,
+    rows: Sequence[ArchivedLine],
+    path: tuple[str, ...] | None,
+) -> _Undone | None:
+    """Return what undoing leads to if a document begins with the recorded records, else None."""
+    before = read_records((row.raw for row in rows), path)
+    after = read_records((state,), path)
+    count = operation.n_records
+    if path is None or before is None or after is None or not count:
+        return None
+    if fingerprint(before.digests[:count]) != operation.records_sha256:
+        return None
+    n_added = len(before.digests) - count
+    document = first_records(b"".join(row.raw for row in rows), path, count)
+    return _Undone(
+        rows=(ArchivedLine(raw=document, fate="replaced", after_line=0),),
+        outcome=first_records(state, path, len(after.digests) - n_added),
+        path=path,
+    )
 
 
 OperationStep = ArchivedStep | InlineStep

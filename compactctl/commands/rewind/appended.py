@@ -25,8 +25,9 @@ from compactctl.store.files.source import Source, split_lines
 
 def leads_over_appended(history: OperationHistory, chain: Sequence[OperationId]) -> bool:
     """Return whether everything undone or redone on the way to ``chain`` was appended."""
+    differing = {*history.in_effect} ^ {*chain}
     appended = {step.id for step in history.steps if step.is_appended}
-    return {*history.in_effect} ^ {*chain} <= appended
+    return differing <= appended if differing else bool(appended)
 
 
 def in_session(

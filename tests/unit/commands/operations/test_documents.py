@@ -96,6 +96,20 @@ def test_one_group_comes_back_under_what_was_said_since(path: Path) -> None:
     assert records(path) == TALK + turn(4)
 
 
+@pytest.mark.parametrize("name", ["same spelling", "one line", "tabs", "sorted keys"])
+def test_originals_inside_a_document_come_back_record_by_record(path: Path, name: str) -> None:
+    out, client = path.with_name("inline.json"), CLIENTS[name]
+    squeeze(path, "prune", output=str(out), layout="inline")
+    go_on(out, client, 4)
+    squeeze(out, "truncate", output=str(out), layout="inline")
+    go_on(out, client, 5)
+    assert verdict(out) == "proven"
+    back(out, output=str(path.with_name("once.json")))
+    assert records(path.with_name("once.json"))[-8:] == turns(4, 5)
+    back(out, all=True)
+    assert records(out) == TALK + turns(4, 5)
+
+
 def test_a_record_that_was_edited_is_named_by_its_number(path: Path) -> None:
     squeeze(path, "prune")
     document = records(path)
