@@ -224,8 +224,8 @@ class OperationHistory:
         return index < len(self.steps) and self.steps[index].id in self._put
 
     def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
-        """Return the records of a state if the transcript is a document, as an archive says."""
-        records = (step.operation.records for step in self.archived)
+        """Return the records of a state if one of the steps left a document."""
+        records = (step.records for step in self.steps)
         path = next((document.path for document in records if document), None)
         return read_records(state, path)
 
