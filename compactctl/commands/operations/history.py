@@ -192,10 +192,13 @@ class OperationHistory:
         return tuple(periods)
 
     def _starts(self, index: int, chain: tuple[OperationId, ...]) -> Iterator[PeriodStart]:
-        """Yield what may have led to the start of the period that ends with a step."""
-        if self.steps and chain == self.chain_before(self.steps[0]):
-            yield PeriodStart(step=None, state=lambda: state_before(self.steps[0]))
+        """Yield what may have led to the start of the period that ends with a step.
+
+        It may be the end of an earlier period: a step in between never took place.
+        """
         for step in self.steps[:index]:
+            if self.chain_before(step) == chain:
+                yield PeriodStart(step=None, state=partial(state_before, step))
             if self.chain_to(step) == chain:
                 yield PeriodStart(step=step, state=partial(state_after, step))
 

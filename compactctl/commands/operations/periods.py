@@ -7,15 +7,17 @@ Every state is in one of them, whatever the layout of the operations around it:
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from compactctl.commands.operations.steps import ArchivedStep, OperationStep
+from compactctl.commands.operations.steps import OperationStep
 from compactctl.errors import ChangedError, CompactctlError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
+from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.growth import Growth, KnownState, find_growth, grown, joined
 from compactctl.store.files.content import ChunksAndTail, Content, canonical_suffix, suffix_after
 from compactctl.store.files.source import split_lines
@@ -23,7 +25,7 @@ from compactctl.store.files.source import split_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodStart:
-    """What may have led to the start of a period: a step, or None for the first state."""
+    """What may have led to the start of a period: a step, or None for the end of another one."""
 
     step: OperationStep | None
     state: Callable[[], KnownState]
@@ -133,9 +135,11 @@ def state_after(step: OperationStep) -> KnownState:
 
 
 def state_before(step: OperationStep) -> KnownState:
-    """Return the state before the first step, which nothing led to."""
-    if isinstance(step, ArchivedStep):
-        return step.archive.outcomes[0]
+    """Return the state before a step; its records only if it can be restored."""
+    path = step.records.path if step.records else None
+    with suppress(CompactctlError):
+        records = None if path is None else read_records(step.before(), path)
+        return KnownState(digest=step.before_digest, records=records)
     return KnownState(digest=step.before_digest)
 
 
