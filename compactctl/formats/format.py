@@ -102,3 +102,13 @@ class NativeAppend(ABC):
         Raises:
             UsageError: appending would lose something.
         """
+
+    @abstractmethod
+    def carry(
+        self, block: Sequence[bytes], grown: Sequence[bytes], operation: str
+    ) -> Iterable[bytes]:
+        """Return the lines of a block that follows lines which the client has just appended.
+
+        ``block`` follows the lines before these. Raises UsageError if they do not only add to what
+        is sent.
+        """

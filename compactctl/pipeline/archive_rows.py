@@ -31,10 +31,10 @@ def archive_rows(
     transcript: Transcript,
     grouped_edits: GroupedEdits,
     tokens: Mapping[MessageId, int],
-) -> Iterator[ArchivedLine]:
+) -> Iterable[ArchivedLine]:
     """Return one row per line, in order.
 
-    The iterator reads ``lines`` as it advances, but not the transcript, which can be freed.
+    Iterators read ``lines`` as they advance, but not the transcript, which can be freed.
 
     Args:
         lines: the lines before the operation.
@@ -53,7 +53,19 @@ def archive_rows(
         _row(index, after, messages, context)
         for index, messages in enumerate(_messages_by_line(transcript.messages, len(lines)))
     ]
-    return (replace(row, raw=raw) for raw, row in zip(lines, rows, strict=True))
+    return _RowsWithLines(lines, rows)
+
+
+class _RowsWithLines:
+    """Rows that read their lines anew for each iteration."""
+
+    def __init__(self, lines: Sequence[bytes], rows: Sequence[ArchivedLine]) -> None:
+        self._lines, self._rows = lines, rows
+
+    def __iter__(self) -> Iterator[ArchivedLine]:
+        """Yield the rows in order."""
+        pairs = zip(self._lines, self._rows, strict=True)
+        return (replace(row, raw=raw) for raw, row in pairs)
 
 
 def _messages_by_line(messages: Iterable[Message], n_lines: int) -> Iterator[Sequence[Message]]:

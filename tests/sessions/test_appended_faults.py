@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from cli.asking import Ask
@@ -12,9 +13,10 @@ from cli.faults.old_or_new import quietly
 from cli.faults.writing import disk, drafts
 from examples import LONG
 from forked import killed
+from sessions.compacting_clients import compacted_by_claude
 from sessions.homes import Home
-from sessions.read_files import PRUNE, goes_on, sent, session
-from store.faults import Failing, Killing, Meddling, Watched, appending
+from sessions.read_files import APPENDED, PRUNE, Appended, goes_on, sent, session
+from store.faults import Failing, Killing, Meddling, Watched
 
 HomeAt = Callable[[str], Home]
 CHANGED, DISK_ERROR = 8, 74
@@ -122,21 +124,67 @@ def test_refused_at_any_call(home_at: HomeAt, ask: Ask) -> None:
         assert ask(*undoing(path), "--check").code == 0
 
 
+@pytest.mark.parametrize("client", APPENDED, ids=lambda client: client.format)
 @pytest.mark.parametrize("moment", ["open_append", "fsync"])
-def test_what_a_client_writes_meanwhile_stays_and_nothing_else(
-    home: Home, ask: Ask, moment: str
+def test_what_is_said_meanwhile_is_carried(
+    home: Home, ask: Ask, client: Appended, moment: str, tmp_path: Path
 ) -> None:
+    path, out = client.session(home), tmp_path / "out.jsonl"
+    before, whole = path.read_bytes(), sent(path)
+    with disk(Meddling(moment, "", partial(client.goes_on, path, "And now?"))):
+        outcome = ask(*compacting(path), *client.insists)
+    assert outcome.code == 0, outcome.err
+    assert path.read_bytes().startswith(before)
+    assert b"\n\n" not in path.read_bytes()
+    *small, newest = sent(path)
+    assert len(small) == len(whole)
+    assert small != whole
+    assert "carried   1 line appended meanwhile" in outcome.err
+    assert ask("verify", path).code == 0
+    assert ask(*undoing(path), "-o", out).code == 0
+    assert out.read_bytes().startswith(before)
+    assert sent(out) == [*whole, newest]
+    assert ask(*undoing(path), *client.insists).code == 0
+    assert sent(path) == [*whole, newest]
+
+
+@pytest.mark.parametrize("client", APPENDED, ids=lambda client: client.format)
+def test_beside_a_busy_client_nothing_is_lost(home: Home, ask: Ask, client: Appended) -> None:
+    path = client.session(home)
+    whole, turns, stopped = sent(path), list[str](), Event()
+
+    def write() -> None:
+        while not stopped.wait(0.02):
+            turns.append(f"Turn {len(turns)}")
+            client.goes_on(path, turns[-1])
+
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        outcome = ask(*compacting(path), "--while-open")
+    finally:
+        stopped.set()
+        writer.join()
+    assert outcome.code == 0, outcome.err
+    assert "carried " in outcome.err
+    assert len(sent(path)) == len(whole) + len(turns)
+    assert sent(path)[: len(whole)] != whole
+    assert ask(*undoing(path), "--while-open").code == 0
+    assert sent(path)[: len(whole)] == whole
+    assert len(sent(path)) == len(whole) + len(turns)
+    assert ask("verify", path).code == 0
+
+
+def test_what_the_client_does_otherwise_is_waited_for(home: Home, ask: Ask) -> None:
     path = session(home)
     before = path.read_bytes()
-    line = b'{"type":"mode","mode":"normal","sessionId":"s"}\n'
-    watched = Meddling(moment, "", appending(path, line))
-    with disk(watched):
+    with disk(Meddling("open_append", "", partial(compacted_by_claude, path))):
         outcome = ask(*compacting(path))
-    assert outcome.code == CHANGED or path.read_bytes().endswith(line)
+    assert outcome.code == CHANGED
+    assert "changed while compactctl was running; nothing was written; try again" in outcome.err
     assert path.read_bytes().startswith(before)
-    assert line in path.read_bytes()
-    assert ask(*undoing(path)).code == 0
-    assert path.read_bytes() == before + line
+    assert ask("log", path, "--json").code == 0
+    assert b"appended" not in path.read_bytes()
 
 
 def test_a_file_that_may_not_be_written_stays_as_it_is(home: Home, ask: Ask) -> None:

@@ -2,25 +2,27 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.periods import operation_of_line
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import ChangedError, IntegrityError, UsageError
 from compactctl.formats.format import NativeAppend, Version
 from compactctl.formats.records.decode import is_wrapped
 from compactctl.formats.registry import MAX_SNIFFED, native_append_of
-from compactctl.model.operation import OperationId
+from compactctl.model.operation import ArchivedLine, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.sessions.registry import session_at, store_named
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.locks import can_detect_writers, has_writer
-from compactctl.store.files.source import digest_of, split_lines
+from compactctl.store.files.source import Source, digest_of, split_lines
 
 
 class CannotAppendError(UsageError):
@@ -167,6 +169,42 @@ def records_to_append(
     if records and whole.source.ends_mid_line:
         records[0] = b"\n" + records[0]
     return tuple(records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarriedBlock:
+    """A ``Carrier`` of records for the session ``source``; ``drafts`` end with their operation's.
+
+    ``rules`` are those of the session's format.
+    """
+
+    source: Source
+    rules: NativeAppend
+    lines: Sequence[bytes]
+    drafts: Sequence[ArchiveDraft]
+
+    def block(self, grown: bytes) -> bytes:
+        """Return the records that follow what the client has appended."""
+        operation = self.drafts[-1].operation.id
+        with suppress(UsageError):
+            if not self.source.ends_mid_line:
+                return b"".join(self.rules.carry(self.lines, split_lines(grown), operation))
+        what = "changed while compactctl was running; nothing was written; try again"
+        raise ChangedError(f"{self.source.path}: {what}")
+
+    def drafts_after(self, grown: bytes, block: bytes) -> Sequence[ArchiveDraft]:
+        """Return the drafts with the lines of the client in the state before the operation."""
+        *earlier, (operation, rows) = self.drafts
+        grown_lines, n_lines = split_lines(grown), self.source.digest.n_lines
+        before = (*self.source.lines, *grown_lines)
+        record = replace(
+            operation, before=digest_of(before), after=digest_of((*before, *split_lines(block)))
+        )
+        more = (
+            ArchivedLine(raw=line, fate="kept", after_line=n_lines + number)
+            for number, line in enumerate(grown_lines)
+        )
+        return [*earlier, ArchiveDraft(record, chain(rows, more))]
 
 
 def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:

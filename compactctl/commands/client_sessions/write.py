@@ -21,7 +21,7 @@ from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source
-from compactctl.store.publish.append import append
+from compactctl.store.publish.append import Carrier, append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish
 
@@ -147,22 +147,18 @@ def append_to(
     source: Source,
     block: bytes,
     deposits: Sequence[ArchiveDraft],
-    *,
-    undo_option: str,
+    carrier: Carrier | None = None,
 ) -> Written:
-    """Append records to a session. Raises as ``append`` does.
-
-    ``undo_option`` is the option that undoing it takes, or "".
-    """
-    warnings = append(FileSystem(), source=source, drafts=deposits, block=block)
+    """Append records to a session; ``undo_option`` remains to be set. Raises as ``append`` does."""
+    appended = append(FileSystem(), source=source, drafts=deposits, block=block, carrier=carrier)
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)),
-        appended_lines=block.lstrip(b"\n").count(b"\n"),
+        appended_lines=appended.block.lstrip(b"\n").count(b"\n"),
+        carried_lines=appended.grown.count(b"\n"),
         undo_name=appended_undo_name(place.target),
-        undo_option=undo_option,
         continue_with=place.continue_with,
-        warnings=warnings,
+        warnings=appended.warnings,
     )
 
 

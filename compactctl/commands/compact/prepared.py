@@ -1,7 +1,9 @@
 """Writes a compaction that is laid out to where it belongs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from compactctl.commands.client_sessions.native import CarriedBlock
 from compactctl.commands.client_sessions.new_session import complete_session
 from compactctl.commands.client_sessions.write import (
     Destination,
@@ -18,12 +20,13 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
+from compactctl.formats.registry import native_append_of
 from compactctl.sessions.fork import Fork
 from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
-from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.publish import resolve_output
 
 
@@ -73,7 +76,9 @@ class Prepared:
         deposits = self._deposits(place)
         if output.layout == "native":
             _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
-            written = append_to(place, self.source, block, deposits, undo_option=self.undo_option)
+            carrier = self._carrier(block, deposits)
+            written = append_to(place, self.source, block, deposits, carrier)
+            written = replace(written, undo_option=self.undo_option)
         else:
             written = write(place, self.source, self.content, deposits)
         warnings = (*self.result.warnings, *written.warnings)
@@ -132,6 +137,14 @@ class Prepared:
         place = replace(self._place, path=str(copy.entry.path), output=OutputOptions())
         return Written(
             output=str(copy.entry.path), forked_to=copy.id, continue_with=place.continue_with
+        )
+
+    def _carrier(self, block: bytes, deposits: Sequence[ArchiveDraft]) -> CarriedBlock | None:
+        rules = native_append_of(self.format.name)
+        if rules is None:
+            return None
+        return CarriedBlock(
+            source=self.source, rules=rules, lines=split_lines(block), drafts=deposits
         )
 
     @property

@@ -286,4 +286,5 @@ def _append_to_session(
     destination = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = last_byte_and_rest(undo.content.chunks, session.source.digest.n_bytes)
     option = undo_option(session, closed=options.output.closed)
-    return append_to(destination, session.source, block, [undo.undo_deposit], undo_option=option)
+    written = append_to(destination, session.source, block, [undo.undo_deposit])
+    return replace(written, undo_option=option)

@@ -361,10 +361,10 @@ def _appended(
 ) -> RewindResult:
     path = result.options.input.path
     place = Destination(path=path, target=Path(path))
-    written = append_to(place, source, block, target.deposits, undo_option=target.undo_option)
+    written = append_to(place, source, block, target.deposits)
     return replace(
         result,
-        written=replace(written, archive=None),
+        written=replace(written, archive=None, undo_option=target.undo_option),
         redo_options=" ".join(filter(None, (_redo_options(history), target.undo_option))),
         warnings=(*result.warnings, *written.warnings),
     )

@@ -29,7 +29,7 @@ from compactctl.model.transcript import Cleared, SessionLines
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
-_LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
+LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 
 
@@ -472,7 +472,7 @@ def _can_be_leaf(node: _ClaudeNode) -> bool:
     """Return whether a conversation can end here; a notice without a parent does not count."""
     is_empty = node.type == "system" or not node.messages
     is_lone_notice = node.parent is None and node.boundary is None and is_empty
-    return node.type in _LEAF_TYPES and not is_lone_notice
+    return node.type in LEAF_TYPES and not is_lone_notice
 
 
 def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:

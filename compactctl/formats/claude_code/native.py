@@ -6,17 +6,17 @@ Versions before 2.1.119 compare timestamps instead, which appended records keep.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from compactctl.errors import UsageError
 from compactctl.formats.claude_code.adapter import build_chain
 from compactctl.formats.claude_code.boundaries import Boundary, boundary_of
-from compactctl.formats.claude_code.chain import ClaudeChain
+from compactctl.formats.claude_code.chain import LEAF_TYPES, ClaudeChain
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.formats.records.json_values import text_or_none
-from compactctl.formats.records.record_versions import RecordVersions, mark_appended
+from compactctl.formats.records.record_versions import RecordVersions, mark_appended, sole_record
 from compactctl.model.tags import APPENDED_BYTES, read_tags
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields, without_fields
@@ -64,6 +64,19 @@ class ClaudeNativeAppend(NativeAppend):
             appended = _block(old, new, parents, new.chain.order[-1], operation)
         _check_will_be_read((*current, *appended), new.chain.included)
         return appended
+
+    def carry(
+        self, block: Sequence[bytes], grown: Sequence[bytes], operation: str
+    ) -> Iterable[bytes]:
+        """Return the block, and after it the newest record of the conversation once more."""
+        newest = None
+        for line in grown:
+            record = sole_record(line)
+            if boundary_of(record) is not None:
+                raise UsageError("was compacted by its client")
+            is_chained = record.get("type") in LEAF_TYPES and record.get("isSidechain") is not True
+            newest = line if is_chained and record.get("uuid") else newest
+        return block if newest is None else [*block, mark_appended(newest, operation)]
 
 
 def _block(

@@ -23,10 +23,14 @@ from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
 from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, read_metadata, tag_fields
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import find_sole_record, find_spans
+from compactctl.pipeline.spans import find_sole_record, find_spans, splice
 
 _UNKNOWN_ITEM = "an item of unknown type"
 _THROUGH_FIELDS = ("through", "occurrence")
+_CONTEXT = "turn_context"
+# Kinds of records that do more than add to what is sent.
+_CHANGES = frozenset({"compacted", "session_meta", "world_state", "thread_rolled_back"})
+_HISTORY_PATH: JsonPath = ("payload", "replacement_history")
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
@@ -64,6 +68,30 @@ class CodexNativeAppend(NativeAppend):
         ]
         stamper = _RecordStamper(current_session, operation)
         return [stamper.stamp(text) for text in records]
+
+    def carry(
+        self, block: Sequence[bytes], grown: Sequence[bytes], operation: str
+    ) -> Iterator[bytes]:
+        """Return the block with the items of these lines in its history, numbered after them."""
+        session = CodexSession(grown)
+        kinds = {_kind(record) for _, record in session.records}
+        if session.transcript.opaque or not _CHANGES.isdisjoint(kinds):
+            raise UsageError("was changed by its client in another way")
+        contexts = [session.text(i) for i, record in session.records if _kind(record) == _CONTEXT]
+        stamper = _RecordStamper(session, operation)
+        for line in block:
+            text, kind = line.decode().rstrip(), _kind(decode(line)[0][0])
+            if kind == "compacted":
+                span = find_spans(text, [_HISTORY_PATH])[_HISTORY_PATH]
+                items = (text[slice(*span)].strip()[1:-1], *session.items)
+                text = splice(text, {span: f"[{','.join(filter(None, items))}]"})
+            yield stamper.stamp(contexts[-1] if contexts and kind == _CONTEXT else text)
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    """Return the type of a record; of an event its own."""
+    kind = str(record.get("type"))
+    return str(record["payload"].get("type")) if kind == "event_msg" else kind
 
 
 class CodexSession:

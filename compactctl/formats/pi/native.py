@@ -6,11 +6,12 @@ and files of version 3; they rewrite files of earlier versions when they load th
 
 from collections.abc import Iterable, Sequence
 
+from compactctl.errors import UsageError
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.record_versions import RecordVersions, mark_appended
+from compactctl.formats.records.record_versions import RecordVersions, mark_appended, sole_record
 from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.record_splice import with_fields
 from compactctl.pipeline.spans import find_sole_record
@@ -45,6 +46,15 @@ class PiNativeAppend(NativeAppend):
         tip = chain.path[0]
         tip_line = changed.pop(tip, desired_session.line(tip))
         return [mark_appended(line, operation) for line in (*changed.values(), tip_line)]
+
+    def carry(
+        self, block: Sequence[bytes], grown: Sequence[bytes], operation: str
+    ) -> Iterable[bytes]:
+        """Return the block, and after it the newest entry once more."""
+        for line in grown:
+            if sole_record(line).get("type") in ("compaction", "branch_summary"):
+                raise UsageError("was compacted by its client")
+        return [*block, mark_appended(grown[-1], operation)]
 
 
 def _with_parent(line: bytes, parent: str) -> bytes:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from compactctl.errors import UsageError
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.model.tags import (
     APPENDED_KEY,
@@ -133,6 +134,14 @@ def mark_appended(line: bytes, operation: str) -> bytes:
     start, end, _ = find_sole_record(text)
     metadata = {**read_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
     return (with_fields(text[start:end], {METADATA_KEY: metadata}) + "\n").encode()
+
+
+def sole_record(line: bytes) -> Mapping[str, Any]:
+    """Return the record on a line; UsageError for a damaged line or another value."""
+    values, damage = decode(line)
+    if damage or len(values) != 1 or not isinstance(values[0], dict):
+        raise UsageError("has a damaged line")
+    return values[0]
 
 
 def _content(line: bytes) -> Mapping[str, Any]:

@@ -1,9 +1,12 @@
 """Append to a transcript in place, while another program may append to it too."""
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
@@ -15,14 +18,42 @@ from compactctl.store.files.source import FileIdentity, Source
 from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.publish.input_changes import read_appended
 
+# More than a program writes while the block is made to follow what it has written so far.
+_MAX_TRIES = 100
+_WAIT_SECONDS = 0.002
+
+
+class Carrier(Protocol):
+    """How a block is appended to a file to which another program has appended lines meanwhile."""
+
+    def block(self, grown: bytes) -> bytes:
+        """Return the block that follows these complete lines; raises ChangedError if none can."""
+
+    def drafts_after(self, grown: bytes, block: bytes) -> Sequence[ArchiveDraft]:
+        """Return the archives for a file that had these lines, and now ends with the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What was appended: the lines of another program, ``grown``, and then the block."""
+
+    grown: bytes
+    block: bytes
+    warnings: tuple[str, ...] = ()
+
 
 def append(
-    fs: FileSystem, *, source: Source, drafts: Sequence[ArchiveDraft], block: bytes
-) -> tuple[str, ...]:
-    """Write the archives, then append ``block`` to the file that was read; return warnings.
+    fs: FileSystem,
+    *,
+    source: Source,
+    drafts: Sequence[ArchiveDraft],
+    block: bytes,
+    carrier: Carrier | None = None,
+) -> Appended:
+    """Write the archives, then append ``block`` to the file that was read.
 
-    The block is written in one call and read back. If it does not follow what was read, it is
-    removed again.
+    The block is written in one call and read back. If it does not follow what was read, and what
+    ``carrier`` can carry, it is removed again. Archives are written anew after lines were carried.
 
     Raises UsageError for an input that cannot be appended to, ChangedError if the file was changed
     meanwhile, IntegrityError if an archive does not verify, and DiskError.
@@ -35,9 +66,10 @@ def append(
             remove_stale_drafts(fs, folder)
             warnings = restrict_to_owner(fs, folder)
             undo = ExitStack()
+            appended = Appended(b"", block)
             try:
                 write_archives(fs, folder, drafts, undo)
-                _append(fs, path, identity, block)
+                appended = _append(fs, path, identity, block, carrier)
             except BaseException as error:
                 # A block in the file needs its archive.
                 if _is_appended(path, identity, block):
@@ -45,7 +77,11 @@ def append(
                 else:
                     undo.close()
                 raise
-    return warnings
+            if appended.grown and carrier is not None:
+                undo.close()
+                renewed = carrier.drafts_after(appended.grown, appended.block)
+                write_archives(fs, folder, renewed, ExitStack())
+    return replace(appended, warnings=warnings)
 
 
 def _file_of(source: Source) -> tuple[Path, FileIdentity]:
@@ -57,13 +93,16 @@ def _file_of(source: Source) -> tuple[Path, FileIdentity]:
     return (Path(os.path.realpath(path)) if path.is_symlink() else path), source.identity
 
 
-def _append(fs: FileSystem, path: Path, identity: FileIdentity, block: bytes) -> None:
-    _check_appended(path, identity, b"")
+def _append(
+    fs: FileSystem, path: Path, identity: FileIdentity, block: bytes, carrier: Carrier | None
+) -> Appended:
+    grown = read_appended(path, identity)
     fd = fs.open_append(path)
     try:
+        grown, block = _settled(path, identity, grown, block, carrier)
         fs.append(fd, block)
         fs.fsync(fd)
-        _check_appended(path, identity, block)
+        _check_appended(path, identity, grown + block)
     except BaseException:
         with suppress(OSError, ChangedError):
             _roll_back(fs, fd, read_appended(path, identity), identity, block)
@@ -72,6 +111,28 @@ def _append(fs: FileSystem, path: Path, identity: FileIdentity, block: bytes) ->
         # The block is durable and was read back: an error here must not report it as failed.
         with suppress(OSError):
             fs.close(fd)
+    return Appended(grown, block)
+
+
+def _settled(
+    path: Path, identity: FileIdentity, grown: bytes, block: bytes, carrier: Carrier | None
+) -> tuple[bytes, bytes]:
+    """Return what another program has appended by now, and the block that follows it.
+
+    The size is compared last, so that nothing is likely to be appended before the block is.
+    """
+    with path.open("rb") as stream:
+        for _ in range(_MAX_TRIES):
+            if grown and carrier is None:
+                break
+            is_complete = not grown or grown.endswith(b"\n")
+            following = carrier.block(grown) if carrier and grown and is_complete else block
+            if is_complete and os.fstat(stream.fileno()).st_size == identity.size + len(grown):
+                return grown, following
+            time.sleep(0 if is_complete else _WAIT_SECONDS)
+            stream.seek(identity.size)
+            grown = stream.read()
+    raise _changed(path)
 
 
 def _roll_back(fs: FileSystem, fd: int, tail: bytes, identity: FileIdentity, block: bytes) -> None:
@@ -88,6 +149,11 @@ def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
 
 
 def _check_appended(path: Path, identity: FileIdentity, data: bytes) -> None:
-    if read_appended(path, identity) != data:
-        what = "changed while compactctl was running; nothing was written; try again"
-        raise ChangedError(f"{path}: {what}")
+    """Raise ChangedError unless this was appended; another program may have gone on behind it."""
+    if not read_appended(path, identity).startswith(data):
+        raise _changed(path)
+
+
+def _changed(path: Path) -> ChangedError:
+    what = "changed while compactctl was running; nothing was written; try again"
+    return ChangedError(f"{path}: {what}")
