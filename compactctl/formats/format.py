@@ -109,6 +109,6 @@ class NativeAppend(ABC):
     ) -> Iterable[bytes]:
         """Return the lines of a block that follows lines which the client has just appended.
 
-        ``block`` follows the lines before these. Raises UsageError if they do not only add to what
+        ``block`` follows the lines before these. Raises ValueError if they do not only add to what
         is sent.
         """

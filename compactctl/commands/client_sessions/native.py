@@ -186,7 +186,7 @@ class CarriedBlock:
     def block(self, grown: bytes) -> bytes:
         """Return the records that follow what the client has appended."""
         operation = self.drafts[-1].operation.id
-        with suppress(UsageError):
+        with suppress(ValueError):
             if not self.source.ends_mid_line:
                 return b"".join(self.rules.carry(self.lines, split_lines(grown), operation))
         what = "changed while compactctl was running; nothing was written; try again"

@@ -73,7 +73,7 @@ class ClaudeNativeAppend(NativeAppend):
         for line in grown:
             record = sole_record(line)
             if boundary_of(record) is not None:
-                raise UsageError("was compacted by its client")
+                raise ValueError("compacted by the client")
             is_chained = record.get("type") in LEAF_TYPES and record.get("isSidechain") is not True
             newest = line if is_chained and record.get("uuid") else newest
         return block if newest is None else [*block, mark_appended(newest, operation)]

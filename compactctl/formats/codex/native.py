@@ -76,7 +76,7 @@ class CodexNativeAppend(NativeAppend):
         session = CodexSession(grown)
         kinds = {_kind(record) for _, record in session.records}
         if session.transcript.opaque or not _CHANGES.isdisjoint(kinds):
-            raise UsageError("was changed by its client in another way")
+            raise ValueError("changed by the client in another way")
         contexts = [session.text(i) for i, record in session.records if _kind(record) == _CONTEXT]
         stamper = _RecordStamper(session, operation)
         for line in block:

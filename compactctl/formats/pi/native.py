@@ -6,7 +6,6 @@ and files of version 3; they rewrite files of earlier versions when they load th
 
 from collections.abc import Iterable, Sequence
 
-from compactctl.errors import UsageError
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.reader import PiReader
@@ -53,7 +52,7 @@ class PiNativeAppend(NativeAppend):
         """Return the block, and after it the newest entry once more."""
         for line in grown:
             if sole_record(line).get("type") in ("compaction", "branch_summary"):
-                raise UsageError("was compacted by its client")
+                raise ValueError("compacted by the client")
         return [*block, mark_appended(grown[-1], operation)]
 
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from compactctl.errors import UsageError
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.model.tags import (
     APPENDED_KEY,
@@ -137,10 +136,10 @@ def mark_appended(line: bytes, operation: str) -> bytes:
 
 
 def sole_record(line: bytes) -> Mapping[str, Any]:
-    """Return the record on a line; UsageError for a damaged line or another value."""
+    """Return the record on a line; ValueError for a damaged line or another value."""
     values, damage = decode(line)
     if damage or len(values) != 1 or not isinstance(values[0], dict):
-        raise UsageError("has a damaged line")
+        raise ValueError("a damaged line")
     return values[0]
 
 
