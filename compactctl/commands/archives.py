@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
 
-from compactctl.commands.operations.history import history_of
+from compactctl.commands.operations.find_history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries

@@ -296,7 +296,7 @@ def _is_ready(session: Session, purpose: Purpose) -> bool:
 def _is_in_effect(session: Session) -> bool:
     """Return whether a compaction is in effect; True if unknown, as rewind explains the problem."""
     # Imported late: it loads what reads archives, which commands that only read do not need.
-    from compactctl.commands.operations.history import history_of
+    from compactctl.commands.operations.find_history import history_of
 
     path = path_of(session)
     try:

@@ -11,7 +11,7 @@ from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Bench, Written, bench,
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.measuring.measure import measure
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import StageInputs, run_stages

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 
-from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.find_history import history_of
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.session_title import stored_session
 from compactctl.commands.reading.transcript import (

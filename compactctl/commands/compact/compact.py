@@ -44,7 +44,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.measuring.next_request import restatement
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import Plan, make_plan

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from compactctl.commands.archives import find_archives
-from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.find_history import history_of
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import CompactctlError

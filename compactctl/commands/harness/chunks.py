@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.reading.transcript import InputOptions, load

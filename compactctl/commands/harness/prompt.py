@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from compactctl.commands.measuring.measure import Measurement, measure
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import Outcome, StageInputs, run_stages

@@ -11,7 +11,8 @@ from compactctl.commands.inspect.view import ViewedMessage, all_messages, requir
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.measuring.timeline import Timeline, TimelineMessage, timeline_of
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.find_history import history_behind
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.states import HiddenBy, originals_of
 from compactctl.commands.planning.fates import MessageFate, message_fates
 from compactctl.commands.planning.plan import Recipe, make_plan

@@ -6,12 +6,8 @@ from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
 from compactctl.commands.client_sessions.places import current_state
-from compactctl.commands.operations.history import (
-    LostState,
-    OperationHistory,
-    archive_advice,
-    history_of,
-)
+from compactctl.commands.operations.find_history import archive_advice, history_of
+from compactctl.commands.operations.history import LostState, OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,

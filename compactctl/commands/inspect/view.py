@@ -10,7 +10,8 @@ from typing import Literal
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
-from compactctl.commands.operations.history import OperationHistory, archive_advice, history_behind
+from compactctl.commands.operations.find_history import archive_advice, history_behind
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import (

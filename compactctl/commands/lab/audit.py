@@ -17,7 +17,7 @@ from compactctl.commands.client_sessions.places import (
     texts_of,
 )
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.decode import Decoded

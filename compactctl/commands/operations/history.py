@@ -1,11 +1,8 @@
 """The history of a transcript: its operations in all layouts, and those in effect."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from glob import escape
-from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.operations.inline import (
@@ -24,11 +21,9 @@ from compactctl.commands.operations.periods import (
     state_before,
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
-from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import (
     ArchiveError,
     ChangedError,
-    CompactctlError,
     IntegrityError,
     MissingArchiveError,
 )
@@ -43,8 +38,6 @@ from compactctl.store.archive.growth import (
     known_state_in,
     matching_states,
 )
-from compactctl.store.archive.names import SUFFIX, folders_for
-from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.content import (
     ChunksAndTail,
     canonical_suffix,
@@ -52,13 +45,9 @@ from compactctl.store.files.content import (
     last_byte_and_rest,
     suffix_after,
 )
-from compactctl.store.files.source import STANDARD_STREAM, Source, split_lines
+from compactctl.store.files.source import split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
-# More archives than a folder of sessions has; each is opened.
-_MAX_FOLDERS = 1_000
-# The suffix that Codex adds to a session that it compresses.
-_PACKED = ".zst"
 _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
 
@@ -483,34 +472,6 @@ class OperationHistory:
         return {step.id: step for step in reversed(steps)}
 
 
-def history_of(
-    source: Source, where: str, format_name: str | None = None, folder: Path | None = None
-) -> "OperationHistory":
-    """Return the history behind a source; ``where`` names it in errors.
-
-    ``folder`` is its archive folder if that is not at the default location.
-    """
-    folder = folder or _archive_of(source)
-    archive = None if folder is None else Archive(folder, source.limits)
-    return OperationHistory(archive, source.lines, where, format_name)
-
-
-def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> "OperationHistory":
-    """Return the history behind a transcript that was read; see ``history_of`` for ``folder``."""
-    where = loaded.source.name or str(loaded.source.path or STANDARD_STREAM)
-    return history_of(loaded.source, where, loaded.format.name, folder)
-
-
-def archive_advice(source: Source, path: str) -> str:
-    """Return what the user can do if the archive of a compacted transcript is not in its place."""
-    if source.path is None or path == STANDARD_STREAM:
-        return "name the file instead"
-    archive = _matching_archive(source)
-    if archive is not None:
-        return f"{archive} matches; pass it with --archive"
-    return f"put {archive_folder(source.path)} back, or pass --archive DIR"
-
-
 def _is_inside(step: InlineStep, latest: OperationStep, state: Iterable[bytes]) -> bool:
     """Return whether the latest step, a rewind, put a step into its outcome.
 
@@ -523,44 +484,3 @@ def _is_inside(step: InlineStep, latest: OperationStep, state: Iterable[bytes]) 
 
 def _state(step: OperationStep) -> bytes:
     return b"".join(step.before())
-
-
-def _archive_of(source: Source) -> Path | None:
-    """Return the archive folder of a transcript, which need not exist; None for a pipe.
-
-    If a client moved, compressed or renamed its session, the matching archive nearby is used.
-    """
-    if source.path is None:
-        return source.archive
-    folder = archive_folder(source.path)
-    if folder.exists() or store_containing(source.path, this_machine()) is None:
-        return folder
-    is_compacted = any(map(may_name_operation, source.lines))
-    return (_matching_archive(source) if is_compacted else None) or folder
-
-
-def _matching_archive(source: Source) -> Path | None:
-    """Return the archive folder whose digests match a transcript, None if there is none nearby.
-
-    Checks the folders beside the file, and those of the same name in the user's state folder.
-    """
-    if source.path is None:
-        return None
-    nearby = islice(_nearby_archives(source.path), _MAX_FOLDERS)
-    return next((folder for folder in nearby if _fits(folder, source)), None)
-
-
-def _nearby_archives(path: Path) -> Iterator[Path]:
-    for parent in folders_for(path.absolute().parent):
-        yield from sorted(parent.glob(f"*{SUFFIX}"))
-    yield from sorted(
-        archives_folder(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
-    )
-
-
-def _fits(folder: Path, source: Source) -> bool:
-    """Whether a transcript begins with an outcome of an archive; False if that is damaged."""
-    with suppress(CompactctlError, OSError):
-        operation, _ = Archive(folder, source.limits).match_transcript(source.lines)
-        return operation is not None
-    return False

@@ -37,7 +37,8 @@ from compactctl.commands.client_sessions.write import (
     earlier_deposits,
     write,
 )
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.find_history import history_behind
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import TranscriptFile, is_in_database, load, loaded_from
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError

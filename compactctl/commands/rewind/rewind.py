@@ -13,11 +13,8 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
-from compactctl.commands.operations.history import (
-    OperationHistory,
-    archive_advice,
-    history_of,
-)
+from compactctl.commands.operations.find_history import archive_advice, history_of
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (

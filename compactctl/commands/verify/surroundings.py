@@ -2,12 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
 
+from compactctl.commands.operations.find_history import fits
 from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
@@ -64,7 +65,7 @@ class Surroundings:
         candidates = self._begun(source)
         if not candidates:
             return None
-        folders = [archive.folder for archive in candidates if _knows(archive, source.lines)]
+        folders = [archive.folder for archive in candidates if fits(archive, source)]
         return folders[0] if len(folders) == 1 else None
 
     def transcript_of(self, folder: Path) -> Path | None:
@@ -139,9 +140,3 @@ def _abandoned(parent: Path) -> Iterator[Path]:
     for folder in chain.from_iterable(folders_in_places):
         if not transcript_of(folder).exists() and archive_files(folder):
             yield folder
-
-
-def _knows(archive: Archive, lines: Sequence[bytes]) -> bool:
-    with suppress(CompactctlError):
-        return archive.match_transcript(lines)[0] is not None
-    return False

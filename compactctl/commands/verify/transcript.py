@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.find_history import history_behind
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
 from compactctl.commands.operations.steps import InlineStep
 from compactctl.commands.reading.transcript import (

@@ -23,7 +23,7 @@ from unit.commands.conversations import (
     view_of,
 )
 
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.proof import expected_messages, prove_layout

@@ -10,7 +10,7 @@ import pytest
 from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, view_of, words
 
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import TextPart, ToolResultPart
