@@ -326,7 +326,8 @@ class Life:
                 self.commands.pop()
 
     def _check_told(self, chain: Chain, told: Told, verified: Told, logged: Told) -> None:
-        is_told = bool(verified.code and logged.code)
+        # A log only reads what describes the archives; verify reads all of them.
+        is_told = bool(verified.code and (logged.code or self.damage == "flip"))
         how = f"damaged by {self.damage}, rewind"
         back = Path("back")
         if told.code == 0 and back.exists():

@@ -10,7 +10,8 @@ archive or a line of the session is damaged. After each step
   exactly the lines that were added since; of a document, the records;
 - ``log`` and ``verify`` agree: what is proven is reached;
 - after a damage, no other bytes come back than before, what cannot be reached is told by all three
-  commands, and nothing is lost that does not depend on what is damaged.
+  commands (only ``verify`` and ``rewind`` notice a flipped byte), and nothing is lost that does not
+  depend on what is damaged.
 
 ``python tests/histories/run.py --count 10000 -j 2`` runs many more.
 """
