@@ -54,3 +54,16 @@ def test_a_session_that_was_gone_on_with_is_left_to_itself(home: Home, ask: Ask)
     assert compacted(ask, path, *PRUNE)["earlier"] == second["forkedTo"]
     path.write_bytes(path.read_bytes() + b'{"type":"mode","mode":"normal"}\n')
     assert compacted(ask, path, *PRUNE)["earlier"] is None
+
+
+def test_a_rescue_with_options_offers_it_as_well(home: Home, ask: Ask) -> None:
+    path = session(home)
+    way = ("rescue", path, "--target", "84k")
+    first = ask(*way)
+    assert first.code == 0, first.err
+    files = sorted(home.root.rglob("*"))
+    second = ask(*way)
+    assert sorted(home.root.rglob("*")) == files
+    [command] = [line for line in first.out.splitlines() if line.startswith("continue ")]
+    assert command in second.out
+    assert "already compacted as" in second.out

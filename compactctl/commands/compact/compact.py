@@ -93,7 +93,7 @@ def compact(options: CompactOptions) -> CompactResult:
         result = prepared.result
     else:
         result = prepared.publish()
-    notes = (note,) if note and prepared.is_changed else ()
+    notes = (note,) if note and prepared.is_changed and result.earlier is None else ()
     return replace(result, warnings=(*result.warnings, *notes))
 
 

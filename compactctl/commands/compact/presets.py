@@ -98,8 +98,8 @@ def rescue(options: CompactOptions) -> RescueResult:
     model = result.measure.long_window_model
     if earlier is not None:
         command = command_to_continue(str(earlier.entry.path), None, model=model)
-    elif result.written is not None:
-        command = result.written.continue_with
+    elif written := result.written or result.earlier:
+        command = written.continue_with
     elif output.dry_run:
         command = None
     else:

@@ -140,9 +140,13 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if result.written is not None:
         yield from _output_lines(result, result.written)
     if result.earlier is not None:
-        name = line_text(result.earlier.forked_to or "")
-        yield f"already compacted as {name}: no other session was written; --force writes one"
+        yield _earlier_line(result.earlier)
         yield from resume_lines(result.earlier.continue_with)
+
+
+def _earlier_line(earlier: Written) -> str:
+    name = line_text(earlier.forked_to or "")
+    return f"already compacted as {name}: no other session was written; --force writes one"
 
 
 def _dry_run_lines(result: CompactResult) -> Iterator[str]:
@@ -421,7 +425,9 @@ def _rescue_lines(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     if result.earlier is not None:
         path = shell_path(done.options.input.path)
-        yield labeled("another", f"compactctl compact {path}")
+        yield labeled("another", f"compactctl compact {path} --force")
+    if done.earlier is not None:
+        yield _earlier_line(done.earlier)
     if done.written is not None:
         yield from written_lines(done.written)
         yield undo_line(done.written)

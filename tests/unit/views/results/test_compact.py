@@ -418,7 +418,7 @@ def test_an_earlier_rescue_is_told() -> None:
     assert found == [
         'rescued before, as session s1 "The gate"; nothing was written',
         "",
-        "another compactctl compact 'my run.jsonl'",
+        "another compactctl compact 'my run.jsonl' --force",
     ]
     untitled = replace(SESSION, details=SessionDetails())
     assert words(rescue_terminal(rescued(IDLE, earlier=untitled)))[0].startswith(
