@@ -11,6 +11,7 @@ from clients.asking import compactctl, typed, viewed
 from clients.desk import Sent
 from clients.running import Led
 from clients.stub import Answer
+from examples import LONG
 
 FEW, MANY = (
     ("--stages", "dedup,prune", "--prune-protect-tokens", "500",
@@ -81,7 +82,7 @@ def differences(found: Iterable[Sent], expected: Iterable[Sent]) -> Sequence[tup
     return [pair for pair in pairs if pair[0] != pair[1]][:2]
 
 
-@pytest.mark.parametrize("layout", [*LAYOUTS, *OLDER])
+@pytest.mark.parametrize("layout", [*LAYOUTS, *OLDER] if LONG else ["new"])
 def test_each_step_is_sent_as_it_is_shown(led: Led, layout: str) -> None:
     name = led.client.name
     if layout == "native" and name not in NATIVE:
