@@ -24,6 +24,7 @@ from compactctl.commands.operations.steps import ArchivedStep, InlineStep, Opera
 from compactctl.errors import (
     ArchiveError,
     ChangedError,
+    CompactctlError,
     IntegrityError,
     MissingArchiveError,
 )
@@ -261,7 +262,7 @@ class OperationHistory:
         The lines of the others may be damaged still; ``verify`` reads them.
         """
         without_archive = (*self._without_archive(),) or (*self._without_operation(),)
-        return (*without_archive, *self._not_kept())
+        return (*without_archive, *self._edited_inside(), *self._not_kept())
 
     def _without_archive(self) -> Iterator[LostState]:
         """Yield the states before operations whose archive is missing or cannot be read."""
@@ -288,6 +289,14 @@ class OperationHistory:
                 why=f"{self.where}: builds upon operation {operation}, whose archive is not here; "
                 "put it back beside the transcript to restore what was before",
             )
+
+    def _edited_inside(self) -> Iterator[LostState]:
+        """Yield the steps inside the transcript whose originals were edited."""
+        for step in self._all_inside.values():
+            try:
+                step.rows()
+            except CompactctlError as error:
+                yield LostState(operation=step.parent, why=str(error))
 
     def _not_kept(self) -> Iterator[LostState]:
         """Yield the outcomes that others build upon and that are in no file."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
-from compactctl.commands.operations.steps import InlineStep
 from compactctl.commands.reading.transcript import (
     TranscriptFile,
     is_compacted,
@@ -208,7 +207,6 @@ def _prove_history(
     lost = tuple(_without_archive(loaded, {step.id for step in steps}))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
-    yield from _inline_steps(steps)
     yield from lost
     yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
     yield from _outcomes(loaded, history, archives)
@@ -230,16 +228,6 @@ def _nothing_to_restore(loaded: TranscriptFile) -> Finding:
     folder = archive_folder(path) if path is not None else "it"
     text = f"{path}: was compacted, but its archive is not here; put {folder} back"
     return Finding(severity="damaged", text=text)
-
-
-def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
-    """Undo every inline step, and compare digests."""
-    for step in steps:
-        if isinstance(step, InlineStep):
-            try:
-                sum(map(len, step.before()))
-            except CompactctlError as error:
-                yield Finding(severity="damaged", text=str(error))
 
 
 def _outcomes(
