@@ -1,5 +1,6 @@
 """The life of one session, step by step, and what must be true of it after each of them."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,12 +14,17 @@ from histories.doing import Told, ask, everything, killed_at, restore
 from histories.past import Chain, Past, Span, in_effect
 from histories.talks import Talk, Turn
 
+from compactctl.store.archive.archive import archive_folder
+
 STAGES = ("prune", "dedup", "truncate", "summarize", "distill", "strip", "collapse", "limit")
 LAYOUTS = ("split", "in place", "in place", "inline", "inline in place", "native", "native")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 KEPT = ("10%", "40%", "60%")
 KINDS = (*DAMAGES, "foreign", "edit")
 # A run makes some 70 calls that write.
 CALLS = 75
+# Why a session stays as it is: appending cannot do it, or a killed run left an archive.
+REFUSED = ("appended records would", "has its own archive")
 # What a command says of a session with a damage.
 LOST = frozenset({6, 7, 8})
 
@@ -55,6 +61,12 @@ class Life:
         self.put(self.now.end)
 
     @property
+    def name(self) -> str:
+        """What commands call it."""
+        found = _ID.search(str(self.path)) if self.talk.is_stored else None
+        return found[0] if found else str(self.path)
+
+    @property
     def now(self) -> Span:
         """The newest span."""
         return self.past.now
@@ -62,8 +74,8 @@ class Life:
     def put(self, data: bytes) -> None:
         """Write the session as others do."""
         given = Path("given") / str(self.n_files)
-        given.parent.mkdir(exist_ok=True)
         for path in (given, self.path):
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         self.n_files += 1
         self.commands.append(f"cp {given} {shlex.quote(str(self.path))}")
@@ -80,7 +92,7 @@ class Life:
             return
         getattr(self, f"_{step.kind}")(step)
         if self.damage:
-            self._check_damaged()
+            self._check_damaged(step)
         elif not self.past.is_new or self._archives:
             self._check(step)
 
@@ -91,10 +103,11 @@ class Life:
         self._compacted(words, self.ask(*words))
 
     def _compaction(self, step: Step) -> Sequence[str]:
-        layouts = [each for each in LAYOUTS if self.talk.native or each != "native"]
+        kinds = [each for each in LAYOUTS if self.talk.native or each != "native"]
+        layouts = [each for each in kinds if not (self.talk.is_stored and "inline" in each)]
         layout = layouts[step.pick % len(layouts)]
         way, stage = divmod(step.way, len(STAGES))
-        words = ["compact", str(self.path), *example(STAGES[stage]), "--json"]
+        words = ["compact", self.name, *example(STAGES[stage]), "--json"]
         words += ["--keep-turns", str(way % 2), "--keep", KEPT[way // 2 % len(KEPT)]]
         if "inline" in layout:
             words += ["--layout", "inline"]
@@ -105,7 +118,7 @@ class Life:
         return [*words, "--in-place"] if "in place" in layout else words
 
     def _compacted(self, words: Sequence[str], told: Told) -> None:
-        if told.code == 2 and "--native" in words and "appended records would" in told.err:
+        if told.code == 2 and any(reason in told.err for reason in REFUSED):
             return
         if told.code:
             raise BrokenPromiseError(f"compact {told.why}")
@@ -119,10 +132,29 @@ class Life:
             self.appended.add(operation)
         if "--no-tags" not in words:
             self.tagged.add(operation)
-        if self.path != Path(done["output"]):
+        is_other = not self.path.samefile(done["output"])
+        if is_other:
             self.path = Path(done["output"])
             self.past.forget()
         self.past.spans.append(Span((*self.now.chain, operation), self.path.read_bytes()))
+        if is_other and self.talk.is_stored:
+            self._learn()
+
+    def _learn(self) -> None:
+        """Learn the states of a new session, which say the same under another id."""
+        spans = []
+        for chain, words in self.past.routes:
+            expected = self.past.expected(chain)
+            told = self.ask("rewind", self.name, *words, "-o", "back", "-f", "--json")
+            if told.code:
+                raise BrokenPromiseError(f"rewind -o of a new session {told.why}")
+            data = Path("back").read_bytes()
+            if not self.talk.is_renamed(expected.state + expected.lines, data):
+                raise BrokenPromiseError(f"a new session says something else in {chain}")
+            if words and chain != self.now.chain:
+                spans.append(Span(chain, data))
+        Path("back").unlink()
+        self.past.spans = [*spans, self.now]
 
     def _append(self, step: Step) -> None:
         self._add(self.talk.turn, step)
@@ -145,7 +177,14 @@ class Life:
         if not self.past.is_new:
             routes = list(self.past.routes)
             chain, words = routes[step.pick % len(routes)]
-            self._rewound(chain, self.ask("rewind", str(self.path), *words, "--json"))
+            words = (*words, *self._insists(chain, step))
+            self._rewound(chain, self.ask("rewind", self.name, *words, "--json"))
+
+    def _insists(self, chain: Chain, step: Step) -> Sequence[str]:
+        """Say that a session is closed, or take what comes, where its client does not tell."""
+        if not (self.talk.is_stored and self._may_append(chain)):
+            return ()
+        return (("--closed", "--while-open")[step.way % 2],)
 
     def _rewound(self, chain: Chain, told: Told) -> None:
         before = self.now
@@ -172,14 +211,15 @@ class Life:
         return bool(self.appended & (set(chain) ^ set(self.now.chain)))
 
     def _group(self, step: Step) -> None:
-        operations = ask("log", str(self.path), "--json").document["operations"]
+        operations = ask("log", self.name, "--json").document["operations"]
         groups = [
             group["id"] for each in operations if each["inEffect"] for group in each["groups"]
         ]
         if not groups:
             return
         group = groups[step.pick % len(groups)]
-        told = self.ask("rewind", str(self.path), "--group", group, "--json")
+        insists = self._insists((), step)
+        told = self.ask("rewind", self.name, "--group", group, *insists, "--json")
         if told.code == 8 and "hides the other half" in told.err:
             return
         if told.code:
@@ -190,7 +230,8 @@ class Life:
         """Kill a compaction or a rewind, and find out how far it came."""
         is_rewind = step.pick % 2 == 0 and not self.past.is_new
         path = self.path
-        words = ("rewind", str(path), "--all", "--json") if is_rewind else self._compaction(step)
+        back = ("rewind", self.name, "--all", *self._insists((), step), "--json")
+        words = back if is_rewind else self._compaction(step)
         number = 1 + step.way % CALLS
         with killed_at(number):
             told = self.ask(*words)
@@ -202,9 +243,10 @@ class Life:
 
     def _came_far(self, words: Sequence[str], *, is_rewind: bool) -> None:
         """Learn what a killed run did to the session."""
-        before, path = self.now, str(self.path)
+        before, path = self.now, self.name
         if "--native" in words:
-            mended = self.ask("rewind", path, "--json")
+            closed = ("--closed",) if self.talk.is_stored else ()
+            mended = self.ask("rewind", path, *closed, "--json")
             if mended.code or self.path.read_bytes() != before.end:
                 raise BrokenPromiseError(f"a torn append is not mended: {mended.why}")
             return
@@ -224,14 +266,15 @@ class Life:
         archives = self._archives
         if self.past.is_new or not archives:
             return
-        log = ask("log", str(self.path), "--json").document["operations"]
+        log = ask("log", self.name, "--json").document["operations"]
         self.archived = [each["before"]["sha256"] for each in log if each["before"]]
         self.damaged = step.pick % len(archives)
         kind = KINDS[step.way % len(KINDS)]
         if kind == "edit":
             known = log[-1]["after"]["lines"]
             data = edited(self.now.end, known, step.pick, is_removed=step.way // 16 % 2 == 1)
-            if data == self.now.end:
+            # Without what was appended, a session is what it was before.
+            if any(data == span.end for span in self.past.spans):
                 return
             self.put(data)
         elif kind == "foreign":
@@ -246,7 +289,7 @@ class Life:
 
     @property
     def _archives(self) -> Sequence[Path]:
-        return sorted(Path(f"{self.path}.archive").glob("*.parquet"))
+        return sorted(archive_folder(self.path.resolve()).glob("*.parquet"))
 
     @property
     def _tells(self) -> bool:
@@ -257,7 +300,7 @@ class Life:
 
     def _check(self, step: Step) -> None:
         """Check that every state is reached by every route, and that the program says so."""
-        path = str(self.path)
+        path = self.name
         verified = ask("verify", path, "--json")
         if verified.code == 1:
             verified = self.ask("verify", path, "--repair", "--json")
@@ -272,6 +315,7 @@ class Life:
             self._reach(chain, words)
         chain, words = routes[(step.pick * 7 + step.way) % len(routes)]
         with self._tried():
+            words = (*words, *self._insists(chain, step))
             self._rewound(chain, self.ask("rewind", path, *words, "--json"))
         self.commands.pop()
 
@@ -287,7 +331,7 @@ class Life:
     def _reach(self, chain: Chain, words: Sequence[str]) -> None:
         """Write the state of a chain to another file."""
         back = Path("back")
-        told = self.ask("rewind", str(self.path), *words, "-o", str(back), "-f", "--json")
+        told = self.ask("rewind", self.name, *words, "-o", str(back), "-f", "--json")
         if told.code:
             raise BrokenPromiseError(f"rewind -o {told.why}")
         self._same(chain, back.read_bytes(), "with -o")
@@ -307,9 +351,9 @@ class Life:
         restore(disk)
         self.past.spans = spans
 
-    def _check_damaged(self) -> None:
+    def _check_damaged(self, step: Step) -> None:
         """Check that what is damaged is told alike, and that nothing else is lost."""
-        path, disk = str(self.path), everything()
+        path, disk = self.name, everything()
         verified, logged = ask("verify", path, "--json"), ask("log", path, "--json")
         if logged.code not in {0, *LOST}:
             raise BrokenPromiseError(f"damaged by {self.damage}, log {logged.why}")
@@ -317,7 +361,7 @@ class Life:
         for chain, words in self.past.routes:
             if "--to" in words and known is not None and chain[-1] not in known:
                 continue
-            for place in (("-o", "back", "-f"), ()):
+            for place in (("-o", "back", "-f"), self._insists(chain, step)):
                 told = self.ask("rewind", path, *words, *place, "--json")
                 is_guess = not words and known is None and told.code == 0
                 reached = self._nearest(chain) if is_guess else chain
@@ -337,7 +381,8 @@ class Life:
             if not (is_told and (is_current or self.past.begins(self.talk, chain, data))):
                 self._same(chain, data, how)
         elif told.code == 0:
-            if not self._may_append(chain):
+            is_current = chain == self.now.chain and self.path.read_bytes() == self.now.end
+            if not (is_current or self._may_append(chain)):
                 self._same(chain, self.path.read_bytes(), how)
         elif told.code not in LOST:
             raise BrokenPromiseError(f"{how} {told.why}")

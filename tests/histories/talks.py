@@ -1,6 +1,7 @@
 """Small sessions of every format that is written, which their clients continue in their own way."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +33,8 @@ class Talk:
     ``turn`` returns the records of a turn by its number; it sees the records before it, as each may
     name the one before. ``compaction`` returns those of a compaction by the client. ``head`` are
     the first records; in a document, ``around`` is what stands around the list called ``messages``,
-    None for a bare list.
+    None for a bare list. A session that ``is_stored`` is in the store of its client, below the home
+    that ``home`` is.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Talk:
     around: Mapping[str, Any] | None = None
     file: str = ""
     native: bool = False
+    is_stored: bool = False
 
     @property
     def path(self) -> str:
@@ -72,6 +75,11 @@ class Talk:
         found: list[Record] = whole["messages"] if isinstance(whole, dict) else whole
         return found
 
+    def is_renamed(self, data: bytes, renamed: bytes) -> bool:
+        """Tell whether a new session says the same as another: but for ids and its first record."""
+        same = (_RENAMED.sub(b"", line) for line in renamed.splitlines())
+        return all(_RENAMED.sub(b"", line) in same for line in data.splitlines()[1:])
+
     def added(self, data: bytes, number: int) -> list[Record]:
         """Return the next turn of a session, which has that number."""
         return self.turn(number, self.records(data))
@@ -82,6 +90,9 @@ class Talk:
             end = b"" if data.endswith(b"\n") or not data else b"\n"
             return data + end + b"".join(map(line, records))
         return self.written([*self.records(data), *records], style, json.loads(data))
+
+
+_RENAMED = re.compile(rb'"sessionId": ?"[^"]*"|"ordinal": ?\d+|"[0-9a-f-]{36}"')
 
 
 def line(record: Record) -> bytes:
@@ -345,7 +356,57 @@ _OPENED = copilot.session(
     copilot.event("system.message", content="Be brief."),
 )
 
+_ID = "6f1d2c3b-aaaa-4bbb-8ccc-123456789abc"
+
+
+def _stored(turn: Turn, n: int, before: Sequence[Record]) -> list[Record]:
+    """Return records of Claude Code with the id that the session has."""
+    own = _last(before, "sessionId") or _ID
+    return [{**each, "sessionId": own} for each in turn(n, before)]
+
+
+_SESSIONS: Sequence[Talk] = (
+    Talk(
+        name="stored claude-code",
+        turn=partial(_stored, _claude),
+        head=[{"type": "file-history-snapshot", "messageId": "u0"}],
+        compaction=partial(_stored, _claude_compacts),
+        native=True,
+        is_stored=True,
+        file=f"home/.claude/projects/-w/{_ID}.jsonl",
+    ),
+    Talk(
+        name="stored codex",
+        turn=partial(_numbered, _codex),
+        head=[{**_META, "payload": {**_META["payload"], "id": _ID}, "ordinal": 0}],
+        compaction=partial(_numbered, _codex_compacts),
+        native=True,
+        is_stored=True,
+        file=f"home/.codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-{_ID}.jsonl",
+    ),
+    Talk(
+        name="stored pi",
+        turn=_pi,
+        head=[{**pi.HEADER, "id": _ID}],
+        compaction=_pi_compacts,
+        native=True,
+        is_stored=True,
+        file=f"home/.pi/agent/sessions/--w--/2026-01-02T03-04-05-006Z_{_ID}.jsonl",
+    ),
+    Talk(
+        name="stored copilot-cli",
+        turn=_copilot,
+        head=copilot.session(
+            copilot.event("session.start", sessionId=_ID, context={"cwd": "/w"}),
+            copilot.event("system.message", content="Be brief."),
+        ),
+        compaction=_copilot_compacts,
+        is_stored=True,
+        file=f"home/.copilot/session-state/{_ID}/events.jsonl",
+    ),
+)
 TALKS: Sequence[Talk] = (
+    *_SESSIONS,
     Talk(
         name="claude-code",
         turn=_claude,
