@@ -8,7 +8,7 @@ numbered session whose last record has no number.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from compactctl.errors import UsageError
@@ -23,7 +23,7 @@ from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
 from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, read_metadata, tag_fields
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import find_sole_record, find_spans, splice
+from compactctl.pipeline.spans import find_sole_record, find_spans
 
 _UNKNOWN_ITEM = "an item of unknown type"
 _THROUGH_FIELDS = ("through", "occurrence")
@@ -31,6 +31,8 @@ _CONTEXT = "turn_context"
 # Kinds of records that do more than add to what is sent.
 _CHANGES = frozenset({"compacted", "session_meta", "world_state", "thread_rolled_back"})
 _HISTORY_PATH: JsonPath = ("payload", "replacement_history")
+_EMPTY = '{"timestamp":"","type":"compacted","payload":null}'
+_NO_PAYLOAD = b'"payload":null'
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
@@ -79,13 +81,21 @@ class CodexNativeAppend(NativeAppend):
             raise ValueError("changed by the client in another way")
         contexts = [session.text(i) for i, record in session.records if _kind(record) == _CONTEXT]
         stamper = _RecordStamper(session, operation)
-        for line in block:
-            text, kind = line.decode().rstrip(), _kind(decode(line)[0][0])
-            if kind == "compacted":
-                span = find_spans(text, [_HISTORY_PATH])[_HISTORY_PATH]
-                items = (text[slice(*span)].strip()[1:-1], *session.items)
-                text = splice(text, {span: f"[{','.join(filter(None, items))}]"})
-            yield stamper.stamp(contexts[-1] if contexts and kind == _CONTEXT else text)
+        compacted, *others = block
+        history = ",".join(filter(None, (_history_text(compacted), *session.items)))
+        payload = f'"payload":{{"message":"","replacement_history":[{history}]}}'
+        # Quickly, as the client goes on: the record may be large.
+        yield stamper.stamp(_EMPTY).replace(_NO_PAYLOAD, payload.encode(), 1)
+        for line in others:
+            is_context = contexts and _kind(decode(line)[0][0]) == _CONTEXT
+            yield stamper.stamp(contexts[-1] if is_context else line.decode().rstrip())
+
+
+@lru_cache(maxsize=1)
+def _history_text(compacted: bytes) -> str:
+    """Return the items in the history of a record, with the commas between them."""
+    text = compacted.decode()
+    return text[slice(*find_spans(text, [_HISTORY_PATH])[_HISTORY_PATH])].strip()[1:-1]
 
 
 def _kind(record: Mapping[str, Any]) -> str:
