@@ -297,6 +297,15 @@ def test_a_newer_client_gets_a_new_session_unless_one_insists(home: Home, ask: A
     assert path.read_bytes() != before
 
 
+def test_a_file_without_a_version_is_not_appended_to_even_with_force(home: Home, ask: Ask) -> None:
+    path = pi_session(home)
+    lines = path.read_bytes().splitlines(keepends=True)
+    header = {key: value for key, value in json.loads(lines[0]).items() if key != "version"}
+    path.write_bytes(b"".join([json.dumps(header).encode() + b"\n", *lines[1:]]))
+    outcome = ask("compact", path, "--native", "--force", "--while-open", *PRUNE, "--json")
+    assert told(outcome)["forkedFrom"] == SAID.id
+
+
 def test_nothing_is_said_of_a_version_when_nothing_is_to_be_done(home: Home, ask: Ask) -> None:
     for version in (NEWER, "1.0.98"):
         path = session(home, version)

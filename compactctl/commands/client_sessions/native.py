@@ -64,13 +64,17 @@ def check_supported(path: str, rules: NativeAppend, version: Version | None, *, 
     """Return a note on a version that is too old, "" for a supported one.
 
     Only the client that wrote the session last is known; a newer one may resume it. Raises
-    CannotAppendError for a file version that is too old, and for too new ones unless forced.
+    CannotAppendError for a file version that is too old or missing, and for too new ones unless
+    forced.
     """
     wrote = "no known version" if version is None else f"version {version_text(version)}"
     what = (
         f"its {rules.version_of} is of {wrote}, and only {_proven_text(rules)} are known to honor "
     )
     what += "what is appended"
+    if version is None and rules.version_of == "file":
+        # A file without a version is older than all versions, and has no ids to refer to.
+        raise CannotAppendError(path, what)
     if version is None or version > rules.newest_tested:
         if not force:
             raise CannotAppendError(path, f"{what} (--force appends anyway)")
