@@ -75,20 +75,28 @@ class CodexNativeAppend(NativeAppend):
         self, block: Sequence[bytes], grown: Sequence[bytes], operation: str
     ) -> Iterator[bytes]:
         """Return the block with the items of these lines in its history, numbered after them."""
-        session = CodexSession(grown)
-        kinds = {_kind(record) for _, record in session.records}
-        if session.transcript.opaque or not _CHANGES.isdisjoint(kinds):
-            raise ValueError("changed by the client in another way")
-        contexts = [session.text(i) for i, record in session.records if _kind(record) == _CONTEXT]
-        stamper = _RecordStamper(session, operation)
+        added = [(line, *_addition(line)) for line in grown]
+        items = [item for _, _, items in added for item in items]
+        contexts = [line.decode().rstrip() for line, kind, _ in added if kind == _CONTEXT]
+        stamper = _RecordStamper(CodexSession(grown[-1:]), operation)
         compacted, *others = block
-        history = ",".join(filter(None, (_history_text(compacted), *session.items)))
+        history = ",".join(filter(None, (_history_text(compacted), *items)))
         payload = f'"payload":{{"message":"","replacement_history":[{history}]}}'
         # Quickly, as the client goes on: the record may be large.
         yield stamper.stamp(_EMPTY).replace(_NO_PAYLOAD, payload.encode(), 1)
         for line in others:
             is_context = contexts and _kind(decode(line)[0][0]) == _CONTEXT
             yield stamper.stamp(contexts[-1] if is_context else line.decode().rstrip())
+
+
+@lru_cache(maxsize=4_096)
+def _addition(line: bytes) -> tuple[str, Sequence[str]]:
+    """Return the kind of a record and its items; ValueError if it does more than add to them."""
+    session = CodexSession((line,))
+    kind = "".join(_kind(record) for _, record in session.records)
+    if session.transcript.opaque or kind in _CHANGES:
+        raise ValueError("changed by the client in another way")
+    return kind, session.items
 
 
 @lru_cache(maxsize=1)
