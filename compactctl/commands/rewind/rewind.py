@@ -15,7 +15,6 @@ from compactctl.commands.client_sessions.new_session import (
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
 from compactctl.commands.operations.find_history import archive_advice, history_of
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
@@ -200,17 +199,21 @@ def _reached(
 def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[OperationId, ...]:
     """Return the compactions to be in effect."""
     if options.to:
-        return history.chain_to(_step_named(history.steps, options.to))
+        return _chain_named(options.to, history)
     return () if options.all else history.in_effect[:-1]
 
 
-def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
-    steps_by_id = {step.id: step for step in steps if step.id.startswith(name)}
-    if len(steps_by_id) == 1:
-        return next(iter(steps_by_id.values()))
-    names = ", ".join(steps_by_id or dict.fromkeys(step.id for step in steps))
-    problem = "is ambiguous" if steps_by_id else "is not an operation of this transcript"
-    raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
+def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...]:
+    """Return the compactions in effect after an operation, also if only others name it."""
+    above = {period.chain[-1]: period.chain for period in history.periods if period.chain}
+    chains = above | {step.id: history.chain_to(step) for step in history.steps}
+    found = {operation: chain for operation, chain in chains.items() if operation.startswith(name)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    problem = "is ambiguous" if found else "is not an operation of this transcript"
+    raise UsageError(
+        f"{name!r} {problem}; there are {', '.join(found or chains)} (see compactctl log)"
+    )
 
 
 def _finish(
