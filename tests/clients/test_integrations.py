@@ -74,5 +74,5 @@ def test_a_compaction_by_hand_is_refused_where_that_was_asked_for(led: Led) -> N
     integrate(led.desk, led.client.name, "--install", "--block-manual")
     led.desk.model.expect()
     said = led.client.say(led.desk, BY_COMMAND, session=led.client.id_of(led.session))
-    assert "compactctl was told to keep this session" in said
+    assert "compactctl blocks manual compactions of this session" in said
     assert led.desk.model.requests == []
