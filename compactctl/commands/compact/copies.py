@@ -1,11 +1,11 @@
 """Finds the sessions that compactctl wrote as copies of another one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from compactctl.commands.archives import find_archives
-from compactctl.commands.operations.find_history import history_of
-from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import CompactctlError
@@ -13,44 +13,54 @@ from compactctl.model.operation import Digest
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
+from compactctl.store.archive.archive import Archive
 from compactctl.store.client_folders import this_machine
-from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.source import Source, open_input
+from compactctl.store.files.source import Source
 
 # A new session has its own id in each line, of about the same length, and a title behind them.
 _MORE_LINES, _MORE_BYTES = 3, 2_000
 
 
-def sessions_beside(
-    path: str, limits: ReadLimits, *, since: float = 0
-) -> Iterator[tuple[Session, Session, OperationHistory]]:
-    """Yield the session at ``path`` with each other one of its client that has archives.
+def copies_of(
+    path: str,
+    source: Source,
+    index: Literal[0, -1],
+    accepts: Callable[[Session, ArchivedStep], bool],
+    *,
+    since: float = 0,
+) -> Iterator[Session]:
+    """Yield the sessions whose first or newest archived operation compacted a copy of ``source``.
 
-    The latter comes with its history; newest first, and only those with archives written ``since``.
-    Yields nothing if ``path`` is not a session stored as a file.
+    They are in the store of the session at ``path``, or there are none if that is not one stored as
+    a file. Newest first, only those with archives written ``since``, and that ``accepts`` returns
+    true for; unreadable ones are left out.
     """
     machine = this_machine()
     session = None if is_in_database(path) else session_at(Path(path), machine)
     if session is None:
         return
-    for archive in find_archives(machine, FolderScanner()):
-        try:
-            copy = session_at(archive.session, machine) if archive.modified >= since else None
-            if (
-                copy is not None
-                and copy.entry.client == session.entry.client
-                and copy.id != session.id
-            ):
-                where = str(archive.session)
-                yield session, copy, history_of(open_input(where, limits), where)
-        except CompactctlError:
-            continue
+    for entry in find_archives(machine, FolderScanner()):
+        with suppress(CompactctlError):
+            copy = session_at(entry.session, machine) if entry.modified >= since else None
+            step = None if copy is None else _step(Archive(entry.folder, source.limits), index)
+            if copy is None or step is None or copy.id == session.id:
+                continue
+            is_alike = copy.entry.client == session.entry.client
+            is_alike = is_alike and _may_be(step.operation.before, source.digest)
+            if is_alike and accepts(copy, step) and _is_copied(step, source, copy, session):
+                yield copy
 
 
-def is_copied(step: ArchivedStep, source: Source, copy: Session, session: Session) -> bool:
+def _step(archive: Archive, index: int) -> ArchivedStep | None:
+    """Return a step of an archive, None if it has none."""
+    if not archive.files:
+        return None
+    operation, file = archive.operations[index], archive.files[index]
+    return ArchivedStep(archive=archive, operation=operation, file=file)
+
+
+def _is_copied(step: ArchivedStep, source: Source, copy: Session, session: Session) -> bool:
     """Return whether the state before a step is ``source`` under the id of its copy."""
-    if not _may_be(step.operation.before, source.digest):
-        return False
     new, old = copy.id.encode(), session.id.encode()
     return _is_same([line.replace(new, old) for line in step.before()], source.lines)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from compactctl.commands.client_sessions.native import CarriedBlock
 from compactctl.commands.client_sessions.new_session import complete_session
@@ -13,11 +14,12 @@ from compactctl.commands.client_sessions.write import (
     earlier_deposits,
     write,
 )
-from compactctl.commands.compact.copies import is_copied, sessions_beside
+from compactctl.commands.compact.copies import copies_of
 from compactctl.commands.compact.draft import operation_id
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
 from compactctl.formats.registry import native_append_of
@@ -26,7 +28,7 @@ from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
-from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
+from compactctl.store.files.source import STANDARD_STREAM, Source, open_input, split_lines
 from compactctl.store.publish.publish import resolve_output
 
 
@@ -116,20 +118,22 @@ class Prepared:
         ):
             return None
         since = self.source.identity.mtime_ns / 1e9
-        for session, copy, history in sessions_beside(str(path), self.source.limits, since=since):
-            step = history.archived[-1] if history.archived else None
-            if step is None or digest_of(history.lines) != step.operation.after:
-                continue
-            identity = self.identity
-            for old, new in (
-                (self.result.before.sha256, step.operation.before.sha256),
-                (fork.path.name, copy.entry.path.name),
-                (fork.id, copy.id),
-            ):
-                identity = identity.replace(old, new)
-            if step.id == operation_id(identity) and is_copied(step, self.source, copy, session):
-                return self._written_before(copy, fork)
-        return None
+        accepts = partial(self._is_made_by, fork)
+        copy = next(copies_of(str(path), self.source, -1, accepts, since=since), None)
+        return self._written_before(copy, fork) if copy else None
+
+    def _is_made_by(self, fork: Fork, copy: Session, step: ArchivedStep) -> bool:
+        """Return whether a session is the outcome of this operation, but for names of the fork."""
+        identity = self.identity
+        for old, new in (
+            (self.result.before.sha256, step.operation.before.sha256),
+            (fork.path.name, copy.entry.path.name),
+            (fork.id, copy.id),
+        ):
+            identity = identity.replace(old, new)
+        if step.id != operation_id(identity):
+            return False
+        return open_input(str(copy.entry.path), self.source.limits).digest == step.operation.after
 
     def _written_before(self, copy: Session, fork: Fork) -> Written:
         """Write the other files of the session if the earlier run was killed before it did."""

@@ -6,8 +6,10 @@ from pathlib import Path
 from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.copies import is_copied, sessions_beside
+from compactctl.commands.compact.copies import copies_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.operations.find_history import history_of
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import UsageError
@@ -120,11 +122,9 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
     """
     if is_in_database(path):
         return None
-    source = open_input(path, limits)
-    copies = (
-        copy
-        for session, copy, history in sessions_beside(path, limits)
-        if history.archived and history.chain
-        if is_copied(history.archived[0], source, copy, session)
-    )
-    return next(copies, None)
+
+    def is_compacted(copy: Session, _: ArchivedStep) -> bool:
+        where = str(copy.entry.path)
+        return bool(history_of(open_input(where, limits), where).chain)
+
+    return next(copies_of(path, open_input(path, limits), 0, is_compacted), None)
