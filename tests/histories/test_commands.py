@@ -14,8 +14,9 @@ from histories.talks import TALKS, Record, Talk
 
 OLDER = "2.0.76"
 ID = "6f1d2c3b-aaaa-4bbb-8ccc-123456789abc"
-FIRST = tuple(example("prune"))
-THEN = (*example("truncate"), "--keep", "30%")
+FIRST, THEN = (
+    ("--counter", "chars/4", "--stages", "truncate", "--keep", share) for share in ("60%", "20%")
+)
 OPEN = ("--native", "--while-open")
 
 
