@@ -21,6 +21,9 @@ STEPS = (
     *("damage",) * 2,
     "group",
     "client",
+    "client",
+    "unclient",
+    "unclient",
     "kill",
 )
 LONGEST = 7

@@ -56,6 +56,7 @@ class Life:
         self.appended: set[str] = set()
         self.tagged: set[str] = set()
         self.damage = ""
+        self.left = b""
         self.n_files = 0
         self.past = Past(talk.begin(turns, style))
         self.put(self.now.end)
@@ -149,7 +150,7 @@ class Life:
             if told.code:
                 raise BrokenPromiseError(f"rewind -o of a new session {told.why}")
             data = Path("back").read_bytes()
-            if not self.talk.is_renamed(expected.state + expected.lines, data):
+            if not self.talk.is_renamed(expected.state + b"\n" + expected.lines, data):
                 raise BrokenPromiseError(f"a new session says something else in {chain}")
             if words and chain != self.now.chain:
                 spans.append(Span(chain, data))
@@ -169,7 +170,7 @@ class Life:
         data = self.talk.extended(now.end, records, step.way)
         now.added += records
         if not self.talk.is_document:
-            now.lines += data[len(now.end) :]
+            now.lines += data[len(now.end) :].lstrip(b"\n")
         now.end = data
         self.put(data)
 
@@ -226,6 +227,18 @@ class Life:
             raise BrokenPromiseError(f"rewind --group {told.why}")
         self.past.spans.append(Span(tuple(told.document["inEffect"]), self.path.read_bytes()))
 
+    def _unclient(self, _: Step) -> None:
+        """Undo what the client compacted, if it did; that is an operation too."""
+        if self.talk.compaction is None or self.talk.is_stored:
+            return
+        told = self.ask("rewind", self.name, "--client", "--in-place", "--json")
+        if told.code:
+            raise BrokenPromiseError(f"rewind --client {told.why}")
+        if self.path.read_bytes() == self.now.end:
+            return
+        logged = ask("log", self.name, "--json")
+        self.past.spans.append(Span(in_effect(logged.document), self.path.read_bytes()))
+
     def _kill(self, step: Step) -> None:
         """Kill a compaction or a rewind, and find out how far it came."""
         is_rewind = step.pick % 2 == 0 and not self.past.is_new
@@ -271,7 +284,7 @@ class Life:
         self.damaged = step.pick % len(archives)
         kind = KINDS[step.way % len(KINDS)]
         if kind == "edit":
-            known = log[-1]["after"]["lines"]
+            known = self.now.known
             data = edited(self.now.end, known, step.pick, is_removed=step.way // 16 % 2 == 1)
             # Without what was appended, a session is what it was before.
             if any(data == span.end for span in self.past.spans):
@@ -354,6 +367,7 @@ class Life:
     def _check_damaged(self, step: Step) -> None:
         """Check that what is damaged is told alike, and that nothing else is lost."""
         path, disk = self.name, everything()
+        self.left = self.path.read_bytes()
         verified, logged = ask("verify", path, "--json"), ask("log", path, "--json")
         if logged.code not in {0, *LOST}:
             raise BrokenPromiseError(f"damaged by {self.damage}, log {logged.why}")
@@ -370,8 +384,8 @@ class Life:
                 self.commands.pop()
 
     def _check_told(self, chain: Chain, told: Told, verified: Told, logged: Told) -> None:
-        # A log only reads what describes the archives; verify reads all of them.
-        is_told = bool(verified.code and (logged.code or self.damage == "flip"))
+        # A log reads what describes the archives only, and lines of others may be edited.
+        is_told = bool(verified.code and (logged.code or self.damage in {"flip", "edit"}))
         how = f"damaged by {self.damage}, rewind"
         back = Path("back")
         if told.code == 0 and back.exists():
@@ -381,7 +395,7 @@ class Life:
             if not (is_told and (is_current or self.past.begins(self.talk, chain, data))):
                 self._same(chain, data, how)
         elif told.code == 0:
-            is_current = chain == self.now.chain and self.path.read_bytes() == self.now.end
+            is_current = chain == self.now.chain and self.path.read_bytes() == self.left
             if not (is_current or self._may_append(chain)):
                 self._same(chain, self.path.read_bytes(), how)
         elif told.code not in LOST:

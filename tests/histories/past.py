@@ -23,6 +23,18 @@ class Span:
     lines: bytes = b""
     is_appended: bool = False
 
+    @property
+    def begun(self) -> bytes:
+        """What it began with, but for the end of the last line."""
+        return self.end[: len(self.end) - len(self.lines)].rstrip(b"\n")
+
+    @property
+    def known(self) -> int:
+        """The lines that the program has seen; none of a document that was written anew."""
+        if self.added and not self.lines:
+            return 0
+        return len(self.end.splitlines()) - len(self.lines.splitlines())
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -37,7 +49,8 @@ class Expected:
         if talk.is_document and self.added:
             records = [*talk.records(self.state), *self.added]
             return "" if talk.records(data) == records else "other records"
-        return "" if data == self.state + self.lines else "other bytes"
+        end = b"\n" if self.lines and not self.state.endswith(b"\n") else b""
+        return "" if data == self.state + end + self.lines else "other bytes"
 
 
 class Past:
@@ -82,11 +95,12 @@ class Past:
 
     def begins(self, talk: Talk, chain: Chain, data: bytes) -> bool:
         """Tell whether bytes are a state of a chain, but for some of what was added since."""
-        ends = [span.end for span in self.spans if span.chain == chain]
+        spans = [span for span in self.spans if span.chain == chain]
         if not talk.is_document:
-            return any(data.startswith(end) for end in ends)
+            return any(data.startswith(span.begun) for span in spans)
         records = talk.records(data)
-        return any(records[: len(each)] == each for each in map(talk.records, ends))
+        known = (talk.records(span.end)[: -len(span.added) or None] for span in spans)
+        return any(records[: len(each)] == each for each in known)
 
     def forget(self) -> None:
         """Keep what a new file knows: the way to the newest state, and no way aside."""

@@ -23,6 +23,8 @@ from formats.spring_ai import events as spring
 Record = dict[str, Any]
 Turn = Callable[[int, Sequence[Record]], list[Record]]
 
+UNTERMINATED = 4
+"""The style of a session whose last line has no end yet."""
 FILE = "\n".join(f"LEVEL_{n} = {n * 17 % 23}  # centimetres above the sill" for n in range(12))
 
 
@@ -62,7 +64,8 @@ class Talk:
     def written(self, records: Sequence[Record], style: int, value: Any = None) -> bytes:
         """Return a whole file; a document keeps what stands around the records in ``value``."""
         if not self.is_document:
-            return b"".join(map(line, records))
+            data = b"".join(map(line, records))
+            return data.removesuffix(b"\n") if style == UNTERMINATED else data
         around = value if isinstance(value, dict) else self.around
         whole = records if around is None else {**around, "messages": records}
         return document(whole, style)
@@ -78,7 +81,7 @@ class Talk:
     def is_renamed(self, data: bytes, renamed: bytes) -> bool:
         """Tell whether a new session says the same as another: but for ids and its first record."""
         same = (_RENAMED.sub(b"", line) for line in renamed.splitlines())
-        return all(_RENAMED.sub(b"", line) in same for line in data.splitlines()[1:])
+        return all(_RENAMED.sub(b"", line) in same for line in data.splitlines()[1:] if line)
 
     def added(self, data: bytes, number: int) -> list[Record]:
         """Return the next turn of a session, which has that number."""
