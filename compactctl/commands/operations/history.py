@@ -176,6 +176,7 @@ class OperationHistory:
                     chain=chain,
                     end=self.lines if step is None else ChunksAndTail(step.before),
                     starts=tuple(self._starts(index, chain)),
+                    is_oldest=index == 0,
                     where=self.where,
                 )
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from compactctl.commands.operations.steps import OperationStep
-from compactctl.errors import ChangedError, CompactctlError
+from compactctl.errors import ArchiveError, ChangedError, CompactctlError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
@@ -38,13 +38,16 @@ class Period:
     Attributes:
         chain: the compactions in effect, oldest first.
         end: the chunks of the state that it ends with; can be iterated more than once.
-        starts: what may have led to its start, oldest first.
+        starts: what may have led to its start, oldest first; none for the oldest period, or if what
+            led to it is lost.
+        is_oldest: whether no period is known before it.
         where: the transcript named in errors.
     """
 
     chain: tuple[OperationId, ...]
     end: Iterable[bytes]
     starts: tuple[PeriodStart, ...]
+    is_oldest: bool
     where: str
 
     @property
@@ -57,9 +60,17 @@ class Period:
 
     @property
     def growth(self) -> Growth:
-        """What others added in it; ChangedError if it does not follow what led to its start."""
-        if not self.starts:
+        """What others added in it.
+
+        Raises ArchiveError if what led to its start is lost, ChangedError if it does not follow.
+        """
+        if self.is_oldest:
             return Growth()
+        if not self.starts:
+            raise ArchiveError(
+                f"{self.where}: what was added before a later operation is in an archive that is "
+                "lost; put it back (compactctl log names it)"
+            )
         if self._match is None:
             raise ChangedError(
                 f"{self.where}: text was appended to an unterminated last line, or edited, and "
