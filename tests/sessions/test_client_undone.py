@@ -31,6 +31,26 @@ def claude(home: Home) -> Path:
     )
 
 
+def claude_that_kept_messages(home: Home) -> Path:
+    """Write a session whose compaction kept its newest message, and that goes on at length."""
+
+    def said(uuid: str, parent: str, text: str) -> Record:
+        message = {"role": "user", "content": text}
+        return {"type": "user", "uuid": uuid, "parentUuid": parent, "message": message}
+
+    segment = {"headUuid": "u2", "anchorUuid": "s1", "tailUuid": "u2"}
+    boundary = {"type": "system", "uuid": "b1", "subtype": "compact_boundary"}
+    return home.claude(
+        SAID,
+        said("u1", "a1", OLD),
+        said("u2", "u1", "Is it still so?"),
+        {**boundary, "parentUuid": None, "compactMetadata": {"preservedSegment": segment}},
+        {**said("s1", "b1", SUMMARY), "isCompactSummary": True},
+        said("u3", "s1", f"{NEW} {'Tell me all of it. ' * 99}"),
+        said("u4", "u3", "Please."),
+    )
+
+
 def codex(home: Home) -> Path:
     def said(role: str, kind: str, text: str) -> Record:
         content = [{"type": kind, "text": text}]
@@ -61,7 +81,12 @@ def pi(home: Home) -> Path:
     )
 
 
-WRITERS = {"claude": claude, "codex": codex, "pi": pi}
+WRITERS = {
+    "claude": claude,
+    "claude that kept messages": claude_that_kept_messages,
+    "codex": codex,
+    "pi": pi,
+}
 EACH = pytest.mark.parametrize("client", WRITERS)
 
 

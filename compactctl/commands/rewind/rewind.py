@@ -207,12 +207,12 @@ def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...
     """Return the compactions in effect after an operation, also if only others name it."""
     above = {period.chain[-1]: period.chain for period in history.periods if period.chain}
     chains = above | {step.id: history.chain_to(step) for step in history.steps}
-    found = {operation: chain for operation, chain in chains.items() if operation.startswith(name)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    problem = "is ambiguous" if found else "is not an operation of this transcript"
+    named = {operation: chain for operation, chain in chains.items() if operation.startswith(name)}
+    if len(named) == 1:
+        return next(iter(named.values()))
+    problem = "is ambiguous" if named else "is not an operation of this transcript"
     raise UsageError(
-        f"{name!r} {problem}; there are {', '.join(found or chains)} (see compactctl log)"
+        f"{name!r} {problem}; there are {', '.join(named or chains)} (see compactctl log)"
     )
 
 

@@ -54,14 +54,14 @@ class ClaudeNativeAppend(NativeAppend):
         """
         old, new = _session(current), _session(desired)
         parents, tip = new.chain.parents, new.chain.path[0]
-        appended = _block(old, new, parents, tip, operation)
+        appended = _shortest_block(old, new, parents, tip, operation)
         beside = new.chain.included.difference(new.chain.path)
         if beside and sum(map(len, (*current, *appended))) > _MAX_FULLY_READ:
             order = pairwise(reversed(new.chain.order))
             parents |= {
                 name: prior for name, prior in order if not beside.isdisjoint((name, prior))
             }
-            appended = _block(old, new, parents, new.chain.order[-1], operation)
+            appended = _shortest_block(old, new, parents, new.chain.order[-1], operation)
         _check_will_be_read((*current, *appended), new.chain.included)
         return appended
 
@@ -79,18 +79,36 @@ class ClaudeNativeAppend(NativeAppend):
         return block if newest is None else [*block, mark_appended(newest, operation)]
 
 
-def _block(
+def _shortest_block(
     old: _Session, new: _Session, parents: _Parents, tip: str, operation: str
 ) -> list[bytes]:
-    """Return the records after which ``old`` is sent as ``new``.
+    """Return the records after which ``old`` is sent as ``new``, without detours if these fail.
 
-    ``parents`` are those that the records of ``new`` get, and ``tip`` is the last of them.
+    ``parents`` are those that the records of ``new`` get, and ``tip`` is the last of them. A
+    detour over the summary of a compaction that preserved messages would send these after it.
     """
+    block = _block(old, new, parents, tip, operation, by_detours=True)
+    order = _session((*old.lines, *block)).chain.order
+    sent = [name for name in order if name in new.chain.included]
+    if sent == list(new.chain.order):
+        return block
+    return _block(old, new, parents, tip, operation, by_detours=False)
+
+
+def _block(  # noqa: PLR0913 - all of it decides what is appended
+    old: _Session,
+    new: _Session,
+    parents: _Parents,
+    tip: str,
+    operation: str,
+    *,
+    by_detours: bool,
+) -> list[bytes]:
     changed = _changed_records(old, new, parents)
     if not changed and old.chain.order == new.chain.order:
         return []
     tip_line = mark_appended(changed.pop(tip, new.line(tip)), operation)
-    blank = _shorter_detours(old, new, parents, changed)
+    blank = _shorter_detours(old, new, parents, changed) if by_detours else {}
     appended = [mark_appended(line, operation) for line in (*changed.values(), *blank.values())]
     # A record beside a hidden one may now be sent beside a remaining one: blank it.
     result = _session((*old.lines, *appended, tip_line))
