@@ -221,7 +221,7 @@ class Life:
         group = groups[step.pick % len(groups)]
         insists = self._insists((), step)
         told = self.ask("rewind", self.name, "--group", group, *insists, "--json")
-        if told.code == 8 and "hides the other half" in told.err:
+        if told.code == 8 and "cannot be restored alone" in told.err:
             return
         if told.code:
             raise BrokenPromiseError(f"rewind --group {told.why}")
