@@ -353,9 +353,18 @@ class OperationHistory:
         except ChangedError:
             self._require_archives(self.lines)
             raise
-        _, suffix = last_byte_and_rest(self.lines, current.after.n_bytes if current else 0)
-        self._require_archives((suffix,))
+        _, rest = last_byte_and_rest(self.lines, self._known_bytes(current))
+        self._require_archives((rest,))
         return current
+
+    def _known_bytes(self, current: Operation | None) -> int:
+        """Return how many bytes of the transcript are an outcome, 0 if its client rewrote it."""
+        if current is None:
+            return 0
+        is_document = current.records is not None
+        if is_document and not matching_states(self.lines, (current.after,)):
+            return 0
+        return current.after.n_bytes
 
     def _require_archives(self, pieces: Iterable[bytes]) -> None:
         """Raise MissingArchiveError if records in some pieces name an unknown operation.
