@@ -439,7 +439,11 @@ class OperationHistory:
 
     def _look_into(self, step: ArchivedStep) -> _Start:
         holder = partial(_state, step)
-        if not may_hold_operation(step.before()):
+        try:
+            if not may_hold_operation(step.before()):
+                return step.parent, {}
+        except (ArchiveError, IntegrityError):
+            # Other states may not need this one.
             return step.parent, {}
         inside = self._inline_steps(split_lines(holder()), holder, step.format or None)
         # Version 0.1.0 did not record a parent that is inside the transcript.

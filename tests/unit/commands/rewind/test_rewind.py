@@ -1,6 +1,7 @@
 """Where a rewind goes, what it keeps, and how it refuses."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from unit.commands.conversations import (
 from compactctl.errors import (
     ArchiveError,
     ChangedError,
+    CompactctlError,
     IntegrityError,
     MissingArchiveError,
     UsageError,
 )
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.archive_file import read_operation, restore
 
 
 @pytest.fixture
@@ -93,6 +96,30 @@ def test_an_edit_of_what_the_archive_knows_stops_everything(path: Path) -> None:
         with pytest.raises(ChangedError, match="was edited since"):
             back(path, **fields)
     assert path.read_bytes() == edited
+
+
+def test_a_state_is_reached_whose_lines_are_not_in_the_damaged_archive(path: Path) -> None:
+    first = squeeze(path, "prune").change.operation
+    middle = path.read_bytes()
+    squeeze(path, "truncate")
+    archive = Archive(archive_folder(path)).files[0].path
+    data, out = archive.read_bytes(), path.with_name("middle.jsonl")
+    for index in range(4, len(data)):
+        archive.write_bytes(data[:index] + bytes([data[index] ^ 1]) + data[index + 1 :])
+        with suppress(CompactctlError):
+            if read_operation(archive).id == first and not can_be_read(archive):
+                break
+    back(path, to=first, output=str(out))
+    assert out.read_bytes() == middle
+    with pytest.raises(CompactctlError):
+        back(path, all=True, output=str(out), force=True)
+
+
+def can_be_read(archive: Path) -> bool:
+    try:
+        return bool(restore(archive))
+    except CompactctlError:
+        return False
 
 
 def test_another_output_leaves_the_transcript_and_its_history(path: Path) -> None:
