@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from cli.asking import Ask, Outcome
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
@@ -175,6 +176,31 @@ class Appended:
     resume: str
     counts: tuple[str, ...]
     insists: tuple[str, ...] = ()
+
+
+def told(outcome: Outcome) -> dict[str, Any]:
+    """Return the document that a command printed."""
+    assert outcome.code == 0, outcome.err
+    document: dict[str, Any] = json.loads(outcome.out)
+    return document
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSession:
+    """A session that its client appends to, and the commands to ask about it."""
+
+    client: Appended
+    path: Path
+    ask: Ask
+
+    def goes_on(self, text: str) -> None:
+        """Continue as the client does."""
+        self.client.goes_on(self.path, text)
+
+    @property
+    def sent(self) -> list[bytes]:
+        """What the next request sends."""
+        return sent(self.path)
 
 
 APPENDED = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import Ask, Outcome
+from cli.asking import Ask
 from sessions.homes import Home
 from sessions.long_sessions import SAID, SMALL, gemini
 from sessions.read_files import (
@@ -22,10 +22,12 @@ from sessions.read_files import (
     SUMMARY,
     TELLS,
     Appended,
+    KeptSession,
     codex_session,
     pi_session,
     sent,
     session,
+    told,
 )
 from stage_examples import example_flags, why_idle
 
@@ -34,19 +36,9 @@ from compactctl.stages.support.stage import Stage
 from compactctl.store.files.locks import can_detect_writers
 
 
-def told(outcome: Outcome) -> dict[str, Any]:
-    assert outcome.code == 0, outcome.err
-    found: dict[str, Any] = json.loads(outcome.out)
-    return found
-
-
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class Kept(KeptSession):
     """A session of a client, and what is done with it."""
-
-    client: Appended
-    path: Path
-    ask: Ask
 
     def compact(self, *stages: str) -> dict[str, Any]:
         return told(
@@ -55,13 +47,6 @@ class Kept:
 
     def rewind(self, *words: str) -> dict[str, Any]:
         return told(self.ask("rewind", self.path, *self.client.insists, *words, "--json"))
-
-    def goes_on(self, text: str) -> None:
-        self.client.goes_on(self.path, text)
-
-    @property
-    def sent(self) -> list[bytes]:
-        return sent(self.path)
 
     @property
     def bytes(self) -> bytes:

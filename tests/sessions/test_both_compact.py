@@ -1,31 +1,20 @@
 """A client's compaction on top of ours, and ours on top of a client's, in all layouts."""
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import Ask, Outcome
+from cli.asking import Ask
 from sessions.compacting_clients import BY_CLIENT, Compacting
 from sessions.homes import Home
-from sessions.read_files import APPENDED, PRUNE, SUMMARY, Appended, sent
-
-
-def told(outcome: Outcome) -> dict[str, Any]:
-    assert outcome.code == 0, outcome.err
-    found: dict[str, Any] = json.loads(outcome.out)
-    return found
+from sessions.read_files import APPENDED, PRUNE, SUMMARY, Appended, KeptSession, sent, told
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class Kept(KeptSession):
     """A session of a client that also compacts by itself."""
-
-    client: Appended
-    path: Path
-    ask: Ask
 
     def compacted(self, layout: str, stages: tuple[str, ...]) -> "Kept":
         """Compact in a layout; return the session that goes on."""
@@ -39,9 +28,6 @@ class Kept:
             told(self.ask("rewind", kept.path, *self.client.insists, "--json"))
         return kept
 
-    def goes_on(self, text: str) -> None:
-        self.client.goes_on(self.path, text)
-
     @property
     def by_itself(self) -> Compacting:
         return BY_CLIENT[self.client.format]
@@ -49,10 +35,6 @@ class Kept:
     def by_client(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = told(self.ask("log", self.path, "--json"))["byClient"]
         return found
-
-    @property
-    def sent(self) -> list[bytes]:
-        return sent(self.path)
 
     def check_undone(self, wanted: list[bytes] | Counter[bytes]) -> None:
         """Check what is sent once the client's compactions are undone, in every way.

@@ -85,8 +85,8 @@ CLOSED = flag(
     "closed",
     OUTPUT,
     WRITES,
-    "With --native, and to undo it: no client has the session open, even if that cannot be "
-    "detected. Undone at once, the session gets its old length back.",
+    "With --native, or to undo it, treat the session as closed even if that cannot be detected. "
+    "If nothing was added since, the undo cuts off what was appended.",
 )
 
 

@@ -53,9 +53,9 @@ def copies_of(
 
 def _step(archive: Archive, index: int) -> ArchivedStep | None:
     """Return a step of an archive, None if it has none."""
-    if not archive.files:
+    if not archive.readable:
         return None
-    operation, file = archive.operations[index], archive.files[index]
+    file, operation = archive.readable[index]
     return ArchivedStep(archive=archive, operation=operation, file=file)
 
 

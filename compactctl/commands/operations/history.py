@@ -55,7 +55,7 @@ _Start = tuple[OperationId | None, _Inside]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostState:
-    """A state that cannot be restored: before an operation, or after a named one, and why."""
+    """A state that cannot be restored, and why; ``operation`` led to it, if that is known."""
 
     why: str
     operation: OperationId | None = None
@@ -157,7 +157,7 @@ class OperationHistory:
     def chain_to(self, step: OperationStep) -> tuple[OperationId, ...]:
         """Return the ids of the compactions in effect after one of the steps, oldest first.
 
-        The first id may be that of a missing one, which the oldest known one builds upon.
+        If the oldest known compaction builds upon a missing one, that one's id comes first.
         """
         return self._ids(step.head, self._all_inside)
 
@@ -185,7 +185,7 @@ class OperationHistory:
     def _starts(self, index: int, chain: tuple[OperationId, ...]) -> Iterator[PeriodStart]:
         """Yield what may have led to the start of the period that ends with a step.
 
-        It may be the end of an earlier period: a step in between never took place.
+        That includes the ends of earlier periods: a step in between may never have taken place.
         """
         for step in self.steps[:index]:
             if self.chain_before(step) == chain:
@@ -201,8 +201,9 @@ class OperationHistory:
     def reach(self, chain: tuple[OperationId, ...]) -> Reached:
         """Return the state with exactly these compactions in effect, and what was added since.
 
-        It is the end of the newest period with this chain, but not of one that an appended rewind
-        began: that left in the file what it undid. Raises ArchiveError if no such state was kept.
+        It is the end of the newest period with this chain. Periods that an appended rewind began
+        do not count, as they still hold what it undid. Raises ArchiveError if no such state was
+        kept.
         """
         in_time = (period for i, period in enumerate(self.periods) if not self._ends_in_put(i))
         periods = [period for period in in_time if period.chain == chain]
@@ -214,7 +215,7 @@ class OperationHistory:
         return Reached(base=period.end, later=later)
 
     def _ends_in_put(self, index: int) -> bool:
-        """Return whether a rewind put the step there that ends a period, which took no time."""
+        """Return whether the step that ends a period was part of the outcome of a rewind."""
         return index < len(self.steps) and self.steps[index].id in self._put
 
     def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
@@ -229,7 +230,7 @@ class OperationHistory:
         return tuple(period.growth for period in later)
 
     def _reach_displaced(self, chain: tuple[OperationId, ...]) -> Reached:
-        """Return an outcome that no archive holds, but a displaced file."""
+        """Return an outcome that only a displaced file holds."""
         indices = [i for i, step in enumerate(self.steps) if self.chain_to(step) == chain]
         links = displaced_files(self.archive.folder) if self.archive else ()
         for index in reversed(indices):
@@ -258,9 +259,9 @@ class OperationHistory:
 
     @cached_property
     def lost(self) -> tuple[LostState, ...]:
-        """The states that cannot be restored, as far as that shows without reading the archives.
+        """The states that cannot be restored, as far as the metadata of the archives shows.
 
-        The lines of the others may be damaged still; ``verify`` reads them.
+        Lines in an archive may be damaged, too; ``verify`` reads them all.
         """
         without_archive = (*self._without_archive(),) or (*self._without_operation(),)
         return (*without_archive, *self._edited_inside(), *self._not_kept())

@@ -25,7 +25,7 @@ from compactctl.store.files.source import split_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodStart:
-    """What may have led to the start of a period: a step, or None for the end of another one."""
+    """What may have led to a period: a step, or None if it continues an earlier period."""
 
     step: OperationStep | None
     state: Callable[[], KnownState]
@@ -38,8 +38,8 @@ class Period:
     Attributes:
         chain: the compactions in effect, oldest first.
         end: the chunks of the state that it ends with; can be iterated more than once.
-        starts: what may have led to its start, oldest first; none for the oldest period, or if what
-            led to it is lost.
+        starts: what may have led to it, oldest first; empty for the oldest period, and if what led
+            to it is lost.
         is_oldest: whether no period is known before it.
         where: the transcript named in errors.
     """
@@ -52,7 +52,7 @@ class Period:
 
     @property
     def is_begun_by_appending(self) -> bool:
-        """Whether a rewind led to its start that only appended records."""
+        """Whether it began with a rewind that only appended records."""
         if not any(_has_appended(start.step) for start in self.starts):
             return False
         match = self._match

@@ -107,6 +107,18 @@ class ArchivedStep:
         return archived_lines(self.file.path, self.archive.limits)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Undone:
+    """The rows of the state before an inline step, and its outcome without what was added since.
+
+    ``path`` leads to the records of a document.
+    """
+
+    rows: tuple[ArchivedLine, ...]
+    outcome: bytes
+    path: tuple[str, ...] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class InlineStep:
     """A step whose records are in the transcript itself, beside the originals they hide.
@@ -159,7 +171,7 @@ class InlineStep:
         return iter(self._undone.rows)
 
     @cached_property
-    def _undone(self) -> "_Undone":
+    def _undone(self) -> _Undone:
         state = self.read_state()
         lines, chosen = split(split_lines(state), self.where, self.format or None)
         transcript = parse(lines, chosen)
@@ -181,18 +193,6 @@ class InlineStep:
                 "one"
             )
         return undone
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Undone:
-    """The rows of the state before an inline step, and its outcome without what was added since.
-
-    ``path`` leads to the records of a document.
-    """
-
-    rows: tuple[ArchivedLine, ...]
-    outcome: bytes
-    path: tuple[str, ...] | None
 
 
 def _undo_lines(
