@@ -153,7 +153,7 @@ def _shorter_detours(
     """
     old_parents = old.chain.parents
     followers: dict[str, list[str]] = defaultdict(list)
-    for name in new.chain.included:
+    for name in new.chain.order:
         parent = old_parents.get(name)
         if parent in old.newest and parent not in new.chain.included:
             followers[parent].append(name)
