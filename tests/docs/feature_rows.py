@@ -10,13 +10,14 @@ The commands are run in a folder with the bundled transcripts, and with the smal
 import json
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -73,13 +74,13 @@ class Row:
 class Outcome:
     """What commands printed on both streams, the last one on standard output, and its exit code.
 
-    ``files`` are the contents of the files that were asked for.
+    ``files`` are the contents of the files that were asked for, None where one is missing.
     """
 
     text: str
     last: str
     code: int
-    files: tuple[bytes, ...]
+    files: tuple[bytes | None, ...]
 
 
 def parts() -> Iterator[tuple[str, tuple[Row, ...]]]:
@@ -94,21 +95,29 @@ def rows() -> tuple[Row, ...]:
 
 
 @cache
-def outcome(commands: tuple[str, ...], files: tuple[str, ...]) -> Outcome:
-    """Run commands in order, each as a shell would, in a folder of their own."""
+def outcome(
+    commands: tuple[str, ...], files: tuple[str, ...], edits: tuple[tuple[str, str], ...] = ()
+) -> Outcome:
+    """Run commands in order, each as a shell would, in a folder of their own.
+
+    ``edits`` are inputs with other contents than in this checkout.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for inputs in _INPUTS:
-            (folder / inputs).parent.mkdir(exist_ok=True)
-            (folder / inputs).symlink_to(ROOT / inputs)
+            shutil.copytree(ROOT / inputs, folder / inputs)
+        for file, content in edits:
+            (folder / file).write_text(content)
         text = last = ""
         code = 0
         for command in commands:
             words, given, settings = _parsed(command, folder)
             last, told, code = _ran(words, folder, given, settings)
             text += last + told
-        content = tuple((folder / file).read_bytes() for file in files)
-    return Outcome(text=text, last=last, code=code, files=content)
+        contents = tuple(
+            path.read_bytes() if path.is_file() else None for path in map(folder.joinpath, files)
+        )
+    return Outcome(text=text, last=last, code=code, files=contents)
 
 
 def _parsed(command: str, folder: Path) -> tuple[Sequence[str], bytes, dict[str, str]]:
@@ -144,7 +153,48 @@ def _written(stream: TextIOWrapper) -> str:
     return stream.read()
 
 
-def value_at(document: Any, path: str) -> Any:
+def evidence(row: Row) -> Iterator[tuple[str, Callable[[Outcome], bool]]]:
+    """Yield what a row says that its commands show: in the page's words, and whether it is so."""
+    for text in row.shows:
+        yield _code(text), partial(_prints, text)
+    for text in row.lacks:
+        yield f"not {_code(text)}", partial(_omits, text)
+    for path, value in row.json.items():
+        yield f"JSON {_code(f'{path} = {json.dumps(value)}')}", partial(_holds, path, value)
+    if row.same:
+        yield f"{' and '.join(map(_code, row.same))} with the same bytes", _same_bytes
+    yield f"exit {row.code}", partial(_exits, row.code)
+
+
+def missing_evidence(row: Row, result: Outcome) -> tuple[str, ...]:
+    """Return what commands do not show of what the row says, in the page's words."""
+    return tuple(words for words, is_shown in evidence(row) if not is_shown(result))
+
+
+def _prints(text: str, result: Outcome) -> bool:
+    return text in result.text
+
+
+def _omits(text: str, result: Outcome) -> bool:
+    return text not in result.last
+
+
+def _holds(path: str, value: object, result: Outcome) -> bool:
+    try:
+        return bool(_value_at(json.loads(result.last), path) == value)
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def _same_bytes(result: Outcome) -> bool:
+    return None not in result.files and len(set(result.files)) == 1
+
+
+def _exits(code: int, result: Outcome) -> bool:
+    return result.code == code
+
+
+def _value_at(document: Any, path: str) -> Any:
     """Return what stands in a JSON document at keys and indexes joined by dots."""
     return reduce(
         lambda at, key: at[int(key) if isinstance(at, list) else key], path.split("."), document
@@ -172,14 +222,9 @@ def _commands(row: Row) -> str:
 
 
 def _evidence(row: Row) -> str:
-    told = [
-        *map(_code, row.shows),
-        *(f"not {_code(text)}" for text in row.lacks),
-        *(f"JSON {_code(f'{path} = {json.dumps(v)}')}" for path, v in row.json.items()),
-        *([" and ".join(map(_code, row.same)) + " with the same bytes"] if row.same else []),
-        *([f"exit {row.code}"] if row.code else []),
-    ]
-    return "<br>".join(told) or "that it passes"
+    if row.test:
+        return "that it passes"
+    return "<br>".join(words for words, _ in evidence(row) if words != "exit 0")
 
 
 def _code(text: str) -> str:
