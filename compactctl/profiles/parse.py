@@ -20,7 +20,7 @@ from compactctl.model.validators import (
     string_list,
     validate_value,
 )
-from compactctl.profiles.neurolink_keys import stage_table, translate_neurolink_keys
+from compactctl.profiles.neurolink_keys import stage_table
 from compactctl.profiles.profile import (
     BackgroundTrigger,
     LevelRule,
@@ -32,6 +32,7 @@ from compactctl.profiles.profile import (
     ProfileSummarizer,
     TargetMode,
 )
+from compactctl.profiles.variants import changes_between, extend
 from compactctl.stages.aliases import canonical_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
@@ -66,32 +67,44 @@ def parse_user_profile(
     Raises:
         UsageError: a key or value is invalid; the message names it.
     """
-    try:
-        return _build_profile(merge_base(table, base), name, toml, parse_stage)
-    except UsageError as error:
-        raise UsageError(f"profile {name}: {error}") from error
+    return _parse_extended(table, name, base, toml, parse_stage)
 
 
-def parse_profile(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
+def parse_profile(
+    table: Mapping[str, Any],
+    name: str,
+    base: Callable[[str], Mapping[str, Any]] = lambda _: {},
+    toml: str = "",
+) -> Profile:
     """Parse the table of a built-in profile; the options of its stages are not checked.
 
     Raises:
         UsageError: another key or value is invalid.
     """
-    try:
-        return _build_profile(table, name, toml, _builtin_stage)
-    except UsageError as error:
-        raise UsageError(f"profile {name}: {error}") from error
+    return _parse_extended(table, name, base, toml, _builtin_stage)
 
 
-def merge_base(
-    table: Mapping[str, Any], base: Callable[[str], Mapping[str, Any]]
-) -> Mapping[str, Any]:
-    """Return a file's table with the keys of the profile that it is based on filled in."""
+def _parse_extended(
+    table: Mapping[str, Any],
+    name: str,
+    base: Callable[[str], Mapping[str, Any]],
+    toml: str,
+    stage: Callable[[Any], ProfileStage],
+) -> Profile:
+    """Parse a table with the keys of the profile that it is based on filled in."""
     base_name = table.get("base")
     if base_name is None and "stages" not in table:
         base_name = _NEUROLINK
-    return translate_neurolink_keys(table, base(str(base_name)) if base_name is not None else {})
+    try:
+        base_table = {} if base_name is None else base(str(base_name))
+        extended = extend(table, base_table)
+        profile = _build_profile(extended, name, toml, stage)
+    except UsageError as error:
+        raise UsageError(f"profile {name}: {error}") from error
+    if base_name is None:
+        return profile
+    changes = changes_between(base_table, extended)
+    return replace(profile, origin=replace(profile.origin, base=str(base_name), changes=changes))
 
 
 def _build_profile(

@@ -71,15 +71,34 @@ class BackgroundTrigger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A setting that a profile changes in the one it is based on.
+
+    Attributes:
+        key: the setting, with dots between its parts, e.g. ``prune.min_savings``.
+        value: its value here.
+        base_value: its value in the base; None for the default.
+    """
+
+    key: str
+    value: object
+    base_value: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOrigin:
     """Where a profile comes from.
 
     Attributes:
+        base: the name of the profile that it extends; "" if it stands alone.
+        changes: what it changes in its base.
         source: the documentation of its figures.
         differences: where the profile differs from the system on purpose, and why.
         file_text: the text of its file.
     """
 
+    base: str = ""
+    changes: tuple[Change, ...] = ()
     source: str = ""
     differences: tuple[str, ...] = ()
     file_text: str = ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError, suggestion
-from compactctl.profiles.parse import merge_base, parse_profile, parse_user_profile
+from compactctl.profiles.parse import parse_profile, parse_user_profile
 from compactctl.profiles.profile import Profile
 
 # In the order of listings: compactctl's own, the systems that it emulates, and recovery from a
@@ -47,9 +47,7 @@ _MAX_BYTES = 1 << 20
 @cache
 def builtin_profile(name: str) -> Profile:
     """Return a built-in profile. Raises UsageError for an unknown name."""
-    return parse_profile(
-        merge_base(_builtin_table(name), _builtin_table), name, _builtin_text(name)
-    )
+    return parse_profile(_builtin_table(name), name, _builtin_table, _builtin_text(name))
 
 
 def emulates_system(profile: Profile | None) -> bool:

@@ -13,7 +13,7 @@ from compactctl.commands.reference import (
 )
 from compactctl.history.protection import DEFAULT_KEEP_STEPS
 from compactctl.model.operation import OptionValue
-from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
+from compactctl.profiles.profile import Change, LevelRule, Profile, ProfileStage
 from compactctl.tokens.budget import BudgetRule, TargetSize
 from compactctl.tokens.client_thresholds import ClientRule
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
@@ -65,6 +65,10 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
         yield ""
         yield Accent("stages after an overflow", "bold")
         yield Facts(tuple(row for stage in profile.overflow_stages for row in _stage_facts(stage)))
+    if profile.origin.changes:
+        yield ""
+        yield Accent(f"changes in {one_line(profile.origin.base)}", "bold")
+        yield Facts(tuple(map(_change, profile.origin.changes)))
     if profile.origin.differences:
         yield ""
         yield Facts(tuple(_differences(profile)))
@@ -148,6 +152,17 @@ def _option_text(value: OptionValue) -> str:
     )
 
 
+def _change(change: Change) -> Fact:
+    base = "the default" if change.base_value is None else _value_text(change.base_value)
+    return Fact(one_line(change.key), f"{_value_text(change.value)} instead of {base}")
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, list):
+        return one_line(" ".join(map(str, value))) or "none"
+    return _option_text(value if isinstance(value, bool | int) else str(value))
+
+
 def _differences(profile: Profile) -> Iterator[Fact]:
     for index, line in enumerate(profile.origin.differences):
         yield Fact("" if index else "differs in", one_line(line))
@@ -178,6 +193,8 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "title": profile.title,
+        "base": profile.origin.base or None,
+        "changes": [record(change) for change in profile.origin.changes],
         "source": profile.origin.source or None,
         "differs": list(profile.origin.differences),
         "enabled": profile.enabled,

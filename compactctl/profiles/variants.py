@@ -1,0 +1,78 @@
+"""Extend a profile by another file, and list what that file changes.
+
+A file with a ``base`` contains only what differs: other keys replace those of the base, and a table
+named like a stage replaces options of that stage::
+
+    base = "neurolink"
+    [prune]
+    min_savings = 500
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compactctl.model.validators import SettingsTable, any_list
+from compactctl.profiles.neurolink_keys import stage_table, translate_neurolink_keys
+from compactctl.profiles.profile import Change
+from compactctl.stages.aliases import canonical_name
+
+# They describe the file, a stage, or name an item.
+_DESCRIPTIONS = frozenset({"base", "title", "source", "differs"})
+_ITEM_DESCRIPTIONS = frozenset({"stage", "name", "why"})
+
+
+def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with the keys, and the options of stages, that ``table`` replaces.
+
+    Raises:
+        UsageError: a value of NeuroLink's keys is invalid.
+    """
+    stages = SettingsTable({**base, **table}).get("stages", any_list, ())
+    names = {canonical_name(stage_table(stage)["stage"]) for stage in stages}
+    options = {
+        canonical_name(key): value
+        for key, value in table.items()
+        if canonical_name(key) in names and isinstance(value, Mapping)
+    }
+    rest = {key: value for key, value in table.items() if canonical_name(key) not in options}
+    extended = translate_neurolink_keys(rest, base)
+    if options:
+        tables = (stage_table(stage) for stage in extended["stages"])
+        extended["stages"] = [
+            {**stage, **options.get(canonical_name(stage["stage"]), {})} for stage in tables
+        ]
+    return extended
+
+
+def changes_between(base: Mapping[str, Any], extended: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return the settings of an extended table that its base lacks or sets to another value."""
+    before = dict(_settings(base))
+    return tuple(
+        Change(key=key, value=value, base_value=before.get(key))
+        for key, value in _settings(extended)
+        if value != before.get(key)
+    )
+
+
+def _settings(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield each setting and its name: ``trigger``, ``budget.reserve``, ``prune.min_savings``."""
+    for key, value in table.items():
+        if key in _DESCRIPTIONS:
+            continue
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{name}", setting) for name, setting in value.items())
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            yield key, ", ".join(map(_item_name, value))
+            for item in value:
+                where = "" if key == "stages" else f"{key}."
+                yield from (
+                    (f"{where}{_item_name(item)}.{name}", setting)
+                    for name, setting in item.items()
+                    if name not in _ITEM_DESCRIPTIONS
+                )
+        else:
+            yield key, value
+
+
+def _item_name(item: Mapping[str, Any]) -> str:
+    return str(item.get("stage", item.get("name", "")))

@@ -1,0 +1,60 @@
+"""A profile that extends another contains only what differs, and the difference can be listed."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.profiles.profile import Change
+from compactctl.profiles.registry import PROFILES, builtin_profile
+from compactctl.profiles.variants import changes_between, extend
+
+BASE = {
+    "trigger": "0.8",
+    "budget": {"reserve": 0},
+    "stages": [{"stage": "deduplicate", "base": "replaced", "why": "once"}, {"stage": "truncate"}],
+}
+
+
+def test_a_table_named_like_a_stage_replaces_options_of_it() -> None:
+    extended = extend({"base": "it", "dedup": {"policy": "regex"}, "truncate": {"max": 3}}, BASE)
+    assert extended["stages"] == [
+        {"stage": "deduplicate", "base": "replaced", "why": "once", "policy": "regex"},
+        {"stage": "truncate", "max": 3},
+    ]
+
+
+def test_a_table_of_a_stage_that_does_not_run_stays_an_unknown_key() -> None:
+    assert extend({"base": "it", "prune": {"min_savings": 1}}, BASE)["prune"] == {"min_savings": 1}
+
+
+def test_changes_are_named_by_table_and_stage() -> None:
+    extended = extend(
+        {"base": "it", "budget": {"reserve": 5}, "trigger": "0.9", "dedup": {"base": "tokens"}},
+        BASE,
+    )
+    assert changes_between(BASE, extended) == (
+        Change(key="trigger", value="0.9", base_value="0.8"),
+        Change(key="budget.reserve", value=5, base_value=0),
+        Change(key="deduplicate.base", value="tokens", base_value="replaced"),
+    )
+
+
+settings = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 3), max_size=3)
+
+
+@given(base=settings, own=settings)
+def test_the_changes_lead_from_the_base_to_the_extension(
+    base: dict[str, int], own: dict[str, int]
+) -> None:
+    extended = {**base, **own}
+    changed = {change.key: change.value for change in changes_between(base, extended)}
+    assert {**base, **changed} == extended
+    assert all(base.get(key) != value for key, value in changed.items())
+
+
+def test_a_variant_of_a_system_changes_something_and_says_where_it_is_from() -> None:
+    for name in PROFILES:
+        if "@" in name:
+            origin = builtin_profile(name).origin
+            assert origin.base == name.partition("@")[0]
+            assert origin.changes
+            assert origin.source != builtin_profile(origin.base).origin.source
