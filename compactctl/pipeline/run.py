@@ -45,6 +45,7 @@ class StageStep(Generic[Options]):
         falls_back: whether the next step is an alternative, tried if this one misses the target.
             Of such a row, the first that reaches the target wins, else the one that leaves the
             fewest tokens; the others are rolled back.
+        always: whether it runs even if the view fits the target.
         extra_tokens: how far the step's own target is above that of the run.
         requested_name: the name the user asked for, "" if it is the stage's own.
     """
@@ -52,6 +53,7 @@ class StageStep(Generic[Options]):
     stage: Stage[Options]
     options: Options
     falls_back: bool = False
+    always: bool = False
     extra_tokens: int = 0
     requested_name: str = ""
 
@@ -79,7 +81,7 @@ class PipelineRun:
 
 
 def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
-    """Run ``steps`` in order; with a target, stop as soon as the view fits it.
+    """Run ``steps`` in order; once the view fits a target, only those that always run.
 
     Repeat the steps until nothing changes, so that a second run is a no-op. Roll back a step that
     grows the view or separates a tool call from its result; repair stages may grow it, and run
@@ -320,7 +322,8 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
     record = _not_needed(step, before)
     unchanged = _Attempt(step=step, record=record, proposal=None, view=view)
     is_free = step.stage.repairs or step.stage.only_trims_file
-    if stage_view.target is not None and before <= stage_view.target and not is_free:
+    runs_anyway = is_free or step.always
+    if stage_view.target is not None and before <= stage_view.target and not runs_anyway:
         detail = f"the context is {before:,} tokens, within the target of {stage_view.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
     proposal = _propose(view, step, meter)

@@ -46,7 +46,7 @@ _KEYS = frozenset({
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
     "on_summarizer_failure",
 })  # fmt: skip
-_STAGE_KEYS = frozenset({"stage", "why", "falls_back", "target"})
+_STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target"})
 _DUE = "due"
 _BUDGET_KEYS = frozenset({
     "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
@@ -170,6 +170,7 @@ def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> Profile
         system_name="" if requested_name == stage.name else requested_name,
         explanation=str(entries.get("why", "")),
         falls_back=table.get("falls_back", boolean, default=False),
+        always=table.get("always", boolean, default=False),
         target=None if target is None else parse_target(target),
     )
 

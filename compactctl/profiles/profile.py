@@ -25,6 +25,7 @@ class ProfileStage:
         options: its options.
         explanation: what the system does in this stage, in a sentence.
         falls_back: whether to try the next stage instead if this one misses the target.
+        always: whether it runs even if the context is within the target.
         target: its own target, if that is larger than the profile's; None for the profile's.
     """
 
@@ -33,6 +34,7 @@ class ProfileStage:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     explanation: str = ""
     falls_back: bool = False
+    always: bool = False
     target: TargetSize | None = None
 
     @property

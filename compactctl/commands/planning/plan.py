@@ -188,6 +188,7 @@ def _steps(recipe: Recipe, base: int, target: int | None) -> Iterator[StageStep[
                 **{**chosen_stage.options, **options.settings.get(chosen_stage.name, {})}
             ),
             falls_back=chosen_stage.falls_back,
+            always=chosen_stage.always,
             extra_tokens=0 if reach is None or target is None else max(0, reach - target),
             requested_name=chosen_stage.system_name,
         )

@@ -131,6 +131,7 @@ def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
 
 def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
     condition = "; undone if the result does not fit" if stage.falls_back else ""
+    condition += "; runs even within the target" if stage.always else ""
     yield Fact(stage.display_name, one_line(stage.explanation) + condition)
     if stage.target is not None:
         yield Fact("", f"down to {_target_text(stage.target)}")
@@ -240,6 +241,7 @@ def _stage_document(stage: ProfileStage) -> dict[str, Any]:
         "options": dict(stage.options),
         "why": stage.explanation,
         "fallsBack": stage.falls_back,
+        "always": stage.always,
         "target": None if stage.target is None else _target_document(stage.target),
     }
 

@@ -326,6 +326,19 @@ def test_a_step_may_have_a_larger_target_of_its_own() -> None:
     assert outcomes(result) == ["not-needed", "applied"]
 
 
+@pytest.mark.parametrize(
+    ("always", "expected"),
+    [(False, ["not-needed", "not-needed"]), (True, ["applied", "not-needed"])],
+)
+def test_a_step_that_always_runs_does_so_within_the_target(
+    *, always: bool, expected: list[str]
+) -> None:
+    ids = [f"m{n}" for n in range(10)]
+    steps = [replace(hiding("some", *ids[:2]), always=always), hiding("more", *ids[:6])]
+    messages = conversation(*(user("a") for _ in range(10)))
+    assert outcomes(run(replace(view(messages), target=10), steps, meter())) == expected
+
+
 def with_gaps(
     *targets: int, target: int, summarizer: Summarizer | None = None
 ) -> tuple[PipelineRun, list[int | None]]:

@@ -90,6 +90,7 @@ def test_a_stage_has_its_name_its_target_and_the_systems_words() -> None:
                 "stage": "prune",
                 "why": "clears results",
                 "falls_back": True,
+                "always": True,
                 "target": "60%",
                 "min_savings": 3,
             }
@@ -100,6 +101,7 @@ def test_a_stage_has_its_name_its_target_and_the_systems_words() -> None:
         options={"min_savings": 3},
         explanation="clears results",
         falls_back=True,
+        always=True,
         target=TargetSize(value=0.6, unit="ratio"),
     )
     assert stage.display_name == "prune"

@@ -134,9 +134,10 @@ def test_stages_are_those_of_the_profile_or_named_ones_with_its_options() -> Non
     ("target", "extra"), [(None, 0), (tokens(60_000), 10_000), (tokens(50_000), 0), (tokens(9), 0)]
 )
 def test_a_stage_may_reach_a_larger_size_of_its_own(target: TargetSize | None, extra: int) -> None:
-    staged = replace(PROFILE, stages=(ProfileStage(name="drop", target=target, falls_back=True),))
+    stage = ProfileStage(name="drop", target=target, falls_back=True, always=True)
+    staged = replace(PROFILE, stages=(stage,))
     [step] = make_plan(recipe(staged), LIMITS).steps
-    assert (step.extra_tokens, step.falls_back) == (extra, True)
+    assert (step.extra_tokens, step.falls_back, step.always) == (extra, True, True)
     assert make_plan(recipe(replace(staged, target="all")), LIMITS).steps[0].extra_tokens == 0
 
 

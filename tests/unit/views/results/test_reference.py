@@ -164,10 +164,11 @@ def test_options_of_stages_are_told() -> None:
         },
         explanation="why",
         falls_back=True,
+        always=True,
         target=TargetSize(value=30_000, unit="tokens"),
     )  # fmt: skip
     assert explained(stages=(stage,))[7:] == [
-        "prune why; undone if the result does not fit",
+        "prune why; undone if the result does not fit; runs even within the target",
         "down to 30,000 tokens",
         (
             "protect_tokens 40,000, tools a b, none none, on on, off off, share 0.5, "
@@ -184,8 +185,11 @@ def test_a_document_of_a_profile_has_null_for_what_it_leaves_open() -> None:
     }  # fmt: skip
     assert [document[name] for name in ("source", "counter", "estimator", "window")] == [None] * 4
     assert document["stages"] == [
-        {"stage": "dedup", "options": {}, "why": "first", "fallsBack": False, "target": None}
-    ]
+        {
+            "stage": "dedup", "options": {}, "why": "first", "fallsBack": False, "always": False,
+            "target": None,
+        }
+    ]  # fmt: skip
 
 
 def test_profiles_are_listed_with_their_stages() -> None:
