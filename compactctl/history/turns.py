@@ -18,7 +18,8 @@ def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
     starts = turn_starts(messages)
     before_first_prompt = messages[: starts[0]] if starts else messages
     if all(
-        m.role == "system" or (m.origin.is_injected and not m.origin.is_summary)
+        (m.role == "system" and not m.origin.is_synthetic)
+        or (m.origin.is_injected and not m.origin.is_summary)
         for m in before_first_prompt
     ):
         starts = starts[1:]

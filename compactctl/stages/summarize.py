@@ -13,22 +13,25 @@ from compactctl.model.message import Message, TextPart
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
+    MIN_HIDDEN,
     CondenseSpec,
     SummaryFormat,
     condense,
     end_of_older,
     hideable_before,
     originals_of,
-    skip_if_nothing_older,
+    skip_if_nothing_new,
     skip_if_too_few,
     summary_request,
     summary_room,
     write_summary,
 )
+from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import messages_without, protected_tail_start, tail_start
 from compactctl.summaries.document.earlier_summary import previous_summary
 from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.user_requests import MIN_USEFUL
 from compactctl.tokens.meter import Meter
 
@@ -67,6 +70,9 @@ class SummarizeOptions:
         "options above say; otherwise a target can only lower their number.",
     )
     min_messages: int = option(4, "Do nothing if there are no more messages than this.")
+    min_older: int = option(
+        MIN_HIDDEN, "Do nothing if fewer messages than this are older than those to keep."
+    )
     summary_tokens: int = option(
         0,
         "Maximum size of the summary in tokens; 0 chooses one from the size of what it "
@@ -153,7 +159,12 @@ def _summary(
         lookahead=_lookahead(view, hidden, options.overlap),
         instructions=options.instructions,
     )
-    return write_summary(view, request, meter)
+    summary = write_summary(view, request, meter)
+    if len(request.messages) >= MIN_HIDDEN:
+        return summary
+    # The built-in summarizer quotes a single request whole, which is no smaller than the request.
+    mark = OMISSION.strip()
+    return replace(summary, text=shorten(summary.text, request.budget, meter.text_uncached, mark))
 
 
 def _lookahead(
@@ -182,8 +193,10 @@ def _refusal(
     # For a smaller target, summarize again from the originals, even without new messages.
     source = originals_of(view, hidden)
     if view.target is not None and not any(map(is_stand_in, source)):
-        return skip_if_too_few(NAME, source, detail)
-    return skip_if_nothing_older(NAME, view, hidden, detail)
+        return skip_if_too_few(NAME, source, detail, at_least=options.min_older)
+    return skip_if_nothing_new(NAME, view) or skip_if_too_few(
+        NAME, hidden, detail, at_least=options.min_older
+    )
 
 
 def _skip_if_minimal(

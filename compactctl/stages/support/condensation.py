@@ -24,6 +24,7 @@ from compactctl.tokens.meter import Meter
 
 # One message is its own best summary; agent-code refuses below two as well.
 MIN_HIDDEN = 2
+OLDER = "messages are older than those to keep"
 COUNT = "{count}"
 
 
@@ -77,32 +78,35 @@ def skip_if_nothing_older(
     view: ConversationView,
     hidden: Sequence[Message],
     detail: str,
-    which: str = "messages are older than those to keep",
+    which: str = OLDER,
 ) -> SkippedStage | None:
     """Return a refusal if nothing is new since the last summary, or too few messages are old.
 
     For too few, ``detail`` says what to do, and ``which`` names the messages.
     """
-    if _nothing_new(view.messages):
-        return SkippedStage(stage=stage, reason="nothing was added since the last summary")
-    return skip_if_too_few(stage, hidden, detail, which)
+    return skip_if_nothing_new(stage, view) or skip_if_too_few(stage, hidden, detail, which)
 
 
 def skip_if_too_few(
     stage: str,
     messages: Sequence[Message],
     detail: str,
-    which: str = "messages are older than those to keep",
+    which: str = OLDER,
+    at_least: int = MIN_HIDDEN,
 ) -> SkippedStage | None:
     """Return a refusal if there are too few messages for a summary; ``detail`` says what to do."""
-    if sum(not is_stand_in(message) for message in messages) < MIN_HIDDEN:
-        return SkippedStage(stage=stage, reason=f"fewer than {MIN_HIDDEN} {which}", detail=detail)
+    if sum(not is_stand_in(message) for message in messages) < max(1, at_least):
+        reason = f"fewer than {at_least} {which}" if at_least > 1 else f"no {which}"
+        return SkippedStage(stage=stage, reason=reason, detail=detail)
     return None
 
 
-def _nothing_new(messages: Sequence[Message]) -> bool:
-    summaries = [m for m in messages if m.origin.is_synthetic and m.origin.is_summary]
-    return bool(summaries) and is_unchanged(messages, summaries[-1])
+def skip_if_nothing_new(stage: str, view: ConversationView) -> SkippedStage | None:
+    """Return a refusal if nothing was added since the last summary."""
+    summaries = [m for m in view.messages if m.origin.is_synthetic and m.origin.is_summary]
+    if summaries and is_unchanged(view.messages, summaries[-1]):
+        return SkippedStage(stage=stage, reason="nothing was added since the last summary")
+    return None
 
 
 def write_summary(view: ConversationView, request: SummaryRequest, meter: Meter) -> Summary:
