@@ -19,7 +19,7 @@ from compactctl.model.validators import (
 from compactctl.stages.aliases import canonical_name
 
 # Tables of a user's file that may contain these keys; the top level may contain them as well.
-_BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
+BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
 # This block also contains settings that are unrelated to compaction, which are ignored.
 _MIXED_BLOCK = "conversationMemory"
 # Key -> the stage that it enables or disables.
@@ -92,7 +92,7 @@ def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     profile_keys: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, value in table.items():
-        if key in _BLOCKS:
+        if key in BLOCKS:
             inner, inner_settings = _split_keys(validate_value(f"{key} = ", any_table, value))
             if key != _MIXED_BLOCK:
                 check_keys(inner, _NEUROLINK_KEYS, key)

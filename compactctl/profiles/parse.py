@@ -32,7 +32,7 @@ from compactctl.profiles.profile import (
     ProfileSummarizer,
     TargetMode,
 )
-from compactctl.profiles.variants import changes_between, extend
+from compactctl.profiles.variants import changes_between, extend, stage_options
 from compactctl.stages.aliases import canonical_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
@@ -110,7 +110,8 @@ def _parse_extended(
 def _build_profile(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
-    check_keys(entries, _KEYS, "the profile")
+    optional_stages = stage_options(entries)
+    check_keys(entries.keys() - optional_stages.keys(), _KEYS, "the profile")
     table = SettingsTable(entries)
     stages = table.get("stages", any_list, ())
     if not stages:
@@ -131,6 +132,10 @@ def _build_profile(
         levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
         overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
+        optional_stages=tuple(
+            stage({"stage": stage_name, **options})
+            for stage_name, options in optional_stages.items()
+        ),
         protection=ProfileProtection(
             turns=table.get("keep_turns", non_negative_int, None),
             steps=table.get("keep_steps", _at_least_one, None),

@@ -166,6 +166,7 @@ class Profile:
         background: when it compacts in the background; None if it never does.
         levels: its warning levels, in ascending order.
         overflow_stages: the stages after a context overflow; () for ``stages``.
+        optional_stages: the options of stages that it only runs on request.
         protection: the newest work that no stage touches.
         counting: how to count tokens.
         summarizer: who writes the summaries.
@@ -183,6 +184,7 @@ class Profile:
     background: BackgroundTrigger | None = None
     levels: tuple[LevelRule, ...] = ()
     overflow_stages: tuple[ProfileStage, ...] = ()
+    optional_stages: tuple[ProfileStage, ...] = ()
     protection: ProfileProtection = ProfileProtection()
     counting: ProfileCounting = ProfileCounting()
     summarizer: ProfileSummarizer = ProfileSummarizer()

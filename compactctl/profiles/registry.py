@@ -15,6 +15,7 @@ from typing import Any
 from compactctl.errors import UsageError, suggestion
 from compactctl.profiles.parse import parse_profile, parse_user_profile
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.variants import extend
 
 # In the order of listings: compactctl's own, the systems that it emulates, and recovery from a
 # context overflow. NAME@code follows a system's code where its documentation differs.
@@ -47,7 +48,8 @@ _MAX_BYTES = 1 << 20
 @cache
 def builtin_profile(name: str) -> Profile:
     """Return a built-in profile. Raises UsageError for an unknown name."""
-    return parse_profile(_builtin_table(name), name, _builtin_table, _builtin_text(name))
+    text = _builtin_text(name)
+    return parse_profile(tomllib.loads(text), name, _builtin_table, text)
 
 
 def emulates_system(profile: Profile | None) -> bool:
@@ -77,14 +79,16 @@ def load_profile(name: str) -> Profile:
 
 
 def _builtin_text(name: str) -> str:
+    if name not in PROFILES:
+        names = ", ".join(PROFILES)
+        raise UsageError(f"no profile named {name!r} to extend; profiles: {names}")
     return (files("compactctl.profiles") / "systems" / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _builtin_table(name: str) -> Mapping[str, Any]:
-    if name not in PROFILES:
-        names = ", ".join(PROFILES)
-        raise UsageError(f"no profile named {name!r} to extend; profiles: {names}")
-    return tomllib.loads(_builtin_text(name))
+    """Return the table of a built-in profile, with that of its own base filled in."""
+    table = tomllib.loads(_builtin_text(name))
+    return extend(table, _builtin_table(table["base"])) if "base" in table else table
 
 
 def _parse_table(text: str, path: Path) -> Mapping[str, Any]:

@@ -6,18 +6,22 @@ named like a stage replaces options of that stage::
     base = "neurolink"
     [prune]
     min_savings = 500
+
+If the profile does not run that stage, these are its options when the user asks for it.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.model.validators import SettingsTable, any_list
-from compactctl.profiles.neurolink_keys import stage_table, translate_neurolink_keys
+from compactctl.profiles.neurolink_keys import BLOCKS, stage_table, translate_neurolink_keys
 from compactctl.profiles.profile import Change
 from compactctl.stages.aliases import canonical_name
 
 # They describe the file, a stage, or name an item.
 _DESCRIPTIONS = frozenset({"base", "title", "source", "differs"})
+# Tables that are not named like a stage.
+_OTHER_TABLES = frozenset({"budget", "background", "windows", *BLOCKS})
 _ITEM_DESCRIPTIONS = frozenset({"stage", "name", "why"})
 
 
@@ -27,21 +31,33 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a value of NeuroLink's keys is invalid.
     """
-    stages = SettingsTable({**base, **table}).get("stages", any_list, ())
-    names = {canonical_name(stage_table(stage)["stage"]) for stage in stages}
-    options = {
+    options, base_options = stage_options(table), stage_options(base)
+    extended = translate_neurolink_keys(
+        {key: value for key, value in table.items() if canonical_name(key) not in options},
+        {key: value for key, value in base.items() if canonical_name(key) not in base_options},
+    )
+    stages = [
+        (canonical_name(stage["stage"]), stage)
+        for stage in map(stage_table, SettingsTable(extended).get("stages", any_list, ()))
+    ]
+    if stages:
+        extended["stages"] = [
+            {**base_options.get(name, {}), **stage, **options.get(name, {})}
+            for name, stage in stages
+        ]
+    not_run = (base_options.keys() | options.keys()) - {name for name, _ in stages}
+    return extended | {
+        name: {**base_options.get(name, {}), **options.get(name, {})} for name in sorted(not_run)
+    }
+
+
+def stage_options(table: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the tables named like stages, by our names of the stages."""
+    return {
         canonical_name(key): value
         for key, value in table.items()
-        if canonical_name(key) in names and isinstance(value, Mapping)
+        if isinstance(value, Mapping) and key not in _OTHER_TABLES
     }
-    rest = {key: value for key, value in table.items() if canonical_name(key) not in options}
-    extended = translate_neurolink_keys(rest, base)
-    if options:
-        tables = (stage_table(stage) for stage in extended["stages"])
-        extended["stages"] = [
-            {**stage, **options.get(canonical_name(stage["stage"]), {})} for stage in tables
-        ]
-    return extended
 
 
 def changes_between(base: Mapping[str, Any], extended: Mapping[str, Any]) -> tuple[Change, ...]:

@@ -45,7 +45,8 @@ def value_in(profile: Profile, path: str) -> Any:
     if holder == "budget":
         value = getattr(profile.budget, key)
         return float(value) if key == "usable_share" else value
-    stage = next(stage for stage in profile.stages if stage.name == holder)
+    stages = (*profile.stages, *profile.optional_stages)
+    stage = next(stage for stage in stages if stage.name == holder)
     value = getattr(stage_named(holder).options(**stage.options), key)
     return list(value) if isinstance(value, tuple) else value
 

@@ -171,7 +171,8 @@ def _steps(recipe: Recipe, base: int, target: int | None) -> Iterator[StageStep[
     options, profile_stages = recipe.plan, recipe.profile.stages
     if options.overflow is not None:
         profile_stages = recipe.profile.overflow_stages or profile_stages
-    by_name = {s.name: s for s in reversed(profile_stages)} if recipe.measure.profile else {}
+    with_options = (*profile_stages, *recipe.profile.optional_stages)
+    by_name = {s.name: s for s in reversed(with_options)} if recipe.measure.profile else {}
     named = [
         replace(
             by_name.get(canonical_name(name), ProfileStage(name=canonical_name(name))),

@@ -65,6 +65,10 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
         yield ""
         yield Accent("stages after an overflow", "bold")
         yield Facts(tuple(row for stage in profile.overflow_stages for row in _stage_facts(stage)))
+    if profile.optional_stages:
+        yield ""
+        yield Accent("stages on request", "bold")
+        yield Facts(tuple(row for stage in profile.optional_stages for row in _stage_facts(stage)))
     if profile.origin.changes:
         yield ""
         yield Accent(f"changes in {one_line(profile.origin.base)}", "bold")
@@ -216,6 +220,7 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         ],
         "stages": [_stage_document(stage) for stage in profile.stages],
         "reactive": [_stage_document(stage) for stage in profile.overflow_stages],
+        "optional": [_stage_document(stage) for stage in profile.optional_stages],
     }
 
 

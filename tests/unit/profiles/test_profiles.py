@@ -214,6 +214,12 @@ def test_the_keys_of_compaction_config_are_live(tmp_path: Path) -> None:
     assert (profile.summarizer.name, profile.summarizer.model) == ("vertex", "gemini-2.5-flash")
 
 
+def test_a_variant_can_be_extended(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, 'base = "codebuddy@code"\n[strip]\nover = 9'))
+    assert str(profile.trigger) == "ratio > 1"
+    assert profile.stages[0].options["over"] == 9
+
+
 def test_the_truncation_fraction_is_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "truncationFraction = 0.25"))
     assert {each.name: each for each in profile.stages}["truncate"].options["fraction"] == 0.25
@@ -224,7 +230,8 @@ def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, json.dumps(table), "c.json"))
     names = [stage.name for stage in profile.stages]
     assert names == ["limit", "prune", "dedup", "summarize", "truncate", "repair"]
-    assert profile.stages[0].options == {"max_bytes": 1_000, "max_lines": 20}
+    limits = {"max_bytes": 1_000, "max_lines": 20, "share": 0.0, "direction": "tail"}
+    assert profile.stages[0].options == limits
     assert str(profile.trigger) == "ratio >= 0.7"
     assert profile.file_share == 0.4
 

@@ -22,8 +22,17 @@ def test_a_table_named_like_a_stage_replaces_options_of_it() -> None:
     ]
 
 
-def test_a_table_of_a_stage_that_does_not_run_stays_an_unknown_key() -> None:
-    assert extend({"base": "it", "prune": {"min_savings": 1}}, BASE)["prune"] == {"min_savings": 1}
+def test_a_table_of_a_stage_that_does_not_run_has_its_options_on_request() -> None:
+    first = extend({"base": "it", "prune": {"min_savings": 1, "margin": 2}}, BASE)
+    assert first["stages"] == BASE["stages"]
+    assert extend({"prune": {"min_savings": 3}}, first)["prune"] == {"min_savings": 3, "margin": 2}
+
+
+def test_a_stage_that_neurolinks_keys_add_has_the_options_of_its_table() -> None:
+    base = {**BASE, "limit": {"direction": "tail", "max_bytes": 5}}
+    extended = extend({"base": "it", "maxToolOutputBytes": 9}, base)
+    assert extended["stages"][0] == {"stage": "limit", "direction": "tail", "max_bytes": 9}
+    assert "limit" not in extended
 
 
 def test_changes_are_named_by_table_and_stage() -> None:

@@ -28,7 +28,7 @@ def profiles_with(value: Any) -> Iterator[tuple[str, Table]]:
         yield key, {**PLAIN, key: value}
         yield f"{key} over a base", {"base": "neurolink", key: value}
         yield f"{key} beside another system's", {"base": "neurolink", key: value, "threshold": 0.5}
-    for key in (*neurolink_keys._NEUROLINK_KEYS, *neurolink_keys._BLOCKS):
+    for key in (*neurolink_keys._NEUROLINK_KEYS, *neurolink_keys.BLOCKS):
         yield key, {key: value}
         yield f"{key} in a block", {**PLAIN, "contextCompaction": {key: value}}
     for key in parse._BUDGET_KEYS:

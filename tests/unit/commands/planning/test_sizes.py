@@ -125,6 +125,10 @@ def test_stages_are_those_of_the_profile_or_named_ones_with_its_options() -> Non
     assert named.steps[1].options.threshold == 0.5
     plain = make_plan(recipe(stages=("dedup",)), LIMITS)
     assert plain.steps[0].options.threshold == 0.3
+    optional = replace(
+        PROFILE, optional_stages=(ProfileStage(name="prune", options={"min_savings": 9}),)
+    )
+    assert make_plan(recipe(optional, stages=("prune",)), LIMITS).steps[0].options.min_savings == 9
     over = replace(PROFILE, overflow_stages=(ProfileStage(name="truncate"),))
     steps = make_plan(recipe(over, overflow=Overflow(overflow=True)), LIMITS).steps
     assert [step.stage.name for step in steps] == ["truncate"]
