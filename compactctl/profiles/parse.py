@@ -50,6 +50,7 @@ _STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target"})
 _DUE = "due"
 _BUDGET_KEYS = frozenset({
     "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
+    "beside_tools",
 })  # fmt: skip
 _BACKGROUND_KEYS = ("warm", "jitter", "cold")
 _LEVEL_KEYS = frozenset({"name", "when", "text"})
@@ -227,6 +228,7 @@ def _parse_budget(entries: Mapping[str, Any]) -> BudgetRule:
         max_reserve=max_reserve,
         use_max_output=table.get("longest_answer", boolean, default=False),
         usable_share=usable,
+        is_beside_tools=table.get("beside_tools", boolean, default=False),
     )
 
 

@@ -35,6 +35,7 @@ class BudgetRule:
         max_reserve: upper bound of the reserve; None for no bound.
         use_max_output: reserve the model's longest answer, or ``reserve`` if that is unknown.
         usable_share: the share of the remaining window that may be filled.
+        is_beside_tools: the share applies to what tool definitions leave, and only with tools.
     """
 
     reserve: int | None = None
@@ -42,6 +43,7 @@ class BudgetRule:
     max_reserve: int | None = MAX_DEFAULT_RESERVE
     use_max_output: bool = False
     usable_share: Fraction = Fraction(1)
+    is_beside_tools: bool = False
 
     def reserve_for(self, window: int, max_output: int | None = None) -> int:
         """Return the tokens of ``window`` reserved for the answer of a model with that limit.
@@ -79,6 +81,7 @@ class Budget:
     Attributes:
         source: where the window comes from, in words to be shown beside it.
         usable: the share of the remaining window that may be filled.
+        tools: tokens of tool definitions that are taken off before the share, and fit besides.
         max_output: the model's longest answer; None if unknown.
         is_recorded: the transcript names the window.
         is_input_only: the window holds only input; the answer does not count.
@@ -88,14 +91,20 @@ class Budget:
     output_reserve: int
     source: str
     usable: Fraction = Fraction(1)
+    tools: int = 0
     max_output: int | None = None
     is_recorded: bool = False
     is_input_only: bool = False
 
     @property
     def available(self) -> int:
-        """The tokens available for input, never negative."""
-        return max(0, int((self.window - self.output_reserve) * self.usable))
+        """The tokens available for input, never negative.
+
+        window 128,000, no reserve, 40,000 of tools, 90% usable: 40,000 + 79,200 = 119,200
+        """
+        rest = self.window - self.output_reserve
+        messages = max(0, int((rest - self.tools) * self.usable))
+        return max(0, min(rest, self.tools + messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

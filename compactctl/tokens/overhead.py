@@ -205,12 +205,12 @@ def _of_family(model: ModelInfo) -> RequestOverhead:
 class RequestMeter:
     """Estimates what messages add to a request, in reported tokens, and caches it.
 
-    Memory grows with the messages estimated; estimates never change.
+    Memory grows with the messages estimated; estimates never change. ``meter`` counts their text.
     """
 
     def __init__(self, meter: Meter, overhead: RequestOverhead) -> None:
         self.overhead = overhead
-        self._meter = meter
+        self.meter = meter
         # By identity, as in the meter, which keeps the messages alive. Few have hidden reasoning.
         self._visible: dict[int, float] = {}
         self._hidden: dict[int, float] = {}
@@ -225,10 +225,10 @@ class RequestMeter:
         return self._estimate(message) if cached is None else cached
 
     def _estimate(self, message: Message) -> float:
-        self._meter.message(message)
-        visible = _visible_tokens(message, self._meter, self.overhead)
+        self.meter.message(message)
+        visible = _visible_tokens(message, self.meter, self.overhead)
         self._visible[id(message)] = visible
-        hidden = _hidden_tokens(message, self._meter, self.overhead)
+        hidden = _hidden_tokens(message, self.meter, self.overhead)
         if hidden:
             self._hidden[id(message)] = hidden
         return visible

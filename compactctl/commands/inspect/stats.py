@@ -188,9 +188,9 @@ def stats(options: StatsOptions) -> StatsResult:
         check_report(options.rounds_out, (options.input.path,), force=options.force)
     transcript = scan(options.input)
     check_strict(transcript, options.input)
-    measured = measure(transcript, options.measure)
-    history = transcript.messages if options.scope == "full" else transcript.effective
     extras = read_extras(options.extras)
+    measured = measure(transcript, options.measure, extras.before)
+    history = transcript.messages if options.scope == "full" else transcript.effective
     messages = extras.around(history)
     measured.meter.prime(messages)
     conversations = split_conversations(history)

@@ -5,6 +5,7 @@ import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ from compactctl.history.turns import split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible_requests
 from compactctl.history.usage.count_check import check_counts
 from compactctl.history.usage.requests import find_requests
-from compactctl.model.message import Message
+from compactctl.model.message import Message, ToolCallPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import emulates_system
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
-from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, output_reserve
+from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, output_reserve
 from compactctl.tokens.client_thresholds import assumed_window, client_rule_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import CharsCounter
@@ -265,16 +266,19 @@ class Measurement:
         return replace(self, meter=meter, framed=RequestMeter(meter, self.framed.overhead))
 
 
-def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:
+def measure(
+    transcript: Transcript, options: MeasureOptions, extras: Sequence[Message] = ()
+) -> Measurement:
     """Choose the model, counter and window. Raises UsageError for invalid names and sizes.
 
-    The window is the user's or the profile's, else that of ``window_of``.
+    The window is the user's or the profile's, else that of ``window_of``. ``extras`` are messages
+    of the request that the transcript lacks.
     """
     model = resolve_model(options.model or transcript.session.model, options.user_models)
     counter = _counter(options, model)
     meter = Meter(counter, _image_tokens(options), rates_for(model))
     framed = RequestMeter(meter, overhead_for(model, counter))
-    limits = limits_for(transcript, options, model, framed)
+    limits = limits_for(transcript, options, model, framed, extras)
     return Measurement(model=model, meter=meter, framed=framed, limits=limits)
 
 
@@ -293,11 +297,17 @@ def unlisted_model(options: MeasureOptions) -> str:
 
 
 def limits_for(
-    transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: RequestMeter
+    transcript: Transcript,
+    options: MeasureOptions,
+    model: ModelInfo,
+    framed: RequestMeter,
+    extras: Sequence[Message] = (),
 ) -> Limits:
-    """Return the limits that a context of this model is compared with."""
+    """Return the limits that a context of this model is compared with; ``extras`` as above."""
     credible = with_plausible_usage(transcript, model, framed)
     budget = _budget(credible, options, model)
+    if _budget_rule(options).is_beside_tools:
+        budget = _beside_tools(budget, (*extras, *transcript.effective), framed.meter)
     client = client_rule_for(transcript.format, transcript.session.client_version)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
     return limits_of(
@@ -311,7 +321,7 @@ def limits_for(
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and the output reserve, by the profile's rule if any."""
     window = _named_window(options) or window_of(transcript, model, named=bool(options.model))
-    rule = options.profile.budget if options.profile else DEFAULT_BUDGET_RULE
+    rule = _budget_rule(options)
     return Budget(
         window=window.tokens,
         output_reserve=output_reserve(window.tokens, options.max_tokens, rule, model.max_output),
@@ -321,6 +331,22 @@ def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -
         is_recorded=window.recorded,
         is_input_only=window.for_input,
     )
+
+
+def _budget_rule(options: MeasureOptions) -> BudgetRule:
+    return options.profile.budget if options.profile else DEFAULT_BUDGET_RULE
+
+
+def _beside_tools(budget: Budget, messages: Sequence[Message], meter: Meter) -> Budget:
+    """Apply the usable share to what tool definitions leave; without tools, all is usable.
+
+    Few transcripts contain their definitions: a call shows that there are tools.
+    """
+    parts = [part for message in messages for part in message.parts]
+    definitions = [part for part in parts if isinstance(part, ToolDefinitionPart)]
+    if not definitions and not any(isinstance(part, ToolCallPart) for part in parts):
+        return replace(budget, usable=Fraction(1))
+    return replace(budget, tools=sum(map(meter.part, definitions)))
 
 
 def _image_tokens(options: MeasureOptions) -> int | None:

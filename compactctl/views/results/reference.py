@@ -85,7 +85,8 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
     yield Fact("down to", _target_text(profile.target))
     yield Fact("output reserve", _reserve(profile.budget))
     if profile.budget.usable_share != 1:
-        yield Fact("safety margin", f"{float(profile.budget.usable_share):.1%} of the rest is used")
+        rest = "what tools leave" if profile.budget.is_beside_tools else "the rest"
+        yield Fact("safety margin", f"{float(profile.budget.usable_share):.1%} of {rest} is used")
     for name, value in (("window", profile.counting.window), ("counter", profile.counting.counter)):
         if value:
             yield Fact(name, one_line(value))
@@ -237,6 +238,7 @@ def _budget_document(rule: BudgetRule) -> dict[str, Any]:
         "reserveAtMostTokens": rule.max_reserve,
         "reserveLongestAnswer": rule.use_max_output,
         "usableShare": float(rule.usable_share),
+        "besideTools": rule.is_beside_tools,
     }
 
 
