@@ -23,6 +23,7 @@ from compactctl.model.validators import (
 from compactctl.profiles.neurolink_keys import stage_table
 from compactctl.profiles.profile import (
     BackgroundTrigger,
+    Change,
     LevelRule,
     Profile,
     ProfileCounting,
@@ -44,9 +45,9 @@ _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
-    "on_summarizer_failure",
+    "on_summarizer_failure", "models",
 })  # fmt: skip
-_STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target"})
+_STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target", "enabled"})
 _DUE = "due"
 _BUDGET_KEYS = frozenset({
     "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
@@ -104,11 +105,37 @@ def _parse_extended(
         raise UsageError(f"profile {name}: {error}") from error
     if base_name is None:
         return profile
-    changes = changes_between(base_table, extended)
-    return replace(profile, origin=replace(profile.origin, base=str(base_name), changes=changes))
+    return _with_base(profile, str(base_name), changes_between(base_table, extended))
+
+
+def _with_base(profile: Profile, base: str, changes: tuple[Change, ...]) -> Profile:
+    return replace(profile, origin=replace(profile.origin, base=base, changes=changes))
 
 
 def _build_profile(
+    entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
+) -> Profile:
+    """Build a profile, and those for single models, which extend it as another file would."""
+    general = {key: value for key, value in entries.items() if key != "models"}
+    models = SettingsTable(entries).get("models", any_table, {})
+    extensions = {
+        prefix: extend(validate_value(f"models.{prefix} = ", any_table, rules), general)
+        for prefix, rules in models.items()
+    }
+    return replace(
+        _build_for_any_model(general, name, toml, stage),
+        by_model={
+            prefix: _with_base(
+                _build_for_any_model(extension, name, toml, stage),
+                "",
+                changes_between(general, extension),
+            )
+            for prefix, extension in extensions.items()
+        },
+    )
+
+
+def _build_for_any_model(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
     optional_stages = stage_options(entries)
@@ -131,8 +158,8 @@ def _build_profile(
         budget=_parse_budget(table.get("budget", any_table, {})),
         background=_parse_background(table.get("background", any_table, None)),
         levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
-        stages=tuple(map(stage, stages)),
-        overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
+        stages=_enabled_stages(stages, stage),
+        overflow_stages=_enabled_stages(table.get("reactive", any_list, ()), stage),
         optional_stages=tuple(
             stage({"stage": stage_name, **options})
             for stage_name, options in optional_stages.items()
@@ -154,6 +181,16 @@ def _build_profile(
         ),
         file_share=table.get("file_share", fraction, DEFAULT_SHARE),
         enabled=table.get("enabled", boolean, default=True),
+    )
+
+
+def _enabled_stages(
+    entries: Iterable[object], stage: Callable[[Any], ProfileStage]
+) -> tuple[ProfileStage, ...]:
+    return tuple(
+        stage(entry)
+        for entry in entries
+        if SettingsTable(stage_table(entry), "a stage: ").get("enabled", boolean, default=True)
     )
 
 

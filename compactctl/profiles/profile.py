@@ -172,6 +172,7 @@ class Profile:
         summarizer: who writes the summaries.
         origin: where the profile comes from.
         file_share: the share of the remaining input that file reads may take.
+        by_model: the profile for models whose name begins with the key.
         enabled: False if the user switched compaction off.
     """
 
@@ -190,12 +191,18 @@ class Profile:
     summarizer: ProfileSummarizer = ProfileSummarizer()
     origin: ProfileOrigin = ProfileOrigin()
     file_share: float = DEFAULT_SHARE
+    by_model: Mapping[str, "Profile"] = field(default_factory=dict)
     enabled: bool = True
 
     @property
     def effective_trigger(self) -> Trigger:
         """The trigger, or one that never fires if the user switched compaction off."""
         return self.trigger if self.enabled else NEVER
+
+    def for_model(self, name: str) -> "Profile":
+        """Return the profile for a model by the longest beginning of its name that has one."""
+        prefixes = (prefix for prefix in self.by_model if name.startswith(prefix))
+        return self.by_model.get(max(prefixes, key=len, default=""), self)
 
     def level_at(self, situation: TriggerInput) -> LevelRule:
         """Return the highest warning level that is reached, ``NO_LEVEL`` if none is."""

@@ -21,7 +21,7 @@ from compactctl.stages.aliases import canonical_name
 # They describe the file, a stage, or name an item.
 _DESCRIPTIONS = frozenset({"base", "title", "source", "differs"})
 # Tables that are not named like a stage.
-_OTHER_TABLES = frozenset({"budget", "background", "windows", *BLOCKS})
+_OTHER_TABLES = frozenset({"budget", "background", "models", "windows", *BLOCKS})
 _ITEM_DESCRIPTIONS = frozenset({"stage", "name", "why"})
 
 

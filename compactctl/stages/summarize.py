@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
+from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.model.message import Message, TextPart
+from compactctl.model.message import Message, ReasoningPart, TextPart
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
@@ -97,6 +98,11 @@ class SummarizeOptions:
         "", "Extra instructions for a model or command that writes the summary."
     )
     overlap: int = option(2, "Number of kept messages to show a model as what comes next.")
+    keep_reasoning: bool = option(
+        False,
+        "If the kept messages contain no reasoning of the assistant, keep the newest response "
+        "before them that does. VS Code Copilot Chat moves it behind the summary for Claude.",
+    )
     archive_hint: bool = option(
         False, "End the summary with the location of the originals and the command that shows them."
     )
@@ -107,6 +113,8 @@ def propose(
 ) -> Proposal | SkippedStage:
     """Propose to hide all but the newest messages behind a summary of their originals."""
     hidden = _select_older(view, meter, options)
+    if options.keep_reasoning:
+        hidden = _without_newest_reasoning(view, hidden)
     refusal = _refusal(view, hidden, options) or _skip_if_minimal(view, hidden, meter, options)
     if refusal:
         return refusal
@@ -137,6 +145,22 @@ def _select_older(
     hideable_tokens = meter.total(hideable_before(view, tail))
     fixed_tokens = meter.total(view.messages[:tail]) - hideable_tokens
     return hideable_before(view, tail_start(view, meter, view.target - reserved - fixed_tokens))
+
+
+def _without_newest_reasoning(
+    view: ConversationView, hidden: tuple[Message, ...]
+) -> tuple[Message, ...]:
+    """Leave out the response with the newest reasoning, and the results of its calls."""
+    ids = {message.id for message in hidden}
+    newest = next((m for m in reversed(view.messages) if _has_reasoning(m)), None)
+    if newest is None or newest.id not in ids:
+        return hidden
+    remaining = set(hideable(view, ids - {newest.id}))
+    return tuple(message for message in hidden if message.id in remaining)
+
+
+def _has_reasoning(message: Message) -> bool:
+    return any(isinstance(part, ReasoningPart) for part in message.parts)
 
 
 def _summary_format(options: SummarizeOptions) -> SummaryFormat:

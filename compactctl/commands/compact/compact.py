@@ -222,7 +222,7 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     summarizer = summarizer_for(recipe.summarizer)
     check_strict(transcript, options.input)
     measured = measure(transcript, recipe.measure)
-    plan = make_plan(recipe, measured.limits)
+    plan = make_plan(recipe, measured.limits, measured.model)
     inputs = _stage_inputs(options, read, plan, summarizer)
     if plan_file is None:
         done = run_stages(transcript, plan, measured, inputs, held)

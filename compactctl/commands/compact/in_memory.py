@@ -77,7 +77,7 @@ def compact_lines(
     source = Source(path=None, lines=lines, digest=digest_of(lines))
     loaded = loaded_from(source, options.path, options.format)
     measured = measure(loaded.transcript, recipe.measure)
-    plan = make_plan(recipe, measured.limits)
+    plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
     stage_run = run_stages(loaded.transcript, plan, measured, inputs)
     style = LayoutOptions(tags=False)

@@ -65,7 +65,7 @@ def prompt(options: PromptOptions) -> PromptResult:
         summarizer=record_request,
         texts=options.recipe.plan.texts,
     )
-    plan = make_plan(options.recipe, measured.limits)
+    plan = make_plan(options.recipe, measured.limits, measured.model)
     outcome = run_stages(loaded.transcript, plan, measured, inputs).outcome
     return PromptResult(
         options=options,

@@ -266,7 +266,7 @@ def _fate(
     recipe: Recipe,
 ) -> MessageFate | None:
     """Return the fate of a message in a compaction."""
-    plan = make_plan(recipe, measured.limits)
+    plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(originals=originals_of(loaded, history))
     applied = run_stages(loaded.transcript, plan, measured, inputs).applied
     rows = message_fates(applied, measured.meter)

@@ -172,7 +172,7 @@ class Compactor:
         if policy.recipe is None:
             return self.control(policy.name, prefix, room - meter.total(preamble(prefix)))
         measured = self._measured_for(policy.recipe)
-        plan = make_plan(policy.recipe, measured.limits)
+        plan = make_plan(policy.recipe, measured.limits, measured.model)
         view = view_of(prefix, self._transcript, measured, plan.protect, lambda _: room)
         return run(view, plan.steps, meter).view.messages
 

@@ -142,9 +142,11 @@ class SessionSimulator:
         is_reserved = limits.base == "available"
         self._most = limits.base_tokens if is_reserved else limits.budget.window
         self._most_named = "the available input" if is_reserved else "the window"
-        self._plan = make_plan(recipe, limits)
+        self._plan = make_plan(recipe, limits, measured.model)
         after = replace(profile, stages=profile.overflow_stages or profile.stages)
-        self._reactive = make_plan(Recipe(measure=MeasureOptions(profile=after)), limits)
+        self._reactive = make_plan(
+            Recipe(measure=MeasureOptions(profile=after)), limits, measured.model
+        )
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:
         """Replay all requests of a conversation, and the next one."""

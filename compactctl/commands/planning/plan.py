@@ -23,6 +23,7 @@ from compactctl.stages.aliases import canonical_name
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.fit import Limits
+from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.trigger import Trigger
 
 StageSettings = Mapping[str, Mapping[str, OptionValue]]
@@ -77,6 +78,13 @@ class Recipe:
         name = DEFAULT_PROFILE if self.plan.overflow is None else RECOVERY_PROFILE
         return self.measure.profile or builtin_profile(name)
 
+    def for_model(self, model: ModelInfo) -> "Recipe":
+        """Return the recipe with the rules that its profile has for a model."""
+        if self.measure.profile is None:
+            return self
+        profile = self.measure.profile.for_model(model.matched_prefix or model.name)
+        return replace(self, measure=replace(self.measure, profile=profile))
+
     @property
     def due(self) -> Trigger:
         """The trigger that decides whether compaction is due."""
@@ -119,8 +127,12 @@ class Plan:
         return any(step.stage.only_trims_file for step in self.steps)
 
 
-def make_plan(recipe: Recipe, limits: Limits) -> Plan:
-    """Resolve names and sizes. Raises UsageError for an unknown stage or an impossible target."""
+def make_plan(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) -> Plan:
+    """Resolve names, sizes, and what the profile does for this model only.
+
+    Raises UsageError for an unknown stage or an impossible target.
+    """
+    recipe = recipe if model is None else recipe.for_model(model)
     options, profile = recipe.plan, recipe.profile
     base = _whole(recipe, limits)
     if base == 0 and not options.stages:

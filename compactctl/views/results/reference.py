@@ -73,6 +73,10 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
         yield ""
         yield Accent(f"changes in {one_line(profile.origin.base)}", "bold")
         yield Facts(tuple(map(_change, profile.origin.changes)))
+    for model, variant in profile.by_model.items():
+        yield ""
+        yield Accent(f"for {one_line(model)} models", "bold")
+        yield Facts(tuple(map(_change, variant.origin.changes)))
     if profile.origin.differences:
         yield ""
         yield Facts(tuple(_differences(profile)))
@@ -200,7 +204,10 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "title": profile.title,
         "base": profile.origin.base or None,
-        "changes": [record(change) for change in profile.origin.changes],
+        "changes": _change_documents(profile),
+        "models": {
+            model: _change_documents(variant) for model, variant in profile.by_model.items()
+        },
         "source": profile.origin.source or None,
         "differs": list(profile.origin.differences),
         "enabled": profile.enabled,
@@ -223,6 +230,10 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "reactive": [_stage_document(stage) for stage in profile.overflow_stages],
         "optional": [_stage_document(stage) for stage in profile.optional_stages],
     }
+
+
+def _change_documents(profile: Profile) -> list[dict[str, Any]]:
+    return [record(change) for change in profile.origin.changes]
 
 
 def _target_document(target: TargetSize | str) -> object:

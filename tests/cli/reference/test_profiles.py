@@ -302,3 +302,50 @@ def test_a_profile_that_is_not_there_is_told_with_the_option(
     assert outcome.code == 2
     assert "--profile" in outcome.err
     assert "did you mean neurolink?" in outcome.err
+
+
+def write_chat(path: Path) -> Path:
+    records = (
+        {"id": f"m{n}", "role": "assistant" if n % 2 else "user", "content": f"{n} {'word ' * 200}"}
+        for n in range(12)
+    )
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_copilots_margin_is_left_beside_tools(ask: Ask, tmp_path: Path) -> None:
+    chat, tools = write_chat(tmp_path / "chat.jsonl"), tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "t", "description": "d" * 3_966}]))
+    measured = ("check", chat, "--profile", "copilot", "--window", "10000", "--counter", "chars/4")
+    bare, beside = (
+        json.loads(ask(*measured, "--json", *extra).out) for extra in ((), ("--tools", tools))
+    )
+    definitions = beside["breakdown"]["toolDefinitions"]
+    assert definitions > 900
+    assert bare["availableInputTokens"] == 10_000
+    assert beside["availableInputTokens"] == definitions + (10_000 - definitions) * 9 // 10
+
+
+def test_a_call_shows_that_there_are_tools(ask: Ask, desk: Path) -> None:
+    measured = ("check", desk, "--profile", "copilot", "--window", "10000", "--json")
+    assert json.loads(ask(*measured).out)["availableInputTokens"] == 9_000
+
+
+@pytest.mark.parametrize(("model", "is_reminded"), [("gpt-4.1-mini", True), ("gpt-5", False)])
+def test_copilots_rule_for_a_model_applies_by_itself(
+    model: str, *, is_reminded: bool, ask: Ask, tmp_path: Path
+) -> None:
+    chat, out = write_chat(tmp_path / "chat.jsonl"), tmp_path / "out.jsonl"
+    ask(
+        "compact",
+        chat,
+        "--profile",
+        "copilot",
+        "--model",
+        model,
+        "--stages",
+        "summarize",
+        "-o",
+        out,
+    )
+    assert ("Keep going" in ask("view", out, "--full").out) == is_reminded

@@ -46,7 +46,8 @@ def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path
     path = tmp_path / "copy.toml"
     path.write_text(own.origin.file_text)
     checked = load_profile(str(path))
-    assert replace(checked, name=name) == own
+    by_model = {model: replace(rules, name=name) for model, rules in checked.by_model.items()}
+    assert replace(checked, name=name, by_model=by_model) == own
     assert repr(checked.stages) == repr(own.stages)
 
 

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.profiles.parse import parse_user_profile
 from compactctl.profiles.profile import Change
 from compactctl.profiles.registry import PROFILES, builtin_profile
 from compactctl.profiles.variants import changes_between, extend
@@ -67,3 +68,31 @@ def test_a_variant_of_a_system_changes_something_and_says_where_it_is_from() -> 
             assert origin.base == name.partition("@")[0]
             assert origin.changes
             assert origin.source != builtin_profile(origin.base).origin.source
+
+
+def test_rules_for_a_model_extend_the_profile_for_names_that_begin_like_it() -> None:
+    profile = builtin_profile("copilot")
+    stages = [stage.name for stage in profile.stages]
+    claude, gemini = (profile.for_model(name) for name in ("claude-sonnet-4.5", "gemini-2.5-pro"))
+    assert [stage.name for stage in claude.stages] == ["limit", "prioritize", "drop", *stages[2:]]
+    assert [stage.name for stage in gemini.stages] == [*stages, "repair"]
+    assert profile.for_model("gpt-5") is profile
+    (suffix,) = (
+        stage.options["suffix"]
+        for stage in profile.for_model("gpt-4.1-mini").stages
+        if stage.name == "summarize"
+    )
+    assert "Keep going" in str(suffix)
+
+
+def test_the_longest_beginning_of_a_model_name_decides() -> None:
+    table = {
+        "stages": [{"stage": "prune", "min_savings": 1}],
+        "models": {"gpt": {"prune": {"min_savings": 2}}, "gpt-4": {"prune": {"min_savings": 3}}},
+    }
+    profile = parse_user_profile(table, "mine", lambda _: {})
+    savings = [
+        profile.for_model(name).stages[0].options["min_savings"]
+        for name in ("o3", "gpt-5", "gpt-4o")
+    ]
+    assert savings == [1, 2, 3]

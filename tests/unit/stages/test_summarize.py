@@ -2,7 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from builders import assistant, call, conversation, message, result, system, user
+from builders import assistant, call, conversation, message, result, system, thinking, user
 from unit.stages.support.trials import (
     carried_out,
     hidden,
@@ -262,6 +262,29 @@ def test_for_a_smaller_target_the_originals_are_summarized_again() -> None:
     known = replace(smaller, originals=originals)
     again = carried_out(known, propose(STAGE, known))
     assert meter().total(again.messages) <= total // 10
+
+
+@pytest.mark.parametrize(
+    ("newest_kept", "stays"),
+    [(assistant("done"), ["m2", "m3", "m4"]), (thinking("so it is", response_id="r2"), [])],
+)
+def test_the_newest_reasoning_is_kept_with_its_calls_and_their_results(
+    newest_kept: Message, stays: list[str]
+) -> None:
+    messages = conversation(
+        user(words(300)),
+        assistant("I look"),
+        thinking("where is it", response_id="r1"),
+        replace(call("c", "Read", path="a"), response_id="r1"),
+        result("c", words(100)),
+        assistant(words(100)),
+        user("and now?"),
+        newest_kept,
+    )
+    options = {"keep_ratio": 0.0, "keep_min": 2, "min_messages": 1, "keep_reasoning": True}
+    of = given(view(messages))
+    ids = hidden(propose(STAGE, of, **options))
+    assert [f"m{n}" for n in range(6) if f"m{n}" not in ids] == stays
 
 
 def test_a_target_out_of_reach_is_come_near() -> None:
