@@ -205,9 +205,10 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "title": profile.title,
         "base": profile.origin.base or None,
         "changes": _change_documents(profile),
-        "models": {
-            model: _change_documents(variant) for model, variant in profile.by_model.items()
-        },
+        "models": [
+            {"name": model, "changes": _change_documents(variant)}
+            for model, variant in profile.by_model.items()
+        ],
         "source": profile.origin.source or None,
         "differs": list(profile.origin.differences),
         "enabled": profile.enabled,
