@@ -181,7 +181,7 @@ def test_a_document_of_a_profile_has_null_for_what_it_leaves_open() -> None:
     [document] = profiles_document(ProfilesResult(profiles=(PROFILE,), named=True))["profiles"]
     assert document["budget"] == {
         "reserveTokens": None, "reservePercent": 35, "reserveAtMostTokens": 64_000,
-        "reserveLongestAnswer": False, "usableShare": 1.0,
+        "reserveLongestAnswer": False, "usableShare": 1.0, "besideTools": False,
     }  # fmt: skip
     assert [document[name] for name in ("source", "counter", "estimator", "window")] == [None] * 4
     assert document["stages"] == [
