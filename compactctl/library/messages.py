@@ -13,6 +13,7 @@ from compactctl.library.choices import CompactKwargs, check_keywords, parse_reci
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
+from compactctl.profiles.profile import Profile
 from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
@@ -73,7 +74,7 @@ def compact_messages(
         lines,
         InputOptions(path="messages", format=format),
         recipe,
-        None if summarizer is None else _function_summarizer(summarizer),
+        None if summarizer is None else _function_summarizer(summarizer, recipe.profile),
     )
     _check_messages(messages, compacted, format, repairs="repair" in _stage_names(recipe))
     if require_fit and not compacted.fits:
@@ -159,10 +160,10 @@ def _encode_message(index: int, message: object) -> bytes:
         ) from error
 
 
-def _function_summarizer(summarizer: Callable[[str], str]) -> Summarizer:
+def _function_summarizer(summarizer: Callable[[str], str], profile: Profile) -> Summarizer:
     """Return a summarizer that calls a function and checks its answer like a model's."""
     return guarded_summarizer(
         lambda prompt, _: ModelAnswer(text=summarizer(prompt)),
         "the caller's summarizer",
-        PromptStyle(),
+        PromptStyle(label=profile.summarizer.label_style),
     )

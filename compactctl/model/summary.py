@@ -32,6 +32,7 @@ class SummaryRequest:
         following: all messages that follow it; the summary need not repeat them.
         continues: the messages continue a conversation that begins with another summary.
         instructions: the user's instructions for the summary.
+        message_cap: maximum characters of a message to show a model; None for the usual ones.
     """
 
     messages: tuple[Message, ...]
@@ -44,6 +45,7 @@ class SummaryRequest:
     following: tuple[Message, ...] = ()
     continues: bool = False
     instructions: str = ""
+    message_cap: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,10 @@ from compactctl.profiles.profile import (
 )
 from compactctl.profiles.variants import changes_between, extend, stage_options
 from compactctl.stages.aliases import canonical_name
+from compactctl.summaries.document.labels import LabelStyle
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.models.system_windows import parse_system_windows
 from compactctl.tokens.trigger import Trigger, parse_trigger
 
 # The base of a file that names neither a base nor stages: it holds NeuroLink's configuration.
@@ -45,7 +47,7 @@ _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
-    "on_summarizer_failure", "models",
+    "on_summarizer_failure", "models", "label_style", "windows",
 })  # fmt: skip
 _STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target", "enabled"})
 _DUE = "due"
@@ -173,11 +175,13 @@ def _build_for_any_model(
             image_tokens=table.get("image_tokens", non_negative_int, None),
             counter=table.get("counter", string, ""),
             window=table.get("window", string, ""),
+            windows=parse_system_windows(table.get("windows", any_table, {}), "[windows]"),
         ),
         summarizer=ProfileSummarizer(
             name=table.get("summarizer", string, ""),
             model=table.get("summarizer_model", string, ""),
             on_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
+            label_style=table.get("label_style", _label_style, "xml"),
         ),
         file_share=table.get("file_share", fraction, DEFAULT_SHARE),
         enabled=table.get("enabled", boolean, default=True),
@@ -295,6 +299,14 @@ def _failure_policy(value: object) -> FailurePolicy:
         raise ValueError(f"must be one of {', '.join(get_args(FailurePolicy))}")
     policy: FailurePolicy = match
     return policy
+
+
+def _label_style(value: object) -> LabelStyle:
+    match = next((style for style in get_args(LabelStyle) if style == value), None)
+    if match is None:
+        raise ValueError(f"must be one of {', '.join(get_args(LabelStyle))}")
+    style: LabelStyle = match
+    return style
 
 
 def _at_least_one(value: object) -> int:

@@ -6,8 +6,10 @@ from typing import Literal
 
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy
+from compactctl.summaries.document.labels import LabelStyle
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.models.system_windows import NO_SYSTEM_WINDOWS, SystemWindows
 from compactctl.tokens.trigger import ALWAYS, NEVER, Trigger, TriggerInput
 
 # "trigger" compacts down to the size at which the trigger fires; "all" runs every stage, whatever
@@ -129,12 +131,14 @@ class ProfileCounting:
         estimator: the system's own estimator, which is only reported; "" for an exact count.
         image_tokens: the tokens that the system assumes for an image; None if unknown.
         window: the context window to use, e.g. ``16k``; "" for the model's.
+        windows: the windows of models that the system documents.
     """
 
     counter: str = ""
     estimator: str = ""
     image_tokens: int | None = None
     window: str = ""
+    windows: SystemWindows = NO_SYSTEM_WINDOWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +149,13 @@ class ProfileSummarizer:
         name: the summarizer; "" for the built-in one.
         model: the model it uses; "" for its default.
         on_failure: what to do if the summarizer returns no usable summary.
+        label_style: how its prompts mark roles.
     """
 
     name: str = ""
     model: str = ""
     on_failure: FailurePolicy = "builtin"
+    label_style: LabelStyle = "xml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

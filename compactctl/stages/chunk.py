@@ -33,6 +33,8 @@ SEPARATOR = "\n\n---\n\n"
 MERGE = "The messages are summaries of consecutive parts of one conversation; make one of them."
 # The built-in summarizer needs about 350 tokens before it can write sections.
 MIN_PART = 700
+# More characters than any message has.
+_NO_CAP = 1 << 24
 # Tokens of the label and of the line break behind it.
 _LABEL_TOKENS = 20
 
@@ -74,6 +76,7 @@ class _ChunkSummarizer:
     ) -> None:
         self._view = view
         self._meter = meter
+        self._message_cap = options.message_cap or _NO_CAP
         self._kept_messages = messages_without(view.messages, plan.hidden)
         source_tokens = sum(chunk.tokens for chunk in plan.chunks)
         half = meter.total(plan.hidden) // 2
@@ -106,6 +109,7 @@ class _ChunkSummarizer:
             # The first chunk may hold only a client's summary, and no user prompt.
             continues=any(message.starts_turn for message in earlier_messages),
             following=(*later_messages, *self._kept_messages),
+            message_cap=self._message_cap,
         )
         return write_summary(self._view, request, self._meter)
 

@@ -228,6 +228,24 @@ def test_the_prompt_is_what_a_command_gets(ask: Ask, desk: Path, tmp_path: Path)
     assert "prompt about 2" in shown.err
 
 
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ((), '<message role="User">'),
+        (("--profile", "codebuddy"), "\nUser: "),
+        (("--profile", "codebuddy@code"), '<message role="User">'),
+        (("--profile", "codebuddy", "--label-style", "role"), "\nuser: "),
+    ],
+)
+def test_a_profile_says_how_prompts_mark_roles(
+    ask: Ask, desk: Path, tmp_path: Path, options: tuple[str, ...], first: str
+) -> None:
+    seen = tmp_path / "seen"
+    tee = program(f'import sys; open("{seen}", "w").write(sys.stdin.read())')
+    ask("compact", desk, "--stages", "chunk", *options, "--summarizer-cmd", tee, "-n")
+    assert first in seen.read_text()
+
+
 def test_a_prompt_as_a_document(ask: Ask, desk: Path) -> None:
     document = json.loads(ask("harness", "prompt", "-", "--json", stdin=desk.read_bytes()).out)
     (prompt,) = document["prompts"]

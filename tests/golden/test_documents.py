@@ -33,6 +33,7 @@ def value_in(profile: Profile, path: str) -> Any:
         "keep_steps": profile.protection.steps,
         "estimator": profile.counting.estimator,
         "image_tokens": profile.counting.image_tokens,
+        "label_style": profile.summarizer.label_style,
         "on_summarizer_failure": profile.summarizer.on_failure,
         "background": profile.background
         and [profile.background.warm, profile.background.jitter, profile.background.cold],

@@ -71,8 +71,14 @@ def _read(path: str) -> str:
     return text
 
 
-def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int) -> PromptStyle:
-    return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
+def _style(
+    label_style: LabelStyle | None, mask_secrets: bool, summarizer_context: int
+) -> PromptStyle:
+    profile: Profile | None = click.get_current_context().params.get("profile")
+    default: LabelStyle = "xml" if profile is None else profile.summarizer.label_style
+    return PromptStyle(
+        label=label_style or default, mask=mask_secrets, max_tokens=summarizer_context
+    )
 
 
 def _summarizer(
@@ -146,10 +152,9 @@ _STYLE = (
         "label_style",
         SUMMARIES,
         SUMMARIZES,
-        "How a summarizer prompt marks roles: tags, user: text, or User: text.",
+        "How a summarizer prompt marks roles: tags, user: text, or User: text. [default: that of "
+        "the profile, xml]",
         type=click.Choice(get_args(LabelStyle)),
-        default="xml",
-        show_default=True,
     ),
     opt(
         "mask_secrets",

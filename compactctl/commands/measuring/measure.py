@@ -56,23 +56,31 @@ class Window:
     for_input: bool = False
 
 
-def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) -> Window:
+def window_of(
+    transcript: Transcript,
+    model: ModelInfo,
+    *,
+    named: bool = False,
+    documented: Window | None = None,
+) -> Window:
     """Return the window of the user's table, else the recorded one, else the model's.
 
     ``named`` means that the user named the model, so what the transcript records does not count.
     Otherwise a refused request names the window, and an answered one shows its minimum.
+    ``documented`` is the model's window as a profile's system documents it, if it does.
     """
     if model.user_row and model.user_row.window:
         return Window(
             tokens=model.window, source=f"{model.user_row.prefix!r} in {model.user_row.source}"
         )
     if named:
-        return _of_model(model, "--model")
+        return documented or _of_model(model, "--model")
     refusal = transcript.refusal
     if refusal is not None and refusal.limit is not None:
         source = f"the provider refused more, line {refusal.line + 1}"
         return Window(tokens=refusal.limit, source=source)
-    window = _recorded(transcript) or _of_model(model, "model in the transcript")
+    of_model = documented or _of_model(model, "model in the transcript")
+    window = _recorded(transcript) or of_model
     return _corrected(window, transcript, model)
 
 
@@ -320,7 +328,9 @@ def limits_for(
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and the output reserve, by the profile's rule if any."""
-    window = _named_window(options) or window_of(transcript, model, named=bool(options.model))
+    window = _named_window(options) or window_of(
+        transcript, model, named=bool(options.model), documented=_documented(options, model)
+    )
     rule = _budget_rule(options)
     return Budget(
         window=window.tokens,
@@ -366,6 +376,14 @@ def _named_window(options: MeasureOptions) -> Window | None:
             tokens=parse_window(profile.counting.window), source=f"profile {profile.name}"
         )
     return None
+
+
+def _documented(options: MeasureOptions, model: ModelInfo) -> Window | None:
+    """Return the window that the profile's system documents for a model, if it does."""
+    profile = options.profile
+    if profile is None or (tokens := profile.counting.windows.window_of(model)) is None:
+        return None
+    return Window(tokens=tokens, source=f"{model.name}, profile {profile.name}")
 
 
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:

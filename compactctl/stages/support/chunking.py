@@ -145,14 +145,15 @@ def plan_chunks(view: ConversationView, meter: Meter, options: ChunkOptions) -> 
     rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
     limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
     max_message_tokens = int(window / SAFETY * exact(options.oversized))
-    # The built-in summarizer quotes the user's words whatever their size.
+    # The built-in summarizer quotes the user's words whatever their size. Others get a prompt, for
+    # which messages are cut when it is written.
     keeps_words = view.summarizer is None
     chunks = tuple(
         _build_chunk(
             source[chunk_range.start : chunk_range.stop],
             sizes[chunk_range.start : chunk_range.stop],
             max_message_tokens,
-            options.message_cap,
+            options.message_cap if keeps_words else 0,
             keeps_words=keeps_words,
         )
         for chunk_range in chunk_ranges(source, sizes, limit)

@@ -49,8 +49,8 @@ def write_prompt(
 
     Long messages are shortened further until it fits. Raises UsageError for an unknown template.
     """
-    limit = style.message_limit
-    while limit >= min(_MIN_MESSAGE, style.message_limit):
+    limit = first_limit = request.message_cap or style.message_limit
+    while limit >= min(_MIN_MESSAGE, first_limit):
         prompt = _prompt(request, replace(style, message_limit=limit))
         if not style.max_tokens or count(prompt.text) <= style.max_tokens:
             return prompt

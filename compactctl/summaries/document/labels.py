@@ -25,19 +25,16 @@ def label_messages(
 ) -> str:
     """Return messages as one text, each masked and then cut after ``limit`` characters.
 
-    ``xml`` puts each into a tag that its text cannot close, as Codebuddy does; ``role`` writes
-    ``user: text`` as NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does. Includes
-    tool calls and results, but neither reasoning nor messages without text.
+    ``xml`` puts each into a tag that its text cannot close, as Codebuddy's code does; ``role``
+    writes ``user: text`` as NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does
+    and Codebuddy documents. Includes tool calls and results, but neither reasoning nor messages
+    without text.
     """
-    texts = [
-        (message, truncate_text(mask(text), limit))
-        for message in messages
-        if (text := _text(message))
-    ]
+    texts = [(message, mask(text)) for message in messages if (text := _text(message))]
     if style == "xml":
-        tagged = (_tagged(message, text) for message, text in texts)
+        tagged = (_tagged(message, truncate_text(text, limit)) for message, text in texts)
         return "\n".join((_OPENING, *tagged, _CLOSING))
-    return "\n\n".join(f"{_label(message, style)}: {text}" for message, text in texts)
+    return "\n\n".join(_labelled(_label(message, style), text, limit) for message, text in texts)
 
 
 def prose(message: Message) -> str:
@@ -50,6 +47,12 @@ def _tagged(message: Message, text: str) -> str:
     # A closing tag in the text must not end the message.
     inner = text.replace("</message", "<\\/message").replace(_CLOSING, "<\\/conversation>")
     return f'<message role="{_SPEAKERS[message.role]}">\n{inner}\n</message>'
+
+
+def _labelled(label: str, text: str, limit: int) -> str:
+    """Put a label before a text; if the text is cut, the limit includes the label."""
+    label = f"{label}: "
+    return label + (text if len(text) <= limit else truncate_text(text, limit - len(label)))
 
 
 def _label(message: Message, style: LabelStyle) -> str:

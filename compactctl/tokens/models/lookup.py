@@ -173,11 +173,11 @@ def _built_in(name: str | None) -> ModelInfo:
 
 
 def _provider_default(path: str) -> _Row:
-    provider = _PROVIDERS.get(_letters(path.partition("/")[0]))
+    provider = _PROVIDERS.get(letters_of(path.partition("/")[0]))
     return provider or _Row("", "unknown", table.UNKNOWN, table.DEFAULT_WINDOW)
 
 
-def _letters(name: str) -> str:
+def letters_of(name: str) -> str:
     """Return a provider's name as NeuroLink compares it: GoogleAI, google-ai, google_ai are one."""
     return re.sub("[^a-z]", "", name)
 
@@ -201,7 +201,7 @@ _WINDOWS = {
 }
 _MAX_NAME_LENGTH = max(map(len, _ROWS))
 _PROVIDERS = {
-    _letters(name): _Row(f"{name}/", "provider default", *row)
+    letters_of(name): _Row(f"{name}/", "provider default", *row)
     for name, row in table.PROVIDERS.items()
 }
 

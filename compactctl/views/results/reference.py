@@ -95,6 +95,8 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
         if value:
             yield Fact(name, one_line(value))
     yield Fact("leaves alone", _left_alone(profile))
+    if profile.counting.windows.tables:
+        yield Fact("windows", f"its own of {profile.counting.windows.count:,} models")
     if profile.counting.estimator:
         yield Fact("its own counter", f"{profile.counting.estimator}; see --counter")
     if profile.counting.image_tokens is not None:
@@ -222,6 +224,7 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "keepTurns": profile.protection.turns,
         "keepSteps": profile.protection.steps,
         "onSummarizerFailure": profile.summarizer.on_failure,
+        "labelStyle": profile.summarizer.label_style,
         "fileShare": profile.file_share,
         "levels": [
             {"name": level.name, "when": str(level.trigger), "text": level.text}

@@ -65,6 +65,7 @@ def test_every_key_is_read() -> None:
         summarizer="llm",
         summarizer_model="small",
         on_summarizer_failure="skip",
+        label_style="role",
         file_share=0.25,
         enabled=False,
     )
@@ -79,7 +80,9 @@ def test_every_key_is_read() -> None:
     assert found.counting == ProfileCounting(
         counter="fast", estimator="chars/4", image_tokens=0, window="16k"
     )
-    assert found.summarizer == ProfileSummarizer(name="llm", model="small", on_failure="skip")
+    assert found.summarizer == ProfileSummarizer(
+        name="llm", model="small", on_failure="skip", label_style="role"
+    )
     assert (found.file_share, found.enabled) == (0.25, False)
 
 

@@ -46,6 +46,19 @@ def test_of_two_possible_windows_the_smaller_is_assumed_and_said_to_be() -> None
     assert "assumed, could be 1,000,000" in found.source
 
 
+def test_what_a_system_documents_takes_the_place_of_the_models_own_window() -> None:
+    stated = Window(tokens=64_000, source="stated")
+    transcript = answered(1, model="deepseek-chat")
+    model = resolve_model("deepseek-chat")
+    assert window_of(transcript, model, named=True, documented=stated) == stated
+    assert window_of(transcript, model, documented=stated) == stated
+    recorded = answered(1, model="deepseek-chat", window=9_000)
+    assert window_of(recorded, model, documented=stated).tokens == 9_000
+    assert (
+        window_of(answered(70_000, model="deepseek-chat"), model, documented=stated).tokens > 70_000
+    )
+
+
 def test_a_window_that_is_known_is_not_called_assumed() -> None:
     assert window(answered(1, model="claude-sonnet-4-5")).source == (
         "claude-sonnet-4-5, model in the transcript"

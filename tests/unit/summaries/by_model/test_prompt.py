@@ -103,6 +103,23 @@ def test_a_message_is_cut_after_ten_thousand_characters(size: int, note: str) ->
     assert note in text
 
 
+@pytest.mark.parametrize(
+    ("size", "shown", "note"), [(10_000, 10_000, ""), (10_001, 9_994, "[... 7 chars truncated]")]
+)
+def test_a_label_counts_where_a_message_is_cut(size: int, shown: int, note: str) -> None:
+    text = prompt(conversation(user("x" * size)), PromptStyle(label="speaker")).text
+    assert f"User: {'x' * shown}\n{note}" in text
+    assert "x" * (shown + 1) not in text
+
+
+@pytest.mark.parametrize("cap", [3, 20_000])
+def test_a_request_may_show_more_or_less_of_a_message(cap: int) -> None:
+    text = prompt(conversation(user("x" * 20_003)), message_cap=cap).text
+    assert "x" * cap in text
+    assert "x" * (cap + 1) not in text
+    assert f"[... {20_003 - cap:,} chars truncated]" in text
+
+
 def test_long_messages_are_shortened_until_the_prompt_fits() -> None:
     talk = conversation(*(user("word " * 2_000) for _ in range(4)))
     style = PromptStyle(max_tokens=1_500)

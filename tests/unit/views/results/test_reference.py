@@ -24,6 +24,7 @@ from compactctl.profiles.profile import (
     ProfileStage,
 )
 from compactctl.tokens.budget import BudgetRule, TargetSize
+from compactctl.tokens.models.system_windows import parse_system_windows
 from compactctl.tokens.trigger import parse_trigger
 from compactctl.views.results.reference import (
     config_document,
@@ -67,8 +68,9 @@ def test_a_profile_is_explained() -> None:
 
 def test_what_is_special_about_a_profile_is_told() -> None:
     counting = ProfileCounting(
-        counter="chars/4", estimator="words", image_tokens=1_600, window="128k"
-    )
+        counter="chars/4", estimator="words", image_tokens=1_600, window="128k",
+        windows=parse_system_windows({"a": 1, "b": {"_default": 2, "c": 3}}, "[windows]"),
+    )  # fmt: skip
     origin = ProfileOrigin(source="its documentation", differences=("one", "two"))
     levels = (
         LevelRule(name="warning", trigger=parse_trigger("tokens>=1")),
@@ -91,6 +93,7 @@ def test_what_is_special_about_a_profile_is_told() -> None:
         "window 128k",
         "counter chars/4",
         "leaves alone the newest turn's prompt and its newest 10 steps",
+        "windows its own of 2 models",
         "its own counter words; see --counter",
         "image 1,600 tokens, of any size",
         f"levels warning when {levels[0].trigger}",
