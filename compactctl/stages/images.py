@@ -22,7 +22,7 @@ class ImagesOptions:
     """How many images to keep; the defaults are those of agent-code."""
 
     max_bytes: int = option(
-        12 * 1024 * 1024, "Total size of the newest images to keep, in bytes before base64."
+        12 * 1024 * 1024, "Total size of the newest images to keep, in bytes of base64."
     )
     max_images: int = option(32, "Number of the newest images to keep.")
     placeholder: str = option(
@@ -87,7 +87,7 @@ def _beyond_limits(
     """Return the parts from the oldest to the newest with which a limit is exceeded."""
     n_bytes = count = 0
     for index in reversed(range(len(image_parts))):
-        n_bytes += sum(image.n_bytes for image in image_parts[index].images)
+        n_bytes += sum(_base64_bytes(image) for image in image_parts[index].images)
         count += len(image_parts[index].images)
         if n_bytes > options.max_bytes or count > options.max_images:
             return image_parts[: index + 1]
@@ -126,6 +126,11 @@ def _size(n_bytes: int) -> str:
     if n_bytes >= _MIN_BYTES_IN_MB:
         return f"{n_bytes / _MEGABYTE:.1f} MB"
     return f"{n_bytes / _KILOBYTE:.1f} kB" if n_bytes >= _KILOBYTE else f"{n_bytes} B"
+
+
+def _base64_bytes(image: MediaPart) -> int:
+    """Return the size in which an image is sent, which requests are limited to."""
+    return -(-image.n_bytes // 3) * 4
 
 
 def _is_image(media: MediaPart) -> bool:

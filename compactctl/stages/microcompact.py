@@ -1,12 +1,13 @@
 """Microcompact: clear results of routine tools, keep the newest few."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, tool_pairs
 from compactctl.history.reads import stub_targets
 from compactctl.history.tool_names import kind_of
+from compactctl.history.turns import find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolCallPart
 from compactctl.stages.support.replacement import (
@@ -33,7 +34,11 @@ class MicrocompactOptions:
     keep_recent: int = option(
         5, "Number of the newest results, turns or steps whose results to keep, at least 1."
     )
-    unit: ProtectedUnit = option("results", "Unit of ``keep_recent``.")
+    unit: ProtectedUnit = option(
+        "results",
+        "Unit of ``keep_recent``. In a session with fewer turns than that, results count instead "
+        "of turns.",
+    )
     tools: tuple[str, ...] = option(
         (),
         "Clear results of these tools only; case is ignored. By default, of tools that read, "
@@ -56,6 +61,9 @@ def propose(
 ) -> Proposal | SkippedStage:
     """Propose to clear the results of compactable tools that are not among the newest."""
     keep = max(1, options.keep_recent)
+    if options.unit == "turns" and len(find_turns(view.messages)) < keep:
+        # Nothing would be older than the newest turns, however long the only one is.
+        options = replace(options, unit="results")
     results = tuple(_result_rewrites(view, meter, options, keep))
     inputs = tuple(_argument_rewrites(view, meter, options, keep)) if options.clear_inputs else ()
     rewrites = (*results, *inputs)

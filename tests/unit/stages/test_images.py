@@ -12,35 +12,41 @@ def shots(*sizes: int) -> tuple[Message, ...]:
     return conversation(*(image(size) for size in sizes))
 
 
+def decoded(base64_size: int) -> int:
+    return base64_size // 4 * 3
+
+
 def screenshot(*sizes: int, media_type: str = "image/jpeg") -> tuple[MediaPart, ...]:
     return tuple(MediaPart(media_type=media_type, n_bytes=size) for size in sizes)
 
 
-# agent-code's table for images.
+# agent-code's table for images, whose sizes are those of base64.
 @pytest.mark.parametrize(
     ("sizes", "options", "dropped"),
     [
         ((600, 600, 600), {"max_bytes": 1_000}, 2),
         ((4, 8, 8), {"max_bytes": 12}, 2),
-        ((10,) * 10, {"max_images": 4}, 6),
+        ((12,) * 10, {"max_images": 4}, 6),
         ((2_000,), {"max_bytes": 1_000}, 1),
         ((6 * MIB, 6 * MIB, 6 * MIB), {}, 1),
-        ((1,) * 40, {}, 8),
+        ((4,) * 40, {}, 8),
     ],
 )
 def test_the_newest_are_kept_up_to_the_first_that_does_not_fit(
     sizes: tuple[int, ...], options: dict[str, int], dropped: int
 ) -> None:
-    of = view(shots(*sizes))
+    of = view(shots(*map(decoded, sizes)))
     proposal = propose(STAGE, of, **options)
     assert list(rewritten(proposal)) == [f"m{n}" for n in range(dropped)]
     if dropped < len(sizes):
         assert skips(STAGE, carried_out(of, proposal), **options)
 
 
-@pytest.mark.parametrize("sizes", [(6 * MIB, 6 * MIB), (1,) * 32])
+@pytest.mark.parametrize("sizes", [(6 * MIB, 6 * MIB), (4,) * 32])
 def test_limits_that_are_just_reached_are_not_over(sizes: tuple[int, ...]) -> None:
-    assert "no image that can be dropped" in skipped(STAGE, view(shots(*sizes))).reason
+    assert (
+        "no image that can be dropped" in skipped(STAGE, view(shots(*map(decoded, sizes)))).reason
+    )
 
 
 def test_the_note_names_the_image() -> None:

@@ -64,6 +64,8 @@ def test_turns_and_steps_can_be_counted_instead() -> None:
     of = view(messages)
     assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="turns"))) == ["m2"]
     assert skips(STAGE, of, keep_recent=2, unit="turns")
+    # With fewer turns than that, results count: the newest three stay.
+    assert list(rewritten(propose(STAGE, of, keep_recent=3, unit="turns"))) == ["m2"]
     assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="steps"))) == ["m2", "m6", "m8"]
     assert list(rewritten(propose(STAGE, of, keep_recent=2, unit="steps"))) == ["m2", "m6"]
 
