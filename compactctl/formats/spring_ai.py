@@ -56,6 +56,7 @@ _BINARY_TYPES = ("image/", "audio/", "video/", "application/")
 _MESSAGES_KEY = "events"
 _TYPES_BY_ROLE: Mapping[Role, str] = {role: kind for kind, role in _ROLES.items()}
 _SOURCE = "compactctl"
+_SUMMARY_SOURCE = "recursive-summarization"
 
 
 class SpringAi(Format):
@@ -261,7 +262,7 @@ def _is_true(value: object) -> bool:
 
 
 def _new_row(message: Synthetic, name: str, neighbor: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata: Mapping[str, Any] = {"compactionSource": _SOURCE}
+    metadata: Mapping[str, Any] = {"compactionSource": _source(message)}
     is_text = isinstance(neighbor.get("metadata"), str)
     tool_parts = _new_calls(message) or _new_responses(message)
     return {
@@ -289,10 +290,15 @@ def _new_event(message: Synthetic, name: str, neighbor: Mapping[str, Any]) -> Ma
         **_copied_fields(neighbor),
         "id": name,
         "message": inner,
-        "metadata": {"synthetic": True, "compactionSource": _SOURCE},
+        "metadata": {"synthetic": True, "compactionSource": _source(message)},
         "branch": neighbor.get("branch"),
         "archived": False,
     }
+
+
+def _source(message: Synthetic) -> str:
+    """Return what made an event: Spring's name for a summary, ours for anything else."""
+    return _SUMMARY_SOURCE if message.kind == "summary" else _SOURCE
 
 
 def _copied_fields(neighbor: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,10 @@ TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizerOptions:
-    """The ``--summarizer…`` options of the commands, whose help explains them."""
+    """The ``--summarizer…`` options of the commands, whose help explains them.
+
+    ``may_be_unrelated`` is the profile's.
+    """
 
     kind: SummarizerKind = "offline"
     command: str = ""
@@ -29,6 +32,7 @@ class SummarizerOptions:
     allow_network: bool = False
     style: PromptStyle = field(default_factory=PromptStyle)
     on_failure: FailurePolicy = "builtin"
+    may_be_unrelated: bool = False
 
 
 def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
@@ -41,7 +45,13 @@ def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
         return None
     from compactctl.llm.guarded import guarded_summarizer
 
-    return guarded_summarizer(_ask(options), _source(options), options.style, options.on_failure)
+    return guarded_summarizer(
+        _ask(options),
+        _source(options),
+        options.style,
+        options.on_failure,
+        may_be_unrelated=options.may_be_unrelated,
+    )
 
 
 def _ask(options: SummarizerOptions) -> AskModel:

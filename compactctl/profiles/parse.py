@@ -47,7 +47,7 @@ _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
-    "on_summarizer_failure", "models", "label_style", "windows",
+    "on_summarizer_failure", "summary_may_be_unrelated", "models", "label_style", "windows",
 })  # fmt: skip
 _STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target", "enabled"})
 _DUE = "due"
@@ -182,6 +182,7 @@ def _build_for_any_model(
             model=table.get("summarizer_model", string, ""),
             on_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
             label_style=table.get("label_style", _label_style, "xml"),
+            may_be_unrelated=table.get("summary_may_be_unrelated", boolean, default=False),
         ),
         file_share=table.get("file_share", fraction, DEFAULT_SHARE),
         enabled=table.get("enabled", boolean, default=True),

@@ -150,12 +150,14 @@ class ProfileSummarizer:
         model: the model it uses; "" for its default.
         on_failure: what to do if the summarizer returns no usable summary.
         label_style: how its prompts mark roles.
+        may_be_unrelated: whether a summary is usable that names nothing from what it replaces.
     """
 
     name: str = ""
     model: str = ""
     on_failure: FailurePolicy = "builtin"
     label_style: LabelStyle = "xml"
+    may_be_unrelated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,11 @@ def propose(
         reason = f"the summary of {len(hidden):,} messages is empty, so they stay"
         return SkippedStage(stage=NAME, reason=reason)
     spec = CondenseSpec(stage=NAME, options=options, format=_summary_format(view, options))
-    return condense(view, meter, hidden, summary, spec)
+    proposal = condense(view, meter, hidden, summary, spec)
+    if isinstance(proposal, SkippedStage):
+        return proposal
+    earlier = sum(message.origin.is_summary for message in hidden)
+    return replace(proposal, figures={"summariesHidden": earlier}) if earlier else proposal
 
 
 def _end_of_older(view: ConversationView, options: RecursiveOptions) -> int:

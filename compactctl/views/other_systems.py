@@ -83,7 +83,7 @@ COMPACT = (
     ForeignSchema(
         system="spring-ai-session",
         source="Spring AI Session documentation, Context Compaction: CompactionResult",
-        fields={"eventsRemoved": "messagesHidden", "tokensEstimatedSaved": "tokensSaved"},
+        fields={"eventsRemoved": "eventsArchived", "tokensEstimatedSaved": "tokensSaved"},
     ),
 )
 

@@ -54,7 +54,8 @@ def value_in(profile: Profile, path: str) -> Any:
 
 @pytest.mark.parametrize("setting", STATED, ids=named)
 def test_a_documented_setting_is_in_effect(setting: dict[str, Any]) -> None:
-    assert value_in(builtin_profile(setting["profile"]), setting["at"]) == setting["value"]
+    profile = builtin_profile(setting["profile"]).for_model(setting.get("model", ""))
+    assert value_in(profile, setting["at"]) == setting["value"]
 
 
 @pytest.mark.parametrize("setting", OTHERWISE, ids=named)

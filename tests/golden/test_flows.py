@@ -289,6 +289,27 @@ def test_spring_puts_a_question_and_its_answer_in_place_of_older_turns(desk: Des
     assert desk.is_taken_back()
 
 
+def test_spring_takes_any_text_for_a_summary_that_is_not_blank(desk: Desk) -> None:
+    desk.holds(*(each for n in range(25) for each in exchange(n, 800)))
+    said_by_model = "The user asked about Java and got answers; nothing is left open so far."
+    by_model = ("--summarizer-cmd", f"echo {said_by_model}")
+    found = desk.compacted("--profile", "spring-recursive", *by_model)
+    assert found["as"]["spring-ai-session"]["eventsRemoved"] == 40
+    assert said_by_model in desk.seen()
+    skips = ("--stages", "recursive", "--on-summarizer-failure", "skip", "-n")
+    refused = desk.told("compact", *skips, *by_model)
+    assert refused["compacted"] is False
+
+
+def test_spring_replaces_an_earlier_summary_and_does_not_count_it_as_removed(desk: Desk) -> None:
+    earlier = {**said("user", "So far: a1."), "condenseId": "c1", "metadata": {"isSummary": True}}
+    desk.holds(earlier, *(each for n in range(25) for each in exchange(n, 800)))
+    found = desk.compacted("--profile", "spring-recursive")
+    assert found["messagesHidden"] == 41
+    assert found["as"]["spring-ai-session"]["eventsRemoved"] == 40
+    assert desk.is_taken_back()
+
+
 # --- Copilot Chat: priorities, then a summary in full, then a simple one
 
 COPILOT = ("--profile", "copilot", "--counter", "chars/4", "--window", "20k")
@@ -296,7 +317,7 @@ COPILOT = ("--profile", "copilot", "--counter", "chars/4", "--window", "20k")
 
 def test_copilot_prunes_by_priority_and_then_summarizes_in_full(desk: Desk) -> None:
     desk.holds(*(each for n in range(40) for each in exchange(n, 2_000)))
-    assert desk.told("check", *COPILOT, code=1)["availableInputTokens"] == 18_000
+    assert desk.told("check", *COPILOT, code=1)["availableInputTokens"] == 20_000
     found = desk.compacted(*COPILOT)
     assert found["stagesUsed"] == ["prioritize", "summarize"]
     shown = desk.seen()

@@ -112,6 +112,7 @@ def _summarizer(
         allow_network=allow_network,
         style=_style(**style),
         on_failure=on_summarizer_failure or on_failure,
+        may_be_unrelated=profile is not None and profile.summarizer.may_be_unrelated,
     )
 
 

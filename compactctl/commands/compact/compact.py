@@ -280,7 +280,8 @@ def _audited(
 ) -> tuple[WrittenSummary, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
-    require_related(options.input.path, applied, originals, edited=edited)
+    if not options.recipe.summarizer.may_be_unrelated:
+        require_related(options.input.path, applied, originals, edited=edited)
     include_built_in, cwd = options.require_audit or options.compare, file.transcript.session.cwd
     summaries = summaries_of(
         applied, originals, measured.meter, cwd, include_built_in=include_built_in

@@ -77,11 +77,17 @@ class GuardVerdict:
 
 
 def check_answer(
-    answer: ModelAnswer, request: SummaryRequest, prompt: Prompt, count: Callable[[str], int]
+    answer: ModelAnswer,
+    request: SummaryRequest,
+    prompt: Prompt,
+    count: Callable[[str], int],
+    *,
+    may_be_unrelated: bool = False,
 ) -> GuardVerdict:
     """Return the verdict of the first guard that rejects an answer, in their order.
 
-    ``prompt`` is the prompt it answers; ``count`` counts the tokens of a text.
+    ``prompt`` is the prompt it answers; ``count`` counts the tokens of a text. With
+    ``may_be_unrelated``, the guard of that name does not run.
     """
     text = extract_summary(answer.text)
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
@@ -94,7 +100,11 @@ def check_answer(
         ("refusal", lambda: _refusal(text)),
         (
             "unrelated",
-            lambda: describe_unrelated(text, (*source_texts(request.messages), request.previous)),
+            lambda: (
+                ""
+                if may_be_unrelated
+                else describe_unrelated(text, (*source_texts(request.messages), request.previous))
+            ),
         ),
     )
     failures = ((name, detail) for name, check in checks if (detail := check()))

@@ -81,10 +81,14 @@ _RULES = (
     "Answer with text only. Do not call any tools.",
 )
 _MERGE = (
-    "There is an Existing Summary of what came before this conversation. MERGE both into one: keep "
-    "what is still true, carry every constraint forward in full, and drop what is outdated. Update "
+    "PRIOR SUMMARY is an Existing Summary of what came before. MERGE both into one: keep what is "
+    "still true, carry every constraint forward in full, and drop what is outdated. Update "
     "sections rather than adding new ones, and keep the {count}-section structure."
 )
+# The titles of Spring AI Session.
+_PRIOR_SUMMARY = "=== PRIOR SUMMARY ==="
+_CONVERSATION = "=== CONVERSATION TO SUMMARIZE ==="
+_UPCOMING = "=== UPCOMING CONTEXT (do not summarize — for continuity only) ==="
 _ENDING = "Please write the summary now:"
 
 
@@ -114,17 +118,31 @@ def _material(request: SummaryRequest, conversation: str, style: PromptStyle) ->
     """Yield the sources of the summary, each under its title."""
     yield from _files(request)
     if request.previous.strip():
-        yield f"Existing Summary:\n---\n{request.previous.strip()}\n---"
-    yield f"Conversation History to Summarize:\n\n{conversation}"
+        yield f"{_PRIOR_SUMMARY}\n\n{request.previous.strip()}"
+    yield f"{_CONVERSATION}\n\n{conversation}"
     if request.lookahead:
-        title = "=== UPCOMING CONTEXT (do not summarize — for continuity only) ==="
-        yield f"{title}\n\n{_labelled(request.lookahead, style)}"
+        yield f"{_UPCOMING}\n\n{_labelled(request.lookahead, style)}"
 
 
 def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
-    """Leave out the message with the earlier summary, which the prompt shows by itself."""
+    """Leave out the earlier summary, which the prompt shows by itself, and what asked for it."""
     previous = request.previous.strip()
-    return tuple(m for m in request.messages if not (m.origin.is_summary and prose(m) == previous))
+    followed_by = (*request.messages[1:], None)
+    return tuple(
+        message
+        for message, following in zip(request.messages, followed_by, strict=True)
+        if not (_is_summary(message, previous) or _asks_for(message, following, previous))
+    )
+
+
+def _is_summary(message: Message, text: str) -> bool:
+    return message.origin.is_summary and prose(message) == text
+
+
+def _asks_for(message: Message, following: Message | None, summary: str) -> bool:
+    """Whether a message is the question that a synthetic turn has the summary as its answer to."""
+    is_pair = message.origin.is_summary and message.role == "user"
+    return is_pair and following is not None and _is_summary(following, summary)
 
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:

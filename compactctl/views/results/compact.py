@@ -116,7 +116,10 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "notUnderstood": encoded(result.opaque),
         "warnings": encoded(result.warnings),
     }
-    document["as"] = foreign_records(COMPACT, {**document, "tier": _tier(used)})
+    # Spring AI Session replaces earlier summaries, and archives only what they do not stand for.
+    summaries = sum(record.figures.get("summariesHidden", 0) for record in used)
+    ours = {"tier": _tier(used), "eventsArchived": document["messagesHidden"] - summaries}
+    document["as"] = foreign_records(COMPACT, {**document, **ours})
     if result.options.explain:
         document["messages"] = encoded(result.requested.fates)
     return document

@@ -225,6 +225,7 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "keepSteps": profile.protection.steps,
         "onSummarizerFailure": profile.summarizer.on_failure,
         "labelStyle": profile.summarizer.label_style,
+        "summaryMayBeUnrelated": profile.summarizer.may_be_unrelated,
         "fileShare": profile.file_share,
         "levels": [
             {"name": level.name, "when": str(level.trigger), "text": level.text}

@@ -56,9 +56,18 @@ def test_t37_files_are_listed_when_there_are_any() -> None:
 def test_t38_an_earlier_summary_is_merged(name: str, structure: str) -> None:
     talk = conversation(summary("We met in May."), *TALK)
     text = prompt(talk, template=name, previous="We met in May.").text
-    assert "Existing Summary:\n---\nWe met in May.\n---" in text
+    assert "=== PRIOR SUMMARY ===\n\nWe met in May.\n" in text
+    assert "Existing Summary" in text
     assert text.count("We met in May.") == 1
     assert all(words in text for words in ("MERGE", "Update sections", structure))
+
+
+def test_the_question_that_an_earlier_summary_answers_is_left_out() -> None:
+    question = "Summarize the conversation we had so far."
+    answer = assistant("We met in May.", is_summary=True)
+    talk = conversation(summary(question), answer, *TALK)
+    assert question not in prompt(talk, previous="We met in May.").text
+    assert question in prompt(talk, previous="").text
 
 
 @pytest.mark.parametrize("previous", ["", " \n"])
