@@ -107,6 +107,8 @@ class _NeuroLinkConversation(ConversationParser):
         if role is None:
             return None
         self.queue.begin_record(read_tags(record))
+        if role not in _TOOL_ROLES:
+            self.queue.end_batch()
         metadata = object_or_empty(record.get("metadata"))
         return MessageDraft(
             role=_ROLES[role],

@@ -100,6 +100,16 @@ def test_written_records_look_like_the_clients_own() -> None:
     assert "timestamp" not in written
 
 
+def test_an_earlier_call_without_a_result_does_not_take_that_of_a_later_one() -> None:
+    found = neurolink(
+        called("a", "grep"),
+        note("b", "user", "Again"),
+        called("c", "grep"),
+        answered("d", "grep", "found"),
+    )
+    assert [orphan.message for orphan in find_orphans(found.effective)] == ["a"]
+
+
 def test_a_call_left_over_does_not_take_the_original_of_a_rewritten_result() -> None:
     rewritten = {**answered("d", "grep", "…"), "editId": "e1", "compactctl": {"op": "o1"}}
     found = neurolink(

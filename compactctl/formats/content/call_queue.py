@@ -44,6 +44,10 @@ class CallIdAssigner:
         self._reused = iter(self._issued if is_original else ())
         self._edit_id, self._issued = tags.edit_id, []
 
+    def end_batch(self) -> None:
+        """Let the next call begin a batch of its own, as after a prompt."""
+        self._is_batch_closed = True
+
     def id_for_call(self, tool: str, step: int | None = None) -> CallId:
         """Return a new id for a call; ``step`` is the number of its model response."""
         return self._next(lambda: self._new_id(tool, step))
