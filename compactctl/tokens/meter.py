@@ -15,7 +15,7 @@ from compactctl.model.message import (
     media_of,
 )
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.estimates import NeuroLinkCounter
+from compactctl.tokens.counters.estimates import NeuroLinkCodeCounter, NeuroLinkCounter
 from compactctl.tokens.media import RATES, MediaRates, media_tokens
 
 
@@ -62,6 +62,8 @@ class Meter:
         """Count the tokens of one part, its media included."""
         if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
             return sum(self.counter.definitions(part_texts(part)))
+        if isinstance(part, ToolCallPart) and isinstance(self.counter, NeuroLinkCodeCounter):
+            return 0
         texts = sum([self.text(text) for text in part_texts(part)])
         media = [media_tokens(item, self.image_tokens, self.rates) for item in media_of(part)]
         return texts + sum(media)

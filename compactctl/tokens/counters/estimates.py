@@ -40,6 +40,8 @@ class BytesCounter:
 # NeuroLink, "Token Estimation": constants and provider multipliers, 1.0 for all other providers.
 NEUROLINK_CHARS_PER_TOKEN = 4
 NEUROLINK_SAFETY_MARGIN = 1.15
+# In its code: TOKEN_SAFETY_MARGIN_ADDITIVE.
+NEUROLINK_ADDED_MARGIN = 0.05
 NEUROLINK_TOKENS_PER_MESSAGE = 4
 NEUROLINK_TOKENS_PER_CONVERSATION = 24
 NEUROLINK_MULTIPLIERS: Mapping[str, float] = MappingProxyType(
@@ -94,6 +96,26 @@ class NeuroLinkCounter:
     def _estimate(self, units: int) -> int:
         base = math.ceil(units / NEUROLINK_CHARS_PER_TOKEN)
         return math.ceil(base * self._multiplier * NEUROLINK_SAFETY_MARGIN)
+
+
+class NeuroLinkCodeCounter(NeuroLinkCounter):
+    """NeuroLink's estimate as in its code since 2026-03, which adds the safety margin.
+
+    Of a message it counts the content alone, so that the arguments of calls count nothing. Tool
+    definitions are estimated like any text.
+    """
+
+    def __init__(self, provider: str = "") -> None:
+        super().__init__(provider)
+        self.id = f"neurolink@code/{provider}" if provider else "neurolink@code"
+
+    def definitions(self, texts: Sequence[str]) -> list[int]:
+        """Estimate tool definitions like other texts."""
+        return self.count_many(texts)
+
+    def _estimate(self, units: int) -> int:
+        base = math.ceil(units / NEUROLINK_CHARS_PER_TOKEN)
+        return math.ceil(base * self._multiplier + base * NEUROLINK_ADDED_MARGIN)
 
 
 class RatioCounter:

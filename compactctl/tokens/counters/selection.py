@@ -16,6 +16,7 @@ from compactctl.tokens.counters.estimates import (
     NEUROLINK_MULTIPLIERS,
     BytesCounter,
     CharsCounter,
+    NeuroLinkCodeCounter,
     NeuroLinkCounter,
     RatioCounter,
 )
@@ -33,11 +34,16 @@ COUNTER_NAMES = (
     "bytes/4",
     "neurolink",
     "neurolink/PROVIDER",
+    "neurolink@code",
     *VERSIONS,
     "tiktoken:o200k_base",
     "file:RANKS",
     "file:RANKS#cl100k_base",
 )
+_NEUROLINK: dict[str, Callable[[str], TokenCounter]] = {
+    "neurolink": NeuroLinkCounter,
+    "neurolink@code": NeuroLinkCodeCounter,
+}
 _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
     "chars": CharsCounter,
     "bytes": BytesCounter,
@@ -116,7 +122,8 @@ def _base_counter(name: str, min_chars: int) -> TokenCounter | None:
 
 def _estimate(name: str) -> TokenCounter | None:
     kind, slash, argument = name.partition("/")
-    if kind == "neurolink" and (not slash or argument in NEUROLINK_MULTIPLIERS):
-        return NeuroLinkCounter(argument)
+    neurolink = _NEUROLINK.get(kind)
+    if neurolink and (not slash or argument in NEUROLINK_MULTIPLIERS):
+        return neurolink(argument)
     build, size = _PER_TOKEN.get(kind), parse_token_size(argument)
     return build(float(size)) if build and size else None

@@ -6,6 +6,7 @@ import pytest
 from builders import (
     assistant,
     attached,
+    call,
     call_part,
     conversation,
     definition,
@@ -18,7 +19,7 @@ from builders import (
 
 from compactctl.model.message import MediaPart, Part, TextPart, ToolCallPart
 from compactctl.tokens.counters.counter import Exactness
-from compactctl.tokens.counters.estimates import NeuroLinkCounter
+from compactctl.tokens.counters.estimates import NeuroLinkCodeCounter, NeuroLinkCounter
 from compactctl.tokens.media import GOOGLE_RATES, RATES, is_unsized, media_tokens, rates_for
 from compactctl.tokens.meter import Meter, client_added_text, part_texts
 from compactctl.tokens.models.lookup import resolve_model
@@ -161,3 +162,10 @@ def test_definitions_count_by_neurolinks_rule_only_for_neurolink() -> None:
     assert Meter(NeuroLinkCounter("anthropic")).part(part) == 1 + 10
     assert Meter(NeuroLinkCounter()).text("x" * 39) == 12
     assert Meter(Words()).part(part) == 2
+
+
+def test_neurolinks_code_counts_definitions_like_texts_and_no_arguments() -> None:
+    meter = Meter(NeuroLinkCodeCounter("anthropic"))
+    (part,) = definition("Read", "x" * 39).parts
+    assert meter.part(part) == 2 + 13
+    assert meter.message(call("c1", "Bash", command="x" * 400)) == 0

@@ -49,6 +49,8 @@ def test_an_estimate_is_the_factor_times_the_base_count() -> None:
         "bytes/4",
         "neurolink",
         "neurolink/anthropic",
+        "neurolink@code",
+        "neurolink@code/anthropic",
         "o200k_base x1.2",
         "o200k_base x1",
         "chars/4 x2",

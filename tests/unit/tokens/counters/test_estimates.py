@@ -9,6 +9,7 @@ from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import (
     BytesCounter,
     CharsCounter,
+    NeuroLinkCodeCounter,
     NeuroLinkCounter,
     RatioCounter,
 )
@@ -61,6 +62,17 @@ def test_neurolink_texts(text: str, provider: str, expected: int) -> None:
 )
 def test_neurolink_conversations(contents: list[str], provider: str, expected: int) -> None:
     assert NeuroLinkCounter(provider).conversation(contents) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "provider", "expected"),
+    [
+        ("", "", 0), ("x" * 100, "openai", 27), ("x" * 100, "anthropic", 32),
+        ("x" * 100, "mistral", 33), ("x" * 5_000, "openai", 1_313), ("Hello, world!", "vertex", 5),
+    ],
+)  # fmt: skip
+def test_neurolinks_code_adds_the_margin(text: str, provider: str, expected: int) -> None:
+    assert count(NeuroLinkCodeCounter(provider), text) == expected
 
 
 def test_a_lone_surrogate_is_one_utf16_unit() -> None:
