@@ -24,7 +24,11 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
-from compactctl.tokens.counters.estimates import NeuroLinkCounter
+from compactctl.tokens.counters.estimates import (
+    NEUROLINK_TOKENS_PER_CONVERSATION,
+    NEUROLINK_TOKENS_PER_MESSAGE,
+    NeuroLinkCounter,
+)
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.prices import MILLION, Price, PriceTable
@@ -74,12 +78,28 @@ def request_model(size: ContextSize, transcript: Transcript, measured: Measureme
     if not _is_counted(size, measured):
         framed = measured.framed
         weights = weigh_messages(conversations[0], size.calibration, framed.total, framed.visible)
+    elif size.frames:
+        return RequestModel(
+            fixed=0, weights=_neurolink_weights(conversations[0], meter), meter=meter
+        )
     weights = weights.scaled(
         conversations[0], size.total - size.overhead - size.missing - size.restored
     )
     # Whatever the messages do not explain is still in the request.
     fixed = size.total - round(weights.total(conversations[0]))
     return RequestModel(fixed=fixed, weights=weights, meter=meter)
+
+
+def _neurolink_weights(messages: Sequence[Message], meter: Meter) -> MessageWeights:
+    """Return the weights with NeuroLink's frames.
+
+    The frame of the conversation counts as part of the newest message, which always stays.
+    """
+    newest = {message.id: float(NEUROLINK_TOKENS_PER_CONVERSATION) for message in messages[-1:]}
+    return MessageWeights(
+        visible=lambda message: meter.message(message) + NEUROLINK_TOKENS_PER_MESSAGE,
+        unstored=newest,
+    )
 
 
 def _is_counted(size: ContextSize, measured: Measurement) -> bool:
