@@ -9,7 +9,7 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
-from compactctl.history.pairs import PartIndex
+from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.read_calls import ExtraReadTools
 from compactctl.history.reads import (
     DEFAULT_STUB,
@@ -25,6 +25,7 @@ from compactctl.history.reads import (
     stub_for,
 )
 from compactctl.model.edit import Proposal, SkippedStage
+from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
     Rewrite,
@@ -36,7 +37,7 @@ from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
 
 NAME = "dedup"
-DuplicatePolicy = Literal["identical", "latest", "regex"]
+DuplicatePolicy = Literal["identical", "latest", "regex", "words"]
 Ranges = Literal["covered", "any"]
 ThresholdBase = Literal["replaced", "visible", "tokens"]
 
@@ -46,6 +47,10 @@ _NAMED_FILE = re.compile(
     r"(?:\bread_file|\breadFile|\bread file|\breading|\bread|\bcat)\s+"
     r"['\"`]?([^\s'\"`]*[./][^\s'\"`]*)",
     re.IGNORECASE,
+)
+# The pattern itself, as its code has it.
+_ANY_WORD = re.compile(
+    r"(?:read|reading|read_file|readFile|Read file|cat)\s+['\"`]?([^\s'\"`]+)", re.IGNORECASE
 )
 
 
@@ -57,7 +62,8 @@ class DedupOptions:
         "identical",
         "Which reads to replace: those whose content a later read of the file shows again "
         '("identical"), all but the newest read of a file ("latest"), or all but the newest per '
-        'name, found by the words "read FILE" in tool results, as in NeuroLink ("regex").',
+        'name, found by the words "read FILE" in tool results, as in NeuroLink ("regex"). "words" '
+        "is what NeuroLink's code does: any word after these, in answers too.",
     )
     ranges: Ranges = option(
         "covered",
@@ -144,6 +150,7 @@ _HINTS: Mapping[DuplicatePolicy, str] = {
     "identical": "--dedup-policy latest also replaces reads whose content changed",
     "latest": "",
     "regex": "--dedup-policy identical finds reads by tool and path",
+    "words": "--dedup-policy identical finds reads by tool and path",
 }
 
 
@@ -216,10 +223,36 @@ def _stub_rewrite(
 def _rewrite_named(
     view: ConversationView, meter: Meter, options: DedupOptions
 ) -> Iterator[Rewrite]:
+    results = ((index, part.text) for index, part in iter_results(view) if not is_stub(part.text))
+    return _rewrite_matches(view, meter, options, _NAMED_FILE, results)
+
+
+def _rewrite_words(
+    view: ConversationView, meter: Meter, options: DedupOptions
+) -> Iterator[Rewrite]:
+    """Rewrite answers like results; NeuroLink looks at the first match in each message."""
+    texts = (
+        (part_index, part.text)
+        for part_index, part in iter_parts(view.messages)
+        if isinstance(part, ToolResultPart)
+        or (isinstance(part, TextPart) and _is_answer(view.messages[part_index.message]))
+    )
+    return _rewrite_matches(view, meter, options, _ANY_WORD, texts)
+
+
+def _is_answer(message: Message) -> bool:
+    return message.role == "assistant" and not message.calls
+
+
+def _rewrite_matches(
+    view: ConversationView,
+    meter: Meter,
+    options: DedupOptions,
+    pattern: re.Pattern[str],
+    texts: Iterable[tuple[PartIndex, str]],
+) -> Iterator[Rewrite]:
     named_reads = [
-        (match[1], part_index)
-        for part_index, part in iter_results(view)
-        if not is_stub(part.text) and (match := _NAMED_FILE.search(part.text))
+        (match[1], part_index) for part_index, text in texts if (match := pattern.search(text))
     ]
     newest = dict(named_reads)
     for name, part_index in named_reads:
@@ -229,7 +262,7 @@ def _rewrite_named(
                 part_index=part_index,
                 text=text,
                 tokens_saved=count_saved_tokens(view, meter, part_index, text),
-                reason=f"a later tool result names {name} again",
+                reason=f"a later message names {name} again",
                 refers_to=view.messages[newest[name].message].id,
             )
 
@@ -242,8 +275,8 @@ def _saved_share(
         return sum(r.tokens_saved for r in rewrites) / max(1, meter.total(view.messages))
     if options.base == "replaced" and options.policy == "identical":
         return 1.0
-    texts = dict(iter_results(view))
-    before = sum(len(texts[rewrite.part_index].text) for rewrite in rewrites)
+    texts = {index: "".join(part_texts(part)) for index, part in iter_parts(view.messages)}
+    before = sum(len(texts[rewrite.part_index]) for rewrite in rewrites)
     saved = before - sum(len(rewrite.text) for rewrite in rewrites)
     return saved / max(1, before if options.base == "replaced" else _visible_chars(view))
 
@@ -259,6 +292,7 @@ _FINDERS: Mapping[
     "identical": _rewrite_identical,
     "latest": _rewrite_older,
     "regex": _rewrite_named,
+    "words": _rewrite_words,
 }
 
 STAGE = Stage(

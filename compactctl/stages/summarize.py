@@ -11,6 +11,7 @@ from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, ReasoningPart, TextPart
+from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
@@ -49,6 +50,11 @@ class SummarizeOptions:
     """How to summarize; the defaults are those of NeuroLink."""
 
     keep_ratio: float = option(0.3, "Share of the messages to keep, newest first (0 to 1).")
+    keep_unit: Literal["messages", "target"] = option(
+        "messages",
+        "What ``keep_ratio`` is a share of: the number of messages, or the tokens of the target, "
+        "if there is one, as in NeuroLink's code.",
+    )
     keep_min: int = option(4, "Minimum number of messages to keep.")
     keep_tokens: int = option(
         0,
@@ -133,11 +139,10 @@ def _select_older(
     With a target, keep at most as many as fit beside the summary, so that no later stage has to
     remove messages without a summary; with ``fill``, keep as many as fit.
     """
-    hidden = hideable_before(view, end_of_older(view, _keep_count(view.messages, meter, options)))
+    hidden = hideable_before(view, end_of_older(view, _keep_count(view, meter, options)))
     if view.target is None:
         return hidden
-    source_tokens = meter.total(originals_of(view, hidden))
-    reserved = min(options.summary_tokens or summary_budget(source_tokens), view.target // 2)
+    reserved = min(_summary_tokens(view, hidden, meter, options), view.target // 2)
     remaining = meter.total(view.messages) - meter.total(hidden)
     if not options.fill and remaining + reserved <= view.target:
         return hidden
@@ -161,6 +166,15 @@ def _without_newest_reasoning(
 
 def _has_reasoning(message: Message) -> bool:
     return any(isinstance(part, ReasoningPart) for part in message.parts)
+
+
+def _summary_tokens(
+    view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> int:
+    """Return the size of the summary: of the finished one, else the most it will have."""
+    if view.summary_inputs.summary:
+        return _summary_format(options).tokens(view.summary_inputs.summary, len(hidden), meter)
+    return options.summary_tokens or summary_budget(meter.total(originals_of(view, hidden)))
 
 
 def _summary_format(options: SummarizeOptions) -> SummaryFormat:
@@ -239,16 +253,19 @@ def _skip_if_minimal(
     return SkippedStage(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
 
 
-def _keep_count(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
-    body = messages[leading_system_count(messages) :]
+def _keep_count(view: ConversationView, meter: Meter, options: SummarizeOptions) -> int:
+    body = view.messages[leading_system_count(view.messages) :]
     if options.keep_texts:
         return max(options.keep_min, _keep_count_by_texts(body, meter, options))
-    if not options.keep_tokens:
+    max_tokens = options.keep_tokens
+    if options.keep_unit == "target" and view.target is not None:
+        max_tokens = max_tokens or int(view.target * exact(options.keep_ratio))
+    if not max_tokens:
         return max(options.keep_min, math.ceil(len(body) * options.keep_ratio - _ROUNDING))
     tokens = count = 0
     for message in reversed(body):
         tokens += meter.message(message)
-        if tokens > options.keep_tokens:
+        if tokens > max_tokens:
             break
         count += 1
     return max(options.keep_min, count)

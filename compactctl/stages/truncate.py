@@ -22,8 +22,10 @@ from compactctl.tokens.meter import Meter
 
 NAME = "truncate"
 MarkerRole = Literal["user", "system"]
-# NeuroLink hides between a tenth and nine tenths of the messages when it chooses the share.
+# NeuroLink hides between a tenth and nine tenths of the messages when it chooses the share. In its
+# code, it hides the largest share if three of them miss the target.
 _MIN_SHARE, _MAX_SHARE = 0.1, 0.9
+_TRIES, _LARGEST_SHARE = 3, 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,11 @@ class TruncateOptions:
         "With a target, hide at least the share of messages by which the context exceeds it, "
         "plus this margin (in all 0.1 to 0.9), so that the next compaction is due later; 0 "
         "hides only what the target needs. NeuroLink adds 0.15.",
+    )
+    step: float = option(
+        0.0,
+        "With ``margin``, hide only that share, then this much more at a time, as NeuroLink's code "
+        "does (0.25), instead of exactly what the target needs; 0 is off.",
     )
     keep_first: int = option(
         2,
@@ -113,13 +120,31 @@ def _end_for_target(
 ) -> int | SkippedStage:
     if planner.total <= target:
         return skip_within_target(NAME, target)
+    over = (planner.total - target) / planner.total
+    margin_share = min(_MAX_SHARE, max(_MIN_SHARE, over + options.margin))
+    if options.step:
+        return _end_by_steps(planner, start, ends, margin_share, options)
     end = _even_end(planner, start, ends, planner.fitting_end(start, ends, target), options)
     shares = [options.fraction] if options.at_least else []
     if options.margin:
-        over = (planner.total - target) / planner.total
-        shares.append(min(_MAX_SHARE, max(_MIN_SHARE, over + options.margin)))
+        shares.append(margin_share)
     min_ends = (_end_of_share(planner, start, ends, share, even=options.even) for share in shares)
     return max(end, *(min_end or start for min_end in min_ends), start)
+
+
+def _end_by_steps(
+    planner: HidePlanner, start: int, ends: list[int], share: float, options: TruncateOptions
+) -> int | SkippedStage:
+    """Return the end of the first share that reaches the target, else that of the largest."""
+    for number in range(_TRIES):
+        next_share = min(_LARGEST_SHARE, share + number * options.step)
+        end = _end_of_share(planner, start, ends, next_share, even=options.even)
+        if end is None:
+            break
+        if planner.fits(planner.hideable_ids(start, end)):
+            return end
+    end = _end_of_share(planner, start, ends, _LARGEST_SHARE, even=options.even)
+    return _too_few(_LARGEST_SHARE) if end is None else end
 
 
 def _even_end(
@@ -153,10 +178,12 @@ def _end_for_fraction(
     if planner.has_nothing_new():
         return SkippedStage(stage=NAME, reason="nothing was added since the last truncation")
     end = _end_of_share(planner, start, ends, options.fraction, even=options.even)
-    if end is None:
-        reason = f"{options.fraction:.0%} of the messages after the first exchange are too few"
-        return SkippedStage(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")
-    return end
+    return _too_few(options.fraction) if end is None else end
+
+
+def _too_few(share: float) -> SkippedStage:
+    reason = f"{share:.0%} of the messages after the first exchange are too few"
+    return SkippedStage(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")
 
 
 STAGE = Stage(

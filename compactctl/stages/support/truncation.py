@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from compactctl.history.conversation_view import ConversationView
@@ -74,6 +74,15 @@ class HidePlanner:
         hidden_ids = set(ids)
         hidden_tokens = self._meter.total(m for m in self.view.messages if m.id in hidden_ids)
         return self.total - hidden_tokens + self._marker_tokens(len(hidden_ids))
+
+    def fits(self, ids: Sequence[MessageId]) -> bool:
+        """Whether the view reaches its target, which may depend on what remains, without these."""
+        hidden = [message for message in self.view.messages if message.id in set(ids)]
+        kept = messages_without(self.view.messages, hidden)
+        text = TextPart(text=self.marker.text(len(ids)))
+        marker = Message(id=MessageId("marker"), role=self.marker.role, parts=(text,), line=0)
+        target = replace(self.view, messages=(marker, *kept)).with_current_target().target
+        return target is None or self._meter.total((marker, *kept)) <= target
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""

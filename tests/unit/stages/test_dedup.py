@@ -173,6 +173,14 @@ def test_regex_leaves_prose_alone() -> None:
     assert skips(STAGE, view(shown("read the docs " * 50, "read the docs " * 50)), policy="regex")
 
 
+def test_words_are_taken_for_names_in_answers_too() -> None:
+    prose = "I read the docs " * 9
+    said = joined(user("hi"), assistant(prose), user(prose), assistant(prose))
+    stub = "[File the - refer to latest read below]"
+    assert rewritten(propose(STAGE, view(said), policy="words")) == {"m1": stub}
+    assert skips(STAGE, view(said), policy="regex")
+
+
 def test_regex_is_all_or_nothing() -> None:
     small = "read a.py " + words(12, "x")
     outcome = skipped(STAGE, view(shown(small, small)), policy="regex", threshold=0.3)

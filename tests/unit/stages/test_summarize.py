@@ -120,6 +120,17 @@ def test_tokens_can_say_how_much_is_kept() -> None:
     assert len(hidden(propose(STAGE, given(of), keep_tokens=1))) == 16
 
 
+def test_a_share_of_the_target_can_be_kept() -> None:
+    of = view(chat(20), target=31 * 10)
+    assert len(hidden(propose(STAGE, given(of), keep_ratio=0.5, keep_unit="target"))) == 15
+    assert len(hidden(propose(STAGE, given(view(chat(20))), keep_unit="target"))) == 14
+
+
+def test_a_finished_summary_leaves_room_by_its_own_size() -> None:
+    of = view(chat(20), target=31 * 11)
+    assert len(hidden(propose(STAGE, given(of), keep_ratio=0.5))) == 10
+
+
 def test_the_newest_message_is_never_summarized() -> None:
     proposal = propose(STAGE, given(view(chat(9))), keep_ratio=0.0, keep_min=0)
     assert hidden(proposal)[-1] == "m7"

@@ -165,6 +165,21 @@ def test_a_margin_never_hides_less_than_the_target_needs() -> None:
     assert hidden(propose(STAGE, of, margin=0.15)) == without
 
 
+@pytest.mark.parametrize(
+    ("target", "step", "hides"),
+    # The share is that of the excess, at least 0.1: 0.2 (2 of 18 messages), 0.75, then 0.95.
+    [(560, 0.25, 2), (150, 0.25, 16), (480, 0.0, 6)],
+)
+def test_shares_grow_by_a_step(target: int, step: float, hides: int) -> None:
+    proposal = propose(STAGE, view(chat(20), target=target), margin=0.15, step=step)
+    assert len(hidden(proposal)) == hides
+
+
+def test_a_target_out_of_reach_hides_the_largest_share() -> None:
+    proposal = propose(STAGE, view(chat(42), target=1), margin=0.15, step=0.25)
+    assert len(hidden(proposal)) == 38
+
+
 @pytest.mark.parametrize("role", ["user", "system"])
 def test_the_role_of_the_marker_can_be_chosen(role: str) -> None:
     assert inserted(propose(STAGE, view(chat(20)), marker_role=role)).message.role == role
