@@ -52,6 +52,7 @@ _PROFILE_KEYS = {
     "summarizationModel": "summarizer_model",
 }
 _PROVIDER = "provider"
+_CODE = "neurolink@code"
 _NEUROLINK_KEYS = frozenset({*_SWITCHES, *_OPTIONS, *_PROFILE_KEYS, _PROVIDER})
 
 
@@ -74,7 +75,8 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
         if key in settings:
             merged[name] = settings[key]
     if settings.get(_PROVIDER):
-        merged["counter"] = f"neurolink/{settings[_PROVIDER]}"
+        counter = _CODE if base.get("counter") == _CODE else "neurolink"
+        merged["counter"] = f"{counter}/{settings[_PROVIDER]}"
     return merged
 
 

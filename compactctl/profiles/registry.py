@@ -23,6 +23,7 @@ PROFILES = (
     "default",
     "staged",
     "neurolink",
+    "neurolink@code",
     "codebuddy",
     "codebuddy@code",
     "agent-code",

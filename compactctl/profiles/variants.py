@@ -7,13 +7,14 @@ named like a stage replaces options of that stage::
     [prune]
     min_savings = 500
 
-If the profile does not run that stage, these are its options when the user asks for it.
+If the profile does not run that stage, these are its options when the user asks for it. ``windows``
+of a provider are added to those of the base.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.model.validators import SettingsTable, any_list
+from compactctl.model.validators import SettingsTable, any_list, any_table
 from compactctl.profiles.neurolink_keys import BLOCKS, stage_table, translate_neurolink_keys
 from compactctl.profiles.profile import Change
 from compactctl.stages.aliases import canonical_name
@@ -45,10 +46,22 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
             {**base_options.get(name, {}), **stage, **options.get(name, {})}
             for name, stage in stages
         ]
+    if "windows" in table:
+        windows = SettingsTable(table).get("windows", any_table, {})
+        extended["windows"] = _merge_windows(base.get("windows", {}), windows)
     not_run = (base_options.keys() | options.keys()) - {name for name, _ in stages}
     return extended | {
         name: {**base_options.get(name, {}), **options.get(name, {})} for name in sorted(not_run)
     }
+
+
+def _merge_windows(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the windows of the base with the file's own, table by table."""
+    merged = dict(base)
+    for key, value in own.items():
+        both_are_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = {**merged[key], **value} if both_are_tables else value
+    return merged
 
 
 def stage_options(table: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -76,7 +89,7 @@ def _settings(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         if key in _DESCRIPTIONS:
             continue
         if isinstance(value, Mapping):
-            yield from ((f"{key}.{name}", setting) for name, setting in value.items())
+            yield from ((f"{key}.{name}", setting) for name, setting in _settings(value))
         elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
             yield key, ", ".join(map(_item_name, value))
             for item in value:

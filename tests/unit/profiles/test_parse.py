@@ -254,6 +254,8 @@ def test_settings_of_another_system_name_its_counter_and_trigger() -> None:
         "summarizer_model": "m",
     }
     assert "counter" not in translate_neurolink_keys({"provider": ""}, {})
+    code = translate_neurolink_keys({"provider": "vertex"}, {"counter": "neurolink@code"})
+    assert code["counter"] == "neurolink@code/vertex"
 
 
 def test_the_profiles_that_are_compactctls_own() -> None:

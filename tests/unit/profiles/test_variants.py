@@ -48,6 +48,17 @@ def test_changes_are_named_by_table_and_stage() -> None:
     )
 
 
+def test_windows_are_added_to_those_of_the_base() -> None:
+    base = {**BASE, "windows": {"m": 1, "openai": {"a": 1, "b": 2}}}
+    own = {"windows": {"openai": {"b": 3}, "azure": {"c": 4}}}
+    extended = extend(own, base)
+    assert extended["windows"] == {"m": 1, "openai": {"a": 1, "b": 3}, "azure": {"c": 4}}
+    assert changes_between(base, extended) == (
+        Change(key="windows.openai.b", value=3, base_value=2),
+        Change(key="windows.azure.c", value=4, base_value=None),
+    )
+
+
 settings = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 3), max_size=3)
 
 
