@@ -101,6 +101,17 @@ def test_a_summary_of_the_client_stands_for_all_up_to_its_round(told: dict[str, 
     assert texts(vscode(in_round).effective) == ["All", "y"]
 
 
+def test_of_several_summaries_the_newest_stands_for_everything_before_it() -> None:
+    both = export(
+        request("q1", "Hi", rounded("r1", "x", summary="First"), rounded("r2", "y")),
+        request("q2", "On", rounded("r3", "z"), rounded("r4", "v", summary="Second")),
+        request("q3", "Then", rounded("r5", "w")),
+    )
+    assert texts(vscode(both).effective) == ["Second", "Then", "w"]
+    at_the_end = export(request("q1", "Hi", rounded("r1", "x"), rounded("r2", "y", summary="All")))
+    assert texts(vscode(at_the_end).effective) == ["All"]
+
+
 def test_a_session_file_is_read_as_its_changes_leave_it() -> None:
     lines = [
         {"kind": 0, "v": {"version": 3, "sessionId": "s", "requests": [TALK[0]], "x": 1}},
