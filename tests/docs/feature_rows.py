@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "features.md"
 _ROWS = Path(__file__).parent / "features"
 _INPUTS = (Path("sample_transcripts"), Path("tests") / "features")
+# A dry run ends with the command that does it: its options show nothing.
+_REPEATED = "\ndo it "
 _INTRODUCTION = """\
 # Features of five systems, and where to find them here
 
@@ -113,7 +115,7 @@ def outcome(
         for command in commands:
             words, given, settings = _parsed(command, folder)
             last, told, code = _ran(words, folder, given, settings)
-            text += last + told
+            text += "".join(printed.partition(_REPEATED)[0] for printed in (last, told))
         contents = tuple(
             path.read_bytes() if path.is_file() else None for path in map(folder.joinpath, files)
         )
@@ -218,13 +220,12 @@ def _section(title: str, of: Sequence[Row]) -> str:
 
 
 def _commands(row: Row) -> str:
-    return "<br>".join(map(_code, row.run)) or f"test {_code(row.test)}"
+    return "<br>".join((*map(_code, row.run), *([f"test {_code(row.test)}"] if row.test else [])))
 
 
 def _evidence(row: Row) -> str:
-    if row.test:
-        return "that it passes"
-    return "<br>".join(words for words, _ in evidence(row) if words != "exit 0")
+    texts = (words for words, _ in evidence(row) if words != "exit 0")
+    return "<br>".join((*texts, *(["that it passes"] if row.test else [])))
 
 
 def _code(text: str) -> str:

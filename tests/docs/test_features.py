@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from docs.feature_rows import PAGE, Row, missing_evidence, outcome, page, rows
 from docs.generate import ROOT
+from docs.weak_rows import unused_names, weaknesses
 
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS, Commands, cli, words_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 ROWS = rows()
 HERE = "\n".join(row.here for row in ROWS)
 SYSTEMS = ("NL", "CB", "AC", "SP", "VS")
+# Rows of each kind that are quick: a flag, a unit, a target, a variable, a file in TOML.
+QUICK = ("F080", "F106", "F176", "F217", "F249")
 GROUPS = "|".join({words_of(name)[0] for name in COMMANDS if len(words_of(name)) > 1})
 NAMES = r"((?:`\w[\w-]*`(?:, | and )?)+)"
 
@@ -85,6 +88,29 @@ def test_a_row_is_shown_by_its_commands(row: Row) -> None:
         f"tests/docs/features, {row.number}: correct the row, or the program; its commands print\n"
         f"{result.text}"
     )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row.number, marks=() if row.number in QUICK else pytest.mark.long)
+        for row in ROWS
+        if row.run
+    ],
+)
+def test_nothing_can_be_left_out_of_the_commands_of_a_row(row: Row) -> None:
+    assert list(weaknesses(row)) == [], (
+        f"tests/docs/features, {row.number}: leave out what makes no difference, or choose "
+        "commands that need it"
+    )
+
+
+def test_every_name_in_a_row_is_used_by_its_commands() -> None:
+    for row in ROWS:
+        # What a test shows is in the test.
+        assert row.test or row.is_omitted or list(unused_names(row)) == [], (
+            f"tests/docs/features, {row.number}: show what it names, or leave out the name"
+        )
 
 
 def test_every_test_that_shows_a_row_is_there() -> None:
