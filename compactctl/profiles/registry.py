@@ -27,6 +27,7 @@ PROFILES = (
     "codebuddy",
     "codebuddy@code",
     "agent-code",
+    "agent-code@code",
     "spring-sliding",
     "spring-sliding@code",
     "spring-turns",

@@ -31,6 +31,8 @@ def value_in(profile: Profile, path: str) -> Any:
         "alternatives": [stage.display_name for stage in profile.stages if stage.falls_back],
         "keep_turns": profile.protection.turns,
         "keep_steps": profile.protection.steps,
+        "counter": profile.counting.counter,
+        "window": profile.counting.window,
         "estimator": profile.counting.estimator,
         "image_tokens": profile.counting.image_tokens,
         "label_style": profile.summarizer.label_style,

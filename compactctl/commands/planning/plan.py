@@ -184,7 +184,8 @@ def _steps(recipe: Recipe, base: int, target: int | None) -> Iterator[StageStep[
     if options.overflow is not None:
         profile_stages = recipe.profile.overflow_stages or profile_stages
     with_options = (*profile_stages, *recipe.profile.optional_stages)
-    by_name = {s.name: s for s in reversed(with_options)} if recipe.measure.profile else {}
+    # Of a stage that runs twice, the last one goes further.
+    by_name = {s.name: s for s in with_options} if recipe.measure.profile else {}
     named = [
         replace(
             by_name.get(canonical_name(name), ProfileStage(name=canonical_name(name))),
@@ -193,7 +194,8 @@ def _steps(recipe: Recipe, base: int, target: int | None) -> Iterator[StageStep[
         for name in options.stages
     ]
     for chosen_stage in named or profile_stages:
-        reach = None if chosen_stage.target is None else chosen_stage.target.resolve(base)
+        own_target = None if options.stages and options.target else chosen_stage.target
+        reach = None if own_target is None else own_target.resolve(base)
         stage = stage_named(chosen_stage.name)
         yield StageStep(
             stage=stage,

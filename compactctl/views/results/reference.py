@@ -95,7 +95,7 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
         if value:
             yield Fact(name, one_line(value))
     yield Fact("leaves alone", _left_alone(profile))
-    if profile.counting.windows.tables:
+    if profile.counting.windows.tables and not profile.counting.window:
         yield Fact("windows", f"its own of {profile.counting.windows.count:,} models")
     if profile.counting.estimator:
         yield Fact("its own counter", f"{profile.counting.estimator}; see --counter")
