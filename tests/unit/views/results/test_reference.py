@@ -288,8 +288,8 @@ def test_settings_are_rows_with_where_they_come_from() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (93, ["Profile Compacts when Stages"]),
-        (67, ["Profile Compacts when"]),
+        (98, ["Profile Compacts when Stages"]),
+        (72, ["Profile Compacts when"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_of_profiles_are_left_out(
