@@ -121,8 +121,7 @@ def _build_profile(
     general = {key: value for key, value in entries.items() if key != "models"}
     models = SettingsTable(entries).get("models", any_table, {})
     extensions = {
-        prefix: extend(validate_value(f"models.{prefix} = ", any_table, rules), general)
-        for prefix, rules in models.items()
+        prefix: extend(_model_rules(prefix, rules), general) for prefix, rules in models.items()
     }
     return replace(
         _build_for_any_model(general, name, toml, stage),
@@ -137,6 +136,18 @@ def _build_profile(
     )
 
 
+def _model_rules(prefix: str, rules: object) -> Mapping[str, Any]:
+    """Return the rules for a model, which only concern stages."""
+    table: Mapping[str, Any] = validate_value(f"models.{prefix} = ", any_table, rules)
+    others = table.keys() - stage_options(table).keys()
+    if others:
+        raise UsageError(
+            f"[models.{prefix}] {min(others)} is not the table of a stage; write options of one as "
+            f"[models.{prefix}.prune]"
+        )
+    return table
+
+
 def _build_for_any_model(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
@@ -144,7 +155,8 @@ def _build_for_any_model(
     check_keys(entries.keys() - optional_stages.keys(), _KEYS, "the profile")
     table = SettingsTable(entries)
     stages = table.get("stages", any_list, ())
-    if not stages:
+    enabled_stages = _enabled_stages(stages, stage)
+    if not enabled_stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
     trigger = parse_trigger(str(entries.get("trigger", "always")))
     return Profile(
@@ -160,7 +172,7 @@ def _build_for_any_model(
         budget=_parse_budget(table.get("budget", any_table, {})),
         background=_parse_background(table.get("background", any_table, None)),
         levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
-        stages=_enabled_stages(stages, stage),
+        stages=enabled_stages,
         overflow_stages=_enabled_stages(table.get("reactive", any_list, ()), stage),
         optional_stages=tuple(
             stage({"stage": stage_name, **options})

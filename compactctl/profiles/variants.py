@@ -23,6 +23,8 @@ from compactctl.stages.aliases import canonical_name
 _DESCRIPTIONS = frozenset({"base", "title", "source", "differs"})
 # Tables that are not named like a stage.
 _OTHER_TABLES = frozenset({"budget", "background", "models", "windows", *BLOCKS})
+# Tables to which a file adds its own entries.
+_MERGED_TABLES = frozenset({"models", "windows"})
 _ITEM_DESCRIPTIONS = frozenset({"stage", "name", "why"})
 
 
@@ -46,21 +48,21 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
             {**base_options.get(name, {}), **stage, **options.get(name, {})}
             for name, stage in stages
         ]
-    if "windows" in table:
-        windows = SettingsTable(table).get("windows", any_table, {})
-        extended["windows"] = _merge_windows(base.get("windows", {}), windows)
+    for key in _MERGED_TABLES & table.keys():
+        own = SettingsTable(table).get(key, any_table, {})
+        extended[key] = _merge(base.get(key, {}), own)
     not_run = (base_options.keys() | options.keys()) - {name for name, _ in stages}
     return extended | {
         name: {**base_options.get(name, {}), **options.get(name, {})} for name in sorted(not_run)
     }
 
 
-def _merge_windows(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the windows of the base with the file's own, table by table."""
+def _merge(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of the base with the file's own keys, table by table."""
     merged = dict(base)
     for key, value in own.items():
         both_are_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = {**merged[key], **value} if both_are_tables else value
+        merged[key] = _merge(merged[key], value) if both_are_tables else value
     return merged
 
 

@@ -1,8 +1,12 @@
 """A profile that extends another contains only what differs, and the difference can be listed."""
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.errors import UsageError
 from compactctl.profiles.parse import parse_user_profile
 from compactctl.profiles.profile import Change
 from compactctl.profiles.registry import PROFILES, builtin_profile
@@ -94,6 +98,37 @@ def test_rules_for_a_model_extend_the_profile_for_names_that_begin_like_it() -> 
         if stage.name == "summarize"
     )
     assert "Keep going" in str(suffix)
+
+
+def test_rules_for_models_are_added_to_those_of_the_base() -> None:
+    base = {
+        "stages": [{"stage": "prune", "enabled": False}, {"stage": "dedup"}],
+        "models": {"gpt": {"prune": {"enabled": True}}},
+    }
+    rules = {"gpt": {"prune": {"min_savings": 7}}, "claude": {"prune": {"enabled": True}}}
+    profile = parse_user_profile({"base": "it", "models": rules}, "mine", lambda _: base)
+    (stage, _) = profile.for_model("gpt-5").stages
+    assert (stage.name, stage.options) == ("prune", {"min_savings": 7})
+
+
+@pytest.mark.parametrize(
+    ("rules", "complaint"),
+    [
+        ({"trigger": "0.5"}, "trigger is not the table of a stage"),
+        ({"drop": True}, "drop is not the table of a stage"),
+        ({"drp": {}}, "no stage named 'drp'; did you mean drop?"),
+        (3, "is not a table"),
+    ],
+)
+def test_rules_for_a_model_only_concern_stages(rules: object, complaint: str) -> None:
+    table = {"stages": ["prune"], "models": {"claude": rules}}
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        parse_user_profile(table, "mine", lambda _: {})
+
+
+def test_a_profile_has_a_stage_that_runs() -> None:
+    with pytest.raises(UsageError, match="names no stages"):
+        parse_user_profile({"stages": [{"stage": "prune", "enabled": False}]}, "mine", lambda _: {})
 
 
 def test_the_longest_beginning_of_a_model_name_decides() -> None:
