@@ -73,8 +73,8 @@ nothing. Tokens are estimated from file sizes.
         "neurolink",
         POLICY,
         MAY,
-        "Judge each file on its own, as NeuroLink does: below 102,400 bytes whole, else 2,000 "
-        "characters, regardless of the budget.",
+        "Judge each file on its own, as NeuroLink does: below 102,400 bytes whole, above 5 MB "
+        "2,000 characters, else what fits in the whole budget, but at least 2,000 characters.",
     ),
     SHOWN_AS,
     help=_HELP,
