@@ -49,18 +49,17 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
             for name, stage in stages
         ]
     for key in _MERGED_TABLES & table.keys():
-        own = SettingsTable(table).get(key, any_table, {})
-        extended[key] = _merge(base.get(key, {}), own)
+        extended[key] = _merge(base.get(key, {}), SettingsTable(table).get(key, any_table, {}))
     not_run = (base_options.keys() | options.keys()) - {name for name, _ in stages}
     return extended | {
         name: {**base_options.get(name, {}), **options.get(name, {})} for name in sorted(not_run)
     }
 
 
-def _merge(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table of the base with the file's own keys, table by table."""
+def _merge(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of the base with a file's own keys, table by table."""
     merged = dict(base)
-    for key, value in own.items():
+    for key, value in table.items():
         both_are_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = _merge(merged[key], value) if both_are_tables else value
     return merged

@@ -78,11 +78,11 @@ class HidePlanner:
     def fits(self, ids: Sequence[MessageId]) -> bool:
         """Whether the view reaches its target, which may depend on what remains, without these."""
         hidden = [message for message in self.view.messages if message.id in set(ids)]
-        kept = messages_without(self.view.messages, hidden)
+        remaining = messages_without(self.view.messages, hidden)
         text = TextPart(text=self.marker.text(len(ids)))
         marker = Message(id=MessageId("marker"), role=self.marker.role, parts=(text,), line=0)
-        target = replace(self.view, messages=(marker, *kept)).with_current_target().target
-        return target is None or self._meter.total((marker, *kept)) <= target
+        target = replace(self.view, messages=(marker, *remaining)).with_current_target().target
+        return target is None or self._meter.total((marker, *remaining)) <= target
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""
