@@ -143,8 +143,12 @@ def _end_by_steps(
             break
         if planner.fits(planner.hideable_ids(start, end)):
             return end
-    end = _end_of_share(planner, start, ends, _LARGEST_SHARE, even=options.even)
-    return _too_few(_LARGEST_SHARE) if end is None else end
+    # An odd number is better than none.
+    largest = (
+        _end_of_share(planner, start, ends, _LARGEST_SHARE, even=even)
+        for even in (options.even, False)
+    )
+    return next(filter(None, largest), _too_few(_LARGEST_SHARE))
 
 
 def _even_end(

@@ -226,6 +226,21 @@ def _tokens_with_whole_pairs(question: Question, answer: Answer) -> int:
     return _tokens_after(question, answer) + counter.conversation([*added, *written])
 
 
+def _late_result(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether ours keeps a call and its result together although messages are between them."""
+    open_calls: dict[str | None, int] = {}
+    for index, message in enumerate(question["messages"]):
+        if message["role"] == "tool_call":
+            open_calls[message.get("tool")] = index
+        elif message["role"] == "tool_result":
+            call = open_calls.pop(message.get("tool"), index)
+            kept_by_theirs = {call, index} & set(_positions(theirs["after"]))
+            kept_by_ours = {call, index} & set(_positions(ours["after"]))
+            if len(kept_by_theirs) == 1 and len(kept_by_ours) != 1 and index - call > 1:
+                return True
+    return False
+
+
 def _newest_stays(question: Question, theirs: Answer, ours: Answer) -> bool:
     newest = len(question["messages"]) - 1
     is_rewritten = newest in _rewritten(theirs["after"])
@@ -562,6 +577,12 @@ DIFFERENCES = (
         areas=("summarize", "truncate", "compact"),
         reason="a call is never separated from its result",
         explains=_pairs_stay,
+    ),
+    Difference(
+        name="late results",
+        areas=("summarize", "truncate", "compact"),
+        reason="a call and a later result of its tool stay together",
+        explains=_late_result,
     ),
     Difference(
         name="system messages and summaries",

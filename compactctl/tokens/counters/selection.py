@@ -34,7 +34,6 @@ COUNTER_NAMES = (
     "bytes/4",
     "neurolink",
     "neurolink/PROVIDER",
-    "neurolink@code",
     *VERSIONS,
     "tiktoken:o200k_base",
     "file:RANKS",
