@@ -77,7 +77,8 @@ class HidePlanner:
 
     def fits(self, ids: Sequence[MessageId]) -> bool:
         """Whether the view reaches its target, which may depend on what remains, without these."""
-        hidden = [message for message in self.view.messages if message.id in set(ids)]
+        hidden_ids = set(ids)
+        hidden = [message for message in self.view.messages if message.id in hidden_ids]
         remaining = messages_without(self.view.messages, hidden)
         text = TextPart(text=self.marker.text(len(ids)))
         marker = Message(id=MessageId("marker"), role=self.marker.role, parts=(text,), line=0)
