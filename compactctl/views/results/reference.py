@@ -21,7 +21,7 @@ from compactctl.views.encode import record
 from compactctl.views.facts import tokens_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import number, table, text
-from compactctl.views.terminal.text import one_line, safe_text
+from compactctl.views.terminal.text import one_line, plural, safe_text
 
 _REACHES = {
     "trigger": "below the trigger",
@@ -72,11 +72,11 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
     if profile.origin.changes:
         yield ""
         yield Accent(f"changes in {one_line(profile.origin.base)}", "bold")
-        yield Facts(tuple(map(_change, profile.origin.changes)))
+        yield Facts(tuple(_changes(profile.origin.changes)))
     for model, variant in profile.by_model.items():
         yield ""
         yield Accent(f"for {one_line(model)} models", "bold")
-        yield Facts(tuple(map(_change, variant.origin.changes)))
+        yield Facts(tuple(_changes(variant.origin.changes)))
     if profile.origin.differences:
         yield ""
         yield Facts(tuple(_differences(profile)))
@@ -162,6 +162,14 @@ def _option_text(value: OptionValue) -> str:
     return (
         one_line(f'"{value}"') if isinstance(value, str) and " " in value else one_line(str(value))
     )
+
+
+def _changes(changes: Sequence[Change]) -> Iterator[Fact]:
+    """Yield a line per change; those of windows, which may be many, are counted."""
+    windows = [change for change in changes if change.key.startswith("windows.")]
+    yield from (_change(change) for change in changes if change not in windows)
+    if windows:
+        yield Fact("windows", f"of {plural(len(windows), 'model')}; --toml lists them")
 
 
 def _change(change: Change) -> Fact:

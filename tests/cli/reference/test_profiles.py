@@ -304,6 +304,19 @@ def test_a_profile_that_is_not_there_is_told_with_the_option(
     assert "did you mean neurolink?" in outcome.err
 
 
+def test_a_profile_says_what_it_changes_in_its_base(ask: Ask) -> None:
+    shown = ask("show", "profiles", "neurolink@code").out
+    changed = shown.partition("changes in neurolink\n")[2]
+    assert re.search(r"\nsummarize.role +user instead of system\n", changed)
+    assert re.search(r"\nwindows +of \d+ models; --toml lists them\n", changed)
+    document = json.loads(ask("show", "profiles", "neurolink@code", "--json").out)["profiles"][0]
+    assert document["base"] == "neurolink"
+    keys = {change["key"] for change in document["changes"]}
+    assert {"summarize.role", "windows.openai.gpt-5"} <= keys
+    shown = ask("show", "profiles", "copilot").out
+    assert "for gemini models\nrepair.enabled  on instead of off\n" in shown
+
+
 def write_chat(path: Path) -> Path:
     records = (
         {"id": f"m{n}", "role": "assistant" if n % 2 else "user", "content": f"{n} {'word ' * 200}"}
