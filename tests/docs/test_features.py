@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 ROWS = rows()
 HERE = "\n".join(row.here for row in ROWS)
 SYSTEMS = ("NL", "CB", "AC", "SP", "VS")
-# Rows of each kind that are quick: a flag, a unit, a target, a variable, a file in TOML.
-QUICK = ("F080", "F106", "F176", "F217", "F249")
+# Rows that are quick, with an option, a file in TOML, a variable and a policy.
+QUICK = ("F063", "F080", "F217", "F249")
 GROUPS = "|".join({words_of(name)[0] for name in COMMANDS if len(words_of(name)) > 1})
 NAMES = r"((?:`\w[\w-]*`(?:, | and )?)+)"
 
@@ -103,6 +103,28 @@ def test_nothing_can_be_left_out_of_the_commands_of_a_row(row: Row) -> None:
         f"tests/docs/features, {row.number}: leave out what makes no difference, or choose "
         "commands that need it"
     )
+
+
+def test_a_row_is_weak_that_its_commands_show_in_any_case() -> None:
+    row = Row(
+        number="",
+        feature="",
+        whose="",
+        here="`--trigger`, profile `codebuddy`, stage `prune`, JSON `level`, `compactctl stats`",
+        run=("compactctl check tests/features/talk.jsonl --window 64k --strict",),
+        shows=("compaction is not due", "of 64,000 tokens"),
+    )
+    assert list(weaknesses(row)) == [
+        "is shown without --strict",
+        "says `compaction is not due`, whatever is left out",
+    ]
+    assert list(unused_names(row)) == [
+        "--trigger",
+        "prune",
+        "codebuddy",
+        "level",
+        "compactctl stats",
+    ]
 
 
 def test_every_name_in_a_row_is_used_by_its_commands() -> None:
