@@ -41,8 +41,8 @@ Options are explained in [commands](commands.md), those that begin with a stage'
 
 Below each part, commands show its features. Run them from the root of a checkout. The last column
 says what they print: a text, a text that the last one does not print, or a value in its JSON
-document, by its path. The exit code of the last one is 0 unless another is named. A test runs all
-commands.
+document, by its path. The exit code of the last one is 0 unless another is named. Tests run all
+commands, and run them without each of their parts, to see that it matters.
 """
 
 
