@@ -18,6 +18,15 @@ Answer = Any
 # Whether a difference explains the answers to a question: NeuroLink's and compactctl's.
 Predicate = Callable[[Question, Answer, Answer], bool]
 Message = Mapping[str, Any]
+# Whose contents a stage may replace.
+_MAY_CHANGE: Mapping[str, tuple[str, ...]] = {
+    "prune": ("tool_result",),
+    "dedup": ("tool_result", "assistant"),
+    "compact": ("tool_result", "assistant"),
+    "summarize": (),
+    "truncate": (),
+    "repair": (),
+}
 _TOOL_ROLES = ("tool_call", "tool_result")
 # FILE_READ_PATTERN
 _READ = re.compile(
@@ -43,7 +52,41 @@ class Difference:
 def explanation(question: Question, theirs: Answer, ours: Answer) -> str:
     """Return the name of the difference that explains two unequal answers; "" for none."""
     candidates = (each for each in DIFFERENCES if question["area"] in each.areas)
-    return next((each.name for each in candidates if each.explains(question, theirs, ours)), "")
+    names = (each.name for each in candidates if each.explains(question, theirs, ours))
+    return next(names, "") if _is_consistent(question, theirs, ours) else ""
+
+
+def _is_consistent(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether what compactctl did to a conversation is possible at all, and its figures agree."""
+    if not (isinstance(ours, dict) and "after" in ours):
+        return True
+    area, messages, after = question["area"], question["messages"], ours["after"]
+    positions, rewritten = _positions(after), _rewritten(after)
+    hidden = sorted(set(range(len(messages))) - set(positions))
+    texts = {_CLEARED, *_rewritten(theirs["after"]).values(), *map(_notice, messages)}
+    return (
+        positions == sorted(set(positions))
+        and all(messages[index]["role"] in _MAY_CHANGE[area] for index in rewritten)
+        and texts.issuperset(rewritten.values())
+        and _are_in_one_piece(messages, hidden)
+        and ours.get("messagesRemoved", len(hidden)) == len(hidden)
+        and ours.get("tokensAfter", 0) in (0, area == "compact" and _tokens_after(question, ours))
+        and (bool(hidden) == (len(after) > len(positions)) or area == "repair")
+    )
+
+
+def _are_in_one_piece(messages: Sequence[Message], hidden: Sequence[int]) -> bool:
+    """Whether only summaries and system messages remain between hidden messages."""
+    between = set(range(hidden[0], hidden[-1])) - set(hidden) if hidden else set()
+    return all(
+        messages[index]["role"] == "system" or messages[index].get("metadata", {}).get("isSummary")
+        for index in between
+    )
+
+
+def _notice(message: Message) -> str:
+    read = _READ.search(message["content"])
+    return f"[File {read[1]} - refer to latest read below]" if read else ""
 
 
 def _positions(after: Sequence[Any]) -> list[int]:
@@ -108,41 +151,48 @@ def _system_in_history(question: Question, theirs: Answer, ours: Answer) -> bool
 
 
 def _tiny_results(question: Question, theirs: Answer, ours: Answer) -> bool:
-    """Recompute what is saved without the results that are no larger than the placeholder."""
-    messages = question["messages"]
-    counter = counter_of(question["config"]["provider"])
+    """Prune again, but no results that are no larger than the placeholder, nor the newest."""
+    messages, config = question["messages"], question["config"]
+    counter = counter_of(config["provider"])
     (least,) = counter.count_many([_CLEARED])
-    sizes = dict(enumerate(counter.count_many([m["content"] for m in messages])))
-    cleared, min_savings = _rewritten(ours["after"]), question["config"]["minimumSavings"]
-    if theirs["tokensSaved"]:
-        expected = {i for i in _rewritten(theirs["after"]) if sizes[i] > least}
-        expected -= {len(messages) - 1}
-    else:
-        expected = set(cleared)
-    saved = sum(sizes[i] - least for i in expected)
-    larger = all(sizes[i] > least for i in cleared)
-    if not cleared:
-        return bool(saved < max(1, min_savings))
-    is_same = set(cleared) == expected and ours["tokensSaved"] == saved
-    return bool(larger and is_same and saved >= min_savings)
+    sizes = counter.count_many([message["content"] for message in messages])
+    used, expected = 0, set()
+    for index in reversed(range(len(messages))):
+        is_protected = messages[index].get("tool") in config["protectedTools"]
+        if messages[index]["role"] != "tool_result" or is_protected:
+            continue
+        if used >= config["protectTokens"]:
+            expected.add(index)
+        else:
+            used += sizes[index]
+    expected = {n for n in expected if sizes[n] > least and n != len(messages) - 1}
+    saved = sum(sizes[index] - least for index in expected)
+    if saved < max(1, config["minimumSavings"]):
+        expected, saved = set(), 0
+    return ours["tokensSaved"] == saved and set(_rewritten(ours["after"])) == expected
 
 
 def _tiny_reads(question: Question, theirs: Answer, ours: Answer) -> bool:
-    """Whether older reads that are no larger than their notice make the difference."""
-    contents = [message["content"] for message in question["messages"]]
-    counter = counter_of(None)
-    replaced, replaced_by_ours = _rewritten(theirs["after"]), _rewritten(ours["after"])
-    reads = {n: match[1] for n, text in enumerate(contents) if (match := _READ.search(text))}
-    tiny = {
-        index
-        for index, name in reads.items()
-        if counter.count_many([f"[File {name} - refer to latest read below]"])[0]
-        >= counter.count_many([contents[index]])[0]
+    """Deduplicate again, but no older reads that are no larger than their notice."""
+    messages = question["messages"]
+    count = counter_of(None).count_many
+    reads = {
+        index: match[1]
+        for index, message in enumerate(messages)
+        if message["role"] in _MAY_CHANGE["dedup"] and (match := _READ.search(message["content"]))
     }
-    if not replaced:
-        return bool(tiny) and tiny.isdisjoint(replaced_by_ours)
-    fewer = replaced_by_ours.items() < replaced.items()
-    return fewer and set(replaced) - tiny == set(replaced_by_ours)
+    newest = {name: index for index, name in reads.items()}
+    notices = {n: _notice(messages[n]) for n, name in reads.items() if n != newest[name]}
+    expected = {
+        index: notice
+        for index, notice in notices.items()
+        if count([notice])[0] < count([messages[index]["content"]])[0]
+    }
+    before = sum(len(messages[index]["content"]) for index in expected)
+    if before - sum(map(len, expected.values())) < 0.3 * before:
+        expected = {}
+    figure = ours["filesDeduped"] == len(set(expected.values()))
+    return figure and _rewritten(ours["after"]) == expected
 
 
 def _surrogates(question: Question, theirs: Answer, ours: Answer) -> bool:
@@ -175,9 +225,9 @@ def _fits_without_frames(question: Question, theirs: Answer, ours: Answer) -> bo
     target, total = config["targetTokens"], counter.conversation([m["content"] for m in messages])
     share = config.get("keepRecentRatio", 0.3)
     room = target * sum(sizes) // total * share
-    kept = _positions(ours["after"])
-    first, number = kept[0], len(messages)
-    if kept != list(range(first, number)) or not _is_safe(messages, first):
+    kept, number = _positions(ours["after"]), len(messages)
+    first = min(kept, default=number)
+    if not kept or kept != list(range(first, number)) or not _is_safe(messages, first):
         return False
     # The cut before the one that the contents alone allow.
     limit = number
@@ -298,7 +348,8 @@ def _fits_with_summary(question: Question, theirs: Answer, ours: Answer) -> bool
     kept, kept_by_theirs = _positions(ours["after"]), _positions(theirs["after"])
     recent = sum(counter.count_many([contents[index] for index in kept_by_theirs]))
     room = (_target(question) - 1) * counted // total
-    is_over = after > room or recent > room * config.get("keepRecentRatio", 0.3)
+    # Of a summary alone, ``_fits_without_frames`` holds the share to keep against the same room.
+    is_over = after > room or (question["area"] == "compact" and recent > room * 0.3)
     return _summary_in(question, ours) and is_over and set(kept) < set(kept_by_theirs)
 
 
@@ -397,6 +448,9 @@ def _tiny_results_in_run(question: Question, theirs: Answer, ours: Answer) -> bo
 def _parallel_calls(question: Question, theirs: Answer, ours: Answer) -> bool:
     """Compare the groups of calls and results; only those of several may differ."""
     messages = question["messages"]
+    written = len(ours["after"]) - len(messages)
+    if written != ours["orphanedCallsFixed"] + ours["orphanedResultsFixed"]:
+        return False
     regular = [index for index in range(len(messages)) if _is_regular(messages, index)]
     return [_around(theirs, index) for index in regular] == [
         _around(ours, index) for index in regular
@@ -428,10 +482,12 @@ def _group(messages: Sequence[Message], index: int) -> Sequence[Message]:
     return messages[first:end]
 
 
-def _around(answer: Answer, index: int) -> list[Any]:
-    """Return a message of an answer with what was written right before and after it."""
+def _around(answer: Answer, index: int) -> list[Any] | None:
+    """Return what was written right before and after a message; None if it is not as it was."""
     after = answer["after"]
-    place = next(n for n, entry in enumerate(after) if entry == index)
+    if index not in after:
+        return None
+    place = after.index(index)
     neighbors = (after[n] for n in (place - 1, place + 1) if 0 <= n < len(after))
     return [entry for entry in neighbors if isinstance(entry, list)]
 
@@ -449,16 +505,17 @@ def _untagged_orphans(question: Question, theirs: Answer, ours: Answer) -> bool:
 
 def _own_cut(question: Question, theirs: Answer, ours: Answer) -> bool:
     """Hold the cut text against the limits, and both of its ends against the whole text."""
-    text, options = question["text"], question["options"]
-    same = {**theirs, "preview": ours["preview"]}
-    max_bytes, max_lines = options.get("maxBytes", 51_200), options.get("maxLines", 2_000)
-    head, found, tail = ours["preview"].partition("[Output truncated from ")
+    text, options, preview = question["text"], question["options"], ours["preview"]
+    head, notice, tail = preview.partition("[Output truncated from ")
     tail = tail.partition("]")[2]
     return (
-        same == ours
-        and byte_length(ours["preview"]) <= max_bytes
-        and line_count(ours["preview"]) <= max_lines
-        and (not found or (text.startswith(head.rstrip("\n")) and text.endswith(tail.lstrip("\n"))))
+        {**theirs, "preview": preview} == ours
+        and ours["truncated"]
+        and bool(notice)
+        and byte_length(preview) <= options.get("maxBytes", 51_200)
+        and line_count(preview) <= options.get("maxLines", 2_000)
+        and text.startswith(head.rstrip("\n"))
+        and text.endswith(tail.lstrip("\n"))
     )
 
 
@@ -484,7 +541,8 @@ def _texts(question: Question) -> tuple[str, str]:
 
 def _inner_error(question: Question, theirs: Answer, ours: Answer) -> bool:
     seen, whole = _texts(question)
-    return seen != whole and not theirs["overflow"] and ours["overflow"]
+    is_known = ours["provider"] is not None or "413" in whole
+    return seen != whole and not theirs["overflow"] and ours["overflow"] and is_known
 
 
 def _quota(question: Question, theirs: Answer, ours: Answer) -> bool:

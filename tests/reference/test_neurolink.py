@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from random import Random
+from typing import Any
 
 import pytest
 from reference.differences import explanation
@@ -26,3 +28,43 @@ def test_answers_are_neurolinks_or_differ_on_purpose(area: str) -> None:
         outcomes[name] += 1
     assert len(rows) >= 30
     assert outcomes["equal"] >= len(rows) * LEAST_EQUAL.get(area, OTHERWISE), outcomes
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_no_difference_explains_an_answer_that_is_wrong(area: str) -> None:
+    rng, unnoticed, count = Random(0), 0, 0
+    for question, theirs in SAMPLE:
+        ours = json.loads(json.dumps(answer(question))) if question["area"] == area else None
+        wrong = ours if ours is None else broken(ours, rng)
+        if wrong not in (ours, theirs):
+            count += 1
+            unnoticed += bool(explanation(question, theirs, wrong))
+    assert unnoticed <= count // 20 < count
+
+
+def broken(ours: Any, rng: Random) -> Any:
+    """Return an answer with a message or figure changed; the same if there is nothing to change."""
+    match ours:
+        case bool():
+            return not ours
+        case int() | float():
+            return ours + 1
+        case str():
+            return ours[:-1]
+        case [*items] if items:
+            place = rng.randrange(len(items))
+            return [*items[:place], broken(items[place], rng), *items[place + 1 :]]
+        case {"after": after, **others}:
+            places = [index for index, entry in enumerate(after) if isinstance(entry, int)]
+            if not places:
+                return ours
+            place = rng.choice(places)
+            changed = [] if rng.random() < 0.5 else [[after[place], "[Tool result cleared]"]]
+            return {**others, "after": [*after[:place], *changed, *after[place + 1 :]]}
+        case {"breakdown": _, **_others}:
+            return {**ours, "estimatedInputTokens": ours["estimatedInputTokens"] + 1}
+        case dict():
+            key = next(iter(ours))
+            return {**ours, key: broken(ours[key], rng)}
+        case _:
+            return ours
