@@ -9,6 +9,7 @@ The commands are run in a folder with the bundled transcripts, and with the smal
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -174,7 +175,10 @@ def missing_evidence(row: Row, result: Outcome) -> tuple[str, ...]:
 
 
 def _prints(text: str, result: Outcome) -> bool:
-    return text in result.text
+    """Return whether a text is printed; 4 messages are not 14 messages, nor 41."""
+    start = r"(?<![\d,])" if text[0].isdigit() else ""
+    end = r"(?!,?\d)" if text[-1].isdigit() else ""
+    return re.search(f"{start}{re.escape(text)}{end}", result.text) is not None
 
 
 def _omits(text: str, result: Outcome) -> bool:
