@@ -48,6 +48,7 @@ _KEYS = frozenset({
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
     "on_summarizer_failure", "summary_may_be_unrelated", "models", "label_style", "windows",
+    "document_bytes",
 })  # fmt: skip
 _STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target", "enabled"})
 _DUE = "due"
@@ -185,6 +186,7 @@ def _build_for_any_model(
         counting=ProfileCounting(
             estimator=table.get("estimator", string, ""),
             image_tokens=table.get("image_tokens", non_negative_int, None),
+            document_bytes=table.get("document_bytes", non_negative_int, 0),
             counter=table.get("counter", string, ""),
             window=table.get("window", string, ""),
             windows=parse_system_windows(table.get("windows", any_table, {}), "[windows]"),

@@ -130,6 +130,7 @@ class ProfileCounting:
         counter: the counter to use; "" for the model's.
         estimator: the system's own estimator, which is only reported; "" for an exact count.
         image_tokens: the tokens that the system assumes for an image; None if unknown.
+        document_bytes: the bytes of a document per token; 0 counts its text or pages.
         window: the context window to use, e.g. ``16k``; "" for the model's.
         windows: the windows of models that the system documents.
     """
@@ -137,6 +138,7 @@ class ProfileCounting:
     counter: str = ""
     estimator: str = ""
     image_tokens: int | None = None
+    document_bytes: int = 0
     window: str = ""
     windows: SystemWindows = NO_SYSTEM_WINDOWS
 

@@ -1,6 +1,6 @@
 """Token estimates for images, recordings and documents, whose base64 never counts as text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.model.message import MediaPart
 from compactctl.tokens.models.lookup import ModelInfo
@@ -18,11 +18,15 @@ MAX_IMAGE_TOKENS = 1_600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaRates:
-    """Tokens per second of audio, per second of video, and per page of a PDF."""
+    """Tokens per second of audio, per second of video, and per page of a PDF.
+
+    ``document_bytes`` are the bytes per token of all documents, 0 to count their text or pages.
+    """
 
     audio: int
     video: int
     page: int
+    document_bytes: int = 0
 
 
 # Audio: OpenAI documents a token per 100 ms of a user's audio (Realtime API, managing costs). Video
@@ -34,12 +38,14 @@ RATES = MediaRates(audio=10, video=263, page=2_250)
 GOOGLE_RATES = MediaRates(audio=32, video=263, page=560)
 # For documents that are text.
 _BYTES_PER_TOKEN = 4
+_RECORDING_TYPES = ("audio/", "video/")
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/x-ndjson")
 
 
-def rates_for(model: ModelInfo) -> MediaRates:
+def rates_for(model: ModelInfo, document_bytes: int = 0) -> MediaRates:
     """Return the rates of a model's provider."""
-    return GOOGLE_RATES if model.family.startswith(GEMINI.label) else RATES
+    rates = GOOGLE_RATES if model.family.startswith(GEMINI.label) else RATES
+    return replace(rates, document_bytes=document_bytes) if document_bytes else rates
 
 
 def media_tokens(
@@ -52,20 +58,27 @@ def media_tokens(
     kind = part.media_type.lower()
     if kind.startswith("image/"):
         return _image_tokens(part.width, part.height) if image_tokens is None else image_tokens
+    if rates.document_bytes and not kind.startswith(_RECORDING_TYPES):
+        # Rounded half up, as agent-code does.
+        return (2 * part.n_bytes + rates.document_bytes) // (2 * rates.document_bytes)
     if kind.startswith(_TEXT_TYPES):
         return part.n_bytes // _BYTES_PER_TOKEN
     per_second = rates.video if kind.startswith("video/") else rates.audio
     return round(part.seconds * per_second) + part.pages * rates.page
 
 
-def is_unsized(part: MediaPart) -> bool:
+def is_unsized(part: MediaPart, rates: MediaRates = RATES) -> bool:
     """Return whether a medium counts 0 tokens because its size is unknown.
 
     The file may store only a link or an id, or a format whose size cannot be read.
     """
     kind = part.media_type.lower()
-    has_text = part.n_bytes and kind.startswith(_TEXT_TYPES)
-    return not (kind.startswith("image/") or has_text or part.seconds or part.pages)
+    if kind.startswith("image/") or part.seconds or part.pages:
+        return False
+    counts_bytes = kind.startswith(_TEXT_TYPES) or (
+        rates.document_bytes and not kind.startswith(_RECORDING_TYPES)
+    )
+    return not (part.n_bytes and counts_bytes)
 
 
 def _image_tokens(width: int, height: int) -> int:

@@ -218,7 +218,7 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         title=session_title(options.input.path, transcript.format) if options.timeline else "",
-        warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
+        warnings=tuple(filter(None, (size.doubt, _unsized(messages, measured)))),
     )
 
 
@@ -282,14 +282,14 @@ def _tokens_of_option(
     return measured.meter.total(messages_of_option) + frame * len(messages_of_option)
 
 
-def _unsized(messages: Sequence[Message]) -> str:
+def _unsized(messages: Sequence[Message], measured: Measurement) -> str:
     """Return the warning about media that count 0 tokens because their size is unknown, else ""."""
     lines = [
         message.line + 1
         for message in messages
         for part in message.parts
         for media in media_of(part)
-        if is_unsized(media)
+        if is_unsized(media, measured.meter.rates)
     ]
     if not lines:
         return ""

@@ -284,7 +284,8 @@ def measure(
     """
     model = resolve_model(options.model or transcript.session.model, options.user_models)
     counter = _counter(options, model)
-    meter = Meter(counter, _image_tokens(options), rates_for(model))
+    document_bytes = options.profile.counting.document_bytes if options.profile else 0
+    meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
     framed = RequestMeter(meter, overhead_for(model, counter))
     limits = limits_for(transcript, options, model, framed, extras)
     return Measurement(model=model, meter=meter, framed=framed, limits=limits)

@@ -228,6 +228,7 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "counter": profile.counting.counter or None,
         "estimator": profile.counting.estimator or None,
         "imageTokens": profile.counting.image_tokens,
+        "documentBytes": profile.counting.document_bytes,
         "window": profile.counting.window or None,
         "keepTurns": profile.protection.turns,
         "keepSteps": profile.protection.steps,

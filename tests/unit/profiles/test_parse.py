@@ -62,6 +62,7 @@ def test_every_key_is_read() -> None:
         counter="fast",
         window="16k",
         image_tokens=0,
+        document_bytes=4,
         summarizer="llm",
         summarizer_model="small",
         on_summarizer_failure="skip",
@@ -78,7 +79,7 @@ def test_every_key_is_read() -> None:
     assert [stage.name for stage in found.overflow_stages] == ["truncate", "dedup"]
     assert found.protection == ProfileProtection(turns=0, steps=1)
     assert found.counting == ProfileCounting(
-        counter="fast", estimator="chars/4", image_tokens=0, window="16k"
+        counter="fast", estimator="chars/4", image_tokens=0, document_bytes=4, window="16k"
     )
     assert found.summarizer == ProfileSummarizer(
         name="llm", model="small", on_failure="skip", label_style="role"

@@ -87,6 +87,21 @@ def test_other_media_are_sized_by_length_pages_or_text(
     assert media_tokens(part, 7, GOOGLE_RATES) == of_google
 
 
+@pytest.mark.parametrize(
+    ("part", "tokens"),
+    [
+        (medium("application/pdf", 300, pages=9), 75),
+        (medium("application/pdf", 302), 76),
+        (medium("text/plain", 301), 75),
+        (medium("audio/wav", 300), 0),
+    ],
+)
+def test_documents_can_count_by_their_bytes(part: MediaPart, tokens: int) -> None:
+    rates = rates_for(resolve_model("gpt-5"), document_bytes=4)
+    assert media_tokens(part, 7, rates) == tokens
+    assert is_unsized(part, rates) == (not tokens)
+
+
 def test_google_has_rates_of_its_own() -> None:
     assert rates_for(resolve_model("gemini-2.5-pro")) is GOOGLE_RATES
     assert rates_for(resolve_model("gpt-5")) is RATES
