@@ -5,7 +5,7 @@ both answers; everything else that differs is an error.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Any
@@ -108,7 +108,9 @@ def _is_safe(messages: Sequence[Message], cut: int) -> bool:
         return True
     before, after = messages[cut - 1]["role"], messages[cut]["role"]
     is_inside = before in _TOOL_ROLES and after in _TOOL_ROLES
-    return not is_inside or (before, after) == ("tool_result", "tool_call")
+    following = takewhile(lambda message: message["role"] in _TOOL_ROLES, messages[cut:])
+    has_result = any(message["role"] == "tool_result" for message in following)
+    return not is_inside or not has_result or (before, after) == ("tool_result", "tool_call")
 
 
 def _cuts(after: Sequence[Any], count: int) -> list[int]:
@@ -276,19 +278,38 @@ def _tokens_with_whole_pairs(question: Question, answer: Answer) -> int:
     return _tokens_after(question, answer) + counter.conversation([*added, *written])
 
 
-def _late_result(question: Question, theirs: Answer, ours: Answer) -> bool:
-    """Whether ours keeps a call and its result together although messages are between them."""
-    open_calls: dict[str | None, int] = {}
-    for index, message in enumerate(question["messages"]):
+def _late_results(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Yield the calls whose results come after other messages, with these results."""
+    pending: list[int] = []
+    for index, message in enumerate(messages):
         if message["role"] == "tool_call":
-            open_calls[message.get("tool")] = index
+            pending.append(index)
         elif message["role"] == "tool_result":
-            call = open_calls.pop(message.get("tool"), index)
-            kept_by_theirs = {call, index} & set(_positions(theirs["after"]))
-            kept_by_ours = {call, index} & set(_positions(ours["after"]))
-            if len(kept_by_theirs) == 1 and len(kept_by_ours) != 1 and index - call > 1:
-                return True
-    return False
+            tool = message.get("tool")
+            fits = [n for n in pending if tool in (None, messages[n].get("tool"))]
+            if fits and _group(messages, index) != _group(messages, fits[-1]):
+                yield fits[-1], index
+            pending = [n for n in pending if n not in fits[-1:]]
+
+
+def _late_result(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether theirs keeps one of a call and its late result, and ours both or none."""
+    kept_by_theirs, kept_by_ours = (set(_positions(answer["after"])) for answer in (theirs, ours))
+    return any(
+        len(kept_by_theirs.intersection(pair)) == 1 and len(kept_by_ours.intersection(pair)) != 1
+        for pair in _late_results(question["messages"])
+    )
+
+
+def _late_result_repaired(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether theirs completes a call and its late result, and ours leaves both as they are."""
+    after = list(theirs["after"])
+    for call, result in _late_results(question["messages"]):
+        places = (after.index(call) + 1, after.index(result) - 1)
+        for place in sorted(places, reverse=True):
+            if isinstance(after[place], list):
+                del after[place]
+    return bool(after == ours["after"])
 
 
 def _newest_stays(question: Question, theirs: Answer, ours: Answer) -> bool:
@@ -350,6 +371,8 @@ def _fits_with_summary(question: Question, theirs: Answer, ours: Answer) -> bool
     room = (_target(question) - 1) * counted // total
     # Of a summary alone, ``_fits_without_frames`` holds the share to keep against the same room.
     is_over = after > room or (question["area"] == "compact" and recent > room * 0.3)
+    if "truncate" in theirs.get("stagesUsed", ()) and "truncate" not in ours["stagesUsed"]:
+        return _summary_in(question, ours) and ours["tokensAfter"] <= question["target"]
     return _summary_in(question, ours) and is_over and set(kept) < set(kept_by_theirs)
 
 
@@ -713,6 +736,12 @@ DIFFERENCES = (
         areas=("summarize", "compact"),
         reason="a summary that is no smaller than what it replaces is not used",
         explains=_no_gain,
+    ),
+    Difference(
+        name="late results to repair",
+        areas=("repair",),
+        reason="a call and a later result of its tool belong together",
+        explains=_late_result_repaired,
     ),
     Difference(
         name="parallel calls",

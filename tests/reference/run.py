@@ -1,6 +1,7 @@
 """Ask NeuroLink's own code and compactctl the same random questions, and compare the answers.
 
     python tests/reference/run.py --count 10000 --seed 1
+    python tests/reference/run.py --area truncate --area compact
     python tests/reference/run.py --record
 
 Needs Node 20 or later and npm, which fetches the package into ``--folder`` (default: a temporary

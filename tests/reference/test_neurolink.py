@@ -1,8 +1,12 @@
 """compactctl's answers beside those of NeuroLink's own code, from a recorded sample."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 from random import Random
+from shutil import which
 from typing import Any
 
 import pytest
@@ -11,6 +15,7 @@ from reference.ours import answer
 from reference.questions import AREAS
 from reference.sample import read_sample
 
+RUN = Path(__file__).with_name("run.py")
 SAMPLE = read_sample()
 # What an area has of equal answers at least: a difference on purpose must not explain everything.
 LEAST_EQUAL = {"conversation": 1, "tokens": 1, "file": 1, "files": 1, "file-budget": 1}
@@ -40,6 +45,14 @@ def test_no_difference_explains_an_answer_that_is_wrong(area: str) -> None:
             count += 1
             unnoticed += bool(explanation(question, theirs, wrong))
     assert unnoticed <= count // 20 < count
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (which("npm") and which("node")), reason="npm and Node are not installed")
+def test_new_questions_are_answered_as_by_neurolinks_own_code() -> None:
+    command = [sys.executable, str(RUN), "--count", "3000", "--seed", "3"]
+    answers = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert answers.returncode == 0, answers.stdout + answers.stderr
 
 
 def broken(ours: Any, rng: Random) -> Any:
