@@ -19,7 +19,6 @@ OTHERWISE = {
     "truncate-frac-1.0": "the newest message stays, also if all are to be truncated",
     "effective-03": "a message stays visible if the summary that its tag names is gone",
     "limit-04": "without a profile or --direction, the beginning of tool output stays, too",
-    "actok-5": "a PDF counts by its pages, as providers count it, not by its base64",
 }
 
 
