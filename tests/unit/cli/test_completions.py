@@ -33,7 +33,7 @@ def test_clients_are_offered_with_their_titles() -> None:
     ("complete", "incomplete", "expected"),
     [
         (complete_format, "codex", ["codex"]),
-        (complete_profile, "neuro", ["neurolink"]),
+        (complete_profile, "neuro", ["neurolink", "neurolink@code"]),
         (complete_stages, "prune,di", ["prune,distill"]),
         (complete_stages, "distill,di", []),
         (complete_model, "gpt-4.1-m", ["gpt-4.1-mini"]),
@@ -51,7 +51,11 @@ def test_names_are_offered_without_a_text(
         ("compactctl sess", "sess", ["plain,sessions"]),
         ("compactctl show stages dis", "dis", ["plain,distill"]),
         ("compactctl show stages dedup,dis", "dedup,dis", ["plain,dedup,distill"]),
-        ("compactctl show profiles neurol", "neurol", ["file,neurol", "plain,neurolink"]),
+        (
+            "compactctl show profiles neurol",
+            "neurol",
+            ["file,neurol", "plain,neurolink", "plain,neurolink@code"],
+        ),
         ("compactctl report ru", "ru", ["file,ru"]),
         ("compactctl report ", "", ["file,"]),
         ("compactctl compact run.jsonl --summary-file=r", "--summary-file=r", ["file,r"]),
