@@ -79,7 +79,7 @@ OFFERED = {
     "compactctl stats cod": ["codex:latest"],
     f"compactctl view {OWN[:4]}": [OWN],
     "compactctl stats --format cla": ["claude-code"],
-    "compactctl stats --profile spring-s": ["spring-sliding"],
+    "compactctl stats --profile spring-s": ["spring-sliding", "spring-sliding@code"],
     "compactctl compact --stages sum": ["summarize"],
     "compactctl show stages trun": ["truncate"],
     "compactctl stats --model gpt-5.2-ch": ["gpt-5.2-chat"],
