@@ -112,8 +112,8 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     Everything in it is quoted from the messages or counted. It always holds the lasting words of
     the user, and is larger than the budget if they are. Earlier summaries are quoted, too;
     instructions are ignored. Below about 350 tokens beside the lasting words it has no sections and
-    says so; the text is "" if there are no lasting words and not even that fits. Raises UsageError
-    for an unknown template.
+    says so, with what fits of an earlier summary; the text is "" if there are no lasting words and
+    not even that fits. Raises UsageError for an unknown template.
     """
     template = resolve_template(request.template, request.template_text)
     passages = read_passages(request.messages, request.cwd)
@@ -126,7 +126,8 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     word_tokens = sum(map(count, lasting.texts.values()))
     budget = budget_with(request.budget, word_tokens, min_tokens)
     if room < _MIN_ROOM or budget < min_tokens:
-        return Summary(text=_minimal_summary(words, request.budget, count))
+        earlier = tuple(earlier_items(passages))
+        return Summary(text=_minimal_summary(words, earlier, request.budget, count))
     demand = EntityDemand.of(passages, Lexicon(request.cwd))
     items = [
         *middle_request_items(passages, lasting),
@@ -202,9 +203,21 @@ def _note(messages: Sequence[Message]) -> str:
     )
 
 
-def _minimal_summary(words: Sequence[SummaryItem], budget: int, count: Callable[[str], int]) -> str:
-    """Return the lasting words and a note that no summary fits, "" if not even that does."""
+def _minimal_summary(
+    words: Sequence[SummaryItem],
+    earlier: Sequence[SummaryItem],
+    budget: int,
+    count: Callable[[str], int],
+) -> str:
+    """Return the lasting words and a note that no summary fits, "" if not even that does.
+
+    Points of an ``earlier`` summary follow as far as they fit.
+    """
     plain = f"Earlier messages were condensed; {budget} tokens hold no summary of them."
-    if words:
-        return "\n".join((plain, *item_lines(words)))
-    return plain if count(plain) <= budget else ""
+    text = "\n".join((plain, *item_lines(words)))
+    for length in range(1, len(earlier) + 1):
+        longer = "\n".join((plain, *item_lines((*words, *earlier[:length]))))
+        if count(longer) > budget:
+            break
+        text = longer
+    return text if words or count(text) <= budget else ""

@@ -17,6 +17,7 @@ from compactctl.views.results.batch_files import gated_flags
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import (
+    change_text,
     limit_text,
     line_text,
     one_line,
@@ -166,7 +167,7 @@ def _answer(result: BatchResult) -> str:
     counts = f"{plural(totals.files, _noun(result.rows))}: {_statuses(totals)}"
     before, after = totals.tokens_before, totals.tokens_after
     if before and after is not None:
-        return f"{counts}; {before:,} → {after:,} tokens ({percent_text(1 - after / before)} saved)"
+        return f"{counts}; {before:,} → {after:,} tokens ({change_text(before, after)})"
     measured = [row for row in result.rows if row.used and row.measure]
     fullest = max(measured, key=lambda row: row.used or 0, default=None)
     if fullest is None or fullest.measure is None:

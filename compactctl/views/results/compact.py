@@ -38,10 +38,10 @@ from compactctl.views.terminal.screen import (
 )
 from compactctl.views.terminal.tables import Table, number, table, text
 from compactctl.views.terminal.text import (
+    change_text,
     line_text,
     one_line,
     path_name,
-    percent_text,
     plural,
     safe_text,
     shell_path,
@@ -209,7 +209,7 @@ def answer_line(result: CompactResult) -> Accent:
     if result.opaque and not result.outcome.before.messages:
         lines = plural(len({opaque.line for opaque in result.opaque}), "line")
         return Accent(f"nothing to compact: {lines} not recognized, no message found", "bold red")
-    size = f"{before:,} → {after:,} tokens {where} ({percent_text(1 - after / before)} saved)"
+    size = f"{before:,} → {after:,} tokens {where} ({change_text(before, after)})"
     if not result.compacted:
         size = f"{before:,} tokens {where}: nothing was changed"
     if result.fits or result.outcome.not_due:

@@ -111,6 +111,12 @@ def percent_text(share: float) -> str:
     return "99%" if 1 - _HALF_PERCENT <= share < 1 else f"{share:.0%}"
 
 
+def change_text(before: int, after: int) -> str:
+    """Return what a change of size saved or added: 59% saved, 67% more."""
+    share = 1 - after / before
+    return f"{percent_text(share)} saved" if share >= 0 else f"{percent_text(-share)} more"
+
+
 def limit_text(share: float) -> str:
     """Return a share that a user named, with the decimals it has: 80%, 17.25%."""
     return f"{share * 100:.12g}%"

@@ -4,6 +4,7 @@ import pytest
 
 from compactctl.views.terminal.text import (
     age_text,
+    change_text,
     is_on_runner,
     limit_text,
     line_text,
@@ -181,6 +182,19 @@ def test_a_runner_is_known_by_its_variables(variables: dict[str, str], *, is_on_
 )
 def test_a_whole_percentage_hides_neither_a_little_nor_a_rest(share: float, shown: str) -> None:
     assert percent_text(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (100, 41, "59% saved"),
+        (15, 25, "67% more"),
+        (100, 100, "0% saved"),
+        (10_000, 9_999, "<1% saved"),
+    ],
+)
+def test_a_change_of_size_is_saved_or_more(before: int, after: int, shown: str) -> None:
+    assert change_text(before, after) == shown
 
 
 def test_words_can_be_typed_again() -> None:

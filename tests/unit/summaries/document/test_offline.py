@@ -191,6 +191,14 @@ def test_a_budget_too_small_for_sections_gives_an_honest_sentence(budget: int) -
     assert not [line for line in lines if line.startswith("### ")]
 
 
+def test_an_earlier_summary_is_quoted_where_nothing_else_fits() -> None:
+    talk = conversation(summary("The pier was painted. "), *session()[:9])
+    text = summarize(talk, budget=120, count=count)
+    assert text.startswith("Earlier messages were condensed")
+    assert "- The pier was painted." in text
+    assert "The pier" not in summarize(talk, budget=1, count=count)
+
+
 def test_no_text_fits_into_no_tokens_but_the_words_of_people() -> None:
     assert not summarize(session()[1:9], budget=0, count=count)
     assert "Never touch generated_code.py." in summarize(session(), budget=0, count=count)
