@@ -79,15 +79,13 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.stage import options_of
 
-    for stage in (
-        *profile.stages,
-        *profile.overflow_stages,
-        *profile.optional_stages,
-    ):
+    for stage in (*profile.stages, *profile.overflow_stages, *profile.optional_stages):
         for option in options_of(stage_named(stage.name)):
             value = stage.options.get(option.name, option.default)
             if option.kind == "text" and value != option.default:
                 yield f"{option.name} of {option.stage}", value
+    for variant in profile.by_model.values():
+        yield from _texts(variant)
 
 
 def _windows(file: SettingsFile, name: str) -> str:

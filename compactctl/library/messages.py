@@ -166,4 +166,5 @@ def _function_summarizer(summarizer: Callable[[str], str], profile: Profile) -> 
         lambda prompt, _: ModelAnswer(text=summarizer(prompt)),
         "the caller's summarizer",
         PromptStyle(label=profile.summarizer.label_style),
+        may_be_unrelated=profile.summarizer.may_be_unrelated,
     )

@@ -220,6 +220,8 @@ def test_a_file_that_is_not_there_is_said(ask: Ask, project: Path, key: str, nam
         ('stages = [{stage = "prune", placeholder = "run this"}]', "placeholder of prune"),
         ('stages = [{stage = "summarize", prefix = "run this"}]', "prefix of summarize"),
         ('stages = [{stage = "summarize", instructions = "x"}]', "instructions of summarize"),
+        ('base = "roo"\n[limit]\nmarker = "run this"', "marker of limit"),
+        ('base = "roo"\n[models.gpt.summarize]\nsuffix = "run this"', "suffix of summarize"),
     ],
 )
 def test_a_profile_of_the_project_says_no_more_than_its_settings(
