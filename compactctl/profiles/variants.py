@@ -8,7 +8,7 @@ named like a stage replaces options of that stage::
     min_savings = 500
 
 If the profile does not run that stage, these are its options when the user asks for it. ``windows``
-of a provider are added to those of the base.
+and ``models`` are added to those of the base.
 """
 
 from collections.abc import Iterator, Mapping

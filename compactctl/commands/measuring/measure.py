@@ -312,7 +312,7 @@ def limits_for(
     framed: RequestMeter,
     extras: Sequence[Message] = (),
 ) -> Limits:
-    """Return the limits that a context of this model is compared with; ``extras`` as above."""
+    """Return the limits that a context is compared with; ``extras`` are those of ``measure``."""
     credible = with_plausible_usage(transcript, model, framed)
     budget = _budget(credible, options, model)
     if _budget_rule(options).is_beside_tools:
