@@ -325,6 +325,24 @@ def _small_fraction(question: Question, theirs: Answer, ours: Answer) -> bool:
     return share < 2 and _positions(ours["after"]) == list(range(count))
 
 
+def _rounded_target(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether a share is so near to two messages more that one token of the target decides."""
+    contents, config = [m["content"] for m in question["messages"]], question["config"]
+    counter = counter_of(config["provider"])
+    counted, total = sum(counter.count_many(contents)), counter.conversation(contents)
+    first = min(0.9, max(0.1, 1 - _target(question) / total + 0.15))
+    return any(
+        theirs["messagesRemoved"] == _even_count(contents, share)
+        and ours["messagesRemoved"] == _even_count(contents, share + 1 / counted)
+        for share in (min(0.95, first + step) for step in (0, 0.25, 0.5, 0.95))
+    )
+
+
+def _even_count(contents: Sequence[str], share: float) -> int:
+    count = int((len(contents) - 2) * share)
+    return count - count % 2
+
+
 def _not_smaller(question: Question, theirs: Answer, ours: Answer) -> bool:
     messages, config = question["messages"], question["config"]
     kept = set(_positions(theirs["after"]))
@@ -682,6 +700,12 @@ DIFFERENCES = (
         areas=("truncate",),
         reason="a fraction of less than two messages hides nothing, instead of 95%",
         explains=_small_fraction,
+    ),
+    Difference(
+        name="rounded target",
+        areas=("truncate",),
+        reason="what the target leaves for contents is rounded to whole tokens",
+        explains=_rounded_target,
     ),
     Difference(
         name="not smaller",
