@@ -331,7 +331,7 @@ def _rounded_target(question: Question, theirs: Answer, ours: Answer) -> bool:
     counter = counter_of(config["provider"])
     counted, total = sum(counter.count_many(contents)), counter.conversation(contents)
     first = min(0.9, max(0.1, 1 - _target(question) / total + 0.15))
-    return any(
+    return "targetTokens" in config and any(
         theirs["messagesRemoved"] == _even_count(contents, share)
         and ours["messagesRemoved"] == _even_count(contents, share + 1 / counted)
         for share in (min(0.95, first + step) for step in (0, 0.25, 0.5, 0.95))
