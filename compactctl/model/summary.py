@@ -16,6 +16,9 @@ EXTERNAL_SUMMARIZERS = ("openai", "llm")
 FailurePolicy = Literal["builtin", "skip", "fail"]
 """What to do if an external summarizer fails: use the built-in one, write none, or fail."""
 
+LabelStyle = Literal["xml", "role", "speaker"]
+"""How a prompt marks roles: a tag, ``user: text``, or ``User: text``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from compactctl.errors import UsageError
-from compactctl.model.summary import FailurePolicy
+from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.model.validators import (
     SettingsTable,
     any_list,
@@ -35,7 +35,6 @@ from compactctl.profiles.profile import (
 )
 from compactctl.profiles.variants import changes_between, extend, stage_options
 from compactctl.stages.aliases import canonical_name
-from compactctl.summaries.document.labels import LabelStyle
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.system_windows import parse_system_windows

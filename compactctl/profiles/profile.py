@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import FailurePolicy
-from compactctl.summaries.document.labels import LabelStyle
+from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.system_windows import NO_SYSTEM_WINDOWS, SystemWindows

@@ -20,11 +20,15 @@ from compactctl.cli.opt import (
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.summarizer_options import TIMEOUT, SummarizerKind, SummarizerOptions
-from compactctl.model.summary import BUILTIN_SUMMARIZER, EXTERNAL_SUMMARIZERS, FailurePolicy
+from compactctl.model.summary import (
+    BUILTIN_SUMMARIZER,
+    EXTERNAL_SUMMARIZERS,
+    FailurePolicy,
+    LabelStyle,
+)
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.prompt import PromptStyle
-from compactctl.summaries.document.labels import LabelStyle
 from compactctl.summaries.document.templates import TEMPLATES, template_from
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from compactctl.model.message import Message
-from compactctl.model.summary import SummaryRequest
+from compactctl.model.summary import LabelStyle, SummaryRequest
 from compactctl.summaries.by_model.secrets import mask_secrets
-from compactctl.summaries.document.labels import LabelStyle, label_messages, prose
+from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 

@@ -1,7 +1,6 @@
 """Write a conversation as one text that labels every message with its speaker."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 from compactctl.model.message import (
     FilePart,
@@ -12,9 +11,8 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.summary import LabelStyle
 from compactctl.summaries.extract.words import word_end
-
-LabelStyle = Literal["xml", "role", "speaker"]
 
 _SPEAKERS = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
 _OPENING, _CLOSING = "<conversation>", "</conversation>"
