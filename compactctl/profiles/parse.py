@@ -16,6 +16,7 @@ from compactctl.model.validators import (
     finite_number,
     fraction,
     non_negative_int,
+    one_of,
     string,
     string_list,
     validate_value,
@@ -107,11 +108,12 @@ def _parse_extended(
         raise UsageError(f"profile {name}: {error}") from error
     if base_name is None:
         return profile
-    return _with_base(profile, str(base_name), changes_between(base_table, extended))
+    origin = replace(profile.origin, base=str(base_name))
+    return _with_changes(replace(profile, origin=origin), changes_between(base_table, extended))
 
 
-def _with_base(profile: Profile, base: str, changes: tuple[Change, ...]) -> Profile:
-    return replace(profile, origin=replace(profile.origin, base=base, changes=changes))
+def _with_changes(profile: Profile, changes: tuple[Change, ...]) -> Profile:
+    return replace(profile, origin=replace(profile.origin, changes=changes))
 
 
 def _build_profile(
@@ -126,9 +128,8 @@ def _build_profile(
     return replace(
         _build_for_any_model(general, name, toml, stage),
         by_model={
-            prefix: _with_base(
+            prefix: _with_changes(
                 _build_for_any_model(extension, name, toml, stage),
-                "",
                 changes_between(general, extension),
             )
             for prefix, extension in extensions.items()
@@ -193,8 +194,10 @@ def _build_for_any_model(
         summarizer=ProfileSummarizer(
             name=table.get("summarizer", string, ""),
             model=table.get("summarizer_model", string, ""),
-            on_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
-            label_style=table.get("label_style", _label_style, "xml"),
+            on_failure=table.get(
+                "on_summarizer_failure", one_of(*get_args(FailurePolicy)), "builtin"
+            ),
+            label_style=table.get("label_style", one_of(*get_args(LabelStyle)), "xml"),
             may_be_unrelated=table.get("summary_may_be_unrelated", boolean, default=False),
         ),
         file_share=table.get("file_share", fraction, DEFAULT_SHARE),
@@ -305,22 +308,6 @@ def _checked_table(entries: Mapping[str, Any], keys: Iterable[str], where: str) 
 
 def _parse_target_or_mode(value: object) -> TargetSize | TargetMode:
     return _TARGET_MODES.get(str(value)) or parse_target(value)
-
-
-def _failure_policy(value: object) -> FailurePolicy:
-    match = next((policy for policy in get_args(FailurePolicy) if policy == value), None)
-    if match is None:
-        raise ValueError(f"must be one of {', '.join(get_args(FailurePolicy))}")
-    policy: FailurePolicy = match
-    return policy
-
-
-def _label_style(value: object) -> LabelStyle:
-    match = next((style for style in get_args(LabelStyle) if style == value), None)
-    if match is None:
-        raise ValueError(f"must be one of {', '.join(get_args(LabelStyle))}")
-    style: LabelStyle = match
-    return style
 
 
 def _at_least_one(value: object) -> int:

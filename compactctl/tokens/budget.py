@@ -81,7 +81,7 @@ class Budget:
     Attributes:
         source: where the window comes from, in words to be shown beside it.
         usable: the share of the remaining window that may be filled.
-        tools: tokens of tool definitions that are taken off before the share, and fit besides.
+        tools: tokens of tool definitions to which the share does not apply.
         max_output: the model's longest answer; None if unknown.
         is_recorded: the transcript names the window.
         is_input_only: the window holds only input; the answer does not count.

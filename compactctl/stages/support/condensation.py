@@ -24,7 +24,7 @@ from compactctl.tokens.meter import Meter
 
 # One message is its own best summary; agent-code refuses below two as well.
 MIN_HIDDEN = 2
-OLDER = "messages are older than those to keep"
+_OLDER = "messages are older than those to keep"
 COUNT = "{count}"
 
 
@@ -78,7 +78,7 @@ def skip_if_nothing_older(
     view: ConversationView,
     hidden: Sequence[Message],
     detail: str,
-    which: str = OLDER,
+    which: str = _OLDER,
 ) -> SkippedStage | None:
     """Return a refusal if nothing is new since the last summary, or too few messages are old.
 
@@ -91,7 +91,7 @@ def skip_if_too_few(
     stage: str,
     messages: Sequence[Message],
     detail: str,
-    which: str = OLDER,
+    which: str = _OLDER,
     at_least: int = MIN_HIDDEN,
 ) -> SkippedStage | None:
     """Return a refusal if there are too few messages for a summary; ``detail`` says what to do."""

@@ -140,9 +140,9 @@ def _is_summary(message: Message, text: str) -> bool:
 
 
 def _asks_for(message: Message, following: Message | None, summary: str) -> bool:
-    """Whether a message is the question that a synthetic turn has the summary as its answer to."""
-    is_pair = message.origin.is_summary and message.role == "user"
-    return is_pair and following is not None and _is_summary(following, summary)
+    """Whether a message is the question of a synthetic turn whose answer is the summary."""
+    is_question = message.origin.is_summary and message.role == "user"
+    return is_question and following is not None and _is_summary(following, summary)
 
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
