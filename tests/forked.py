@@ -24,7 +24,7 @@ from typing import IO
 
 from compactctl.__main__ import main
 from compactctl.cli.group import Commands
-from compactctl.tokens.counters.vocabulary import load_encoding
+from compactctl.tokens.counters.bpe import BpeCounter
 
 # In seconds: much more than anything takes on a machine that does a lot beside it.
 _PATIENCE = 300
@@ -103,8 +103,8 @@ def _forked(work: Callable[[], object]) -> int:
 @cache
 def _read_modules() -> None:
     deque(Commands().values(), maxlen=0)
-    # Reading it takes longer than most commands do.
-    load_encoding("o200k_base")
+    # So that the patterns are compiled, for ASCII and for Unicode.
+    BpeCounter("o200k_base").count_many(["Read", "\u2192"])
 
 
 def ended(child: int) -> int:

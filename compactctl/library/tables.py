@@ -1,6 +1,6 @@
 """Compact the conversations in a table's column: an Arrow batch in, an Arrow batch out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import pyarrow as pa
@@ -58,8 +58,6 @@ def compact_batch(
     check_keywords(choices, CompactKwargs, "compact_batch")
     column_type = _conversation_type(batch, column)
     recipe = parse_recipe(choices)
-    # A batch has many conversations, so loading a large vocabulary always pays off.
-    recipe = replace(recipe, measure=replace(recipe.measure, worth_loading=0))
     options = InputOptions(path=column, format=format)
     rows = [
         _compact_row(value, column_type, options, recipe)

@@ -18,11 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.transcript_texts import size_of, texts_of
 from compactctl.model.message import Message, MessageId, TextPart
-from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
+from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.claude import load_reconstruction as load_claude
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.fast import fast_counter
+from compactctl.tokens.counters.fast import count_fast, fast_engine
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import Meter
 
@@ -58,20 +58,19 @@ def exact_ways(texts: Sequence[str], distinct: Sequence[str]) -> dict[str, Way]:
     """Return what is compared; every way gives the tokens of all texts."""
     encode = load_encoding(NAME).encode_ordinary
     messages = [as_message(text) for text in texts]
-    plain = BpeCounter(NAME)
+    plain = BpeCounter(NAME, min_fast_chars=sys.maxsize)
     plain.count_many(["load"])
     ways: dict[str, Way] = {
         "tiktoken alone, every text": lambda: [len(encode(text)) for text in texts],
         "tiktoken alone, each distinct text once": lambda: [len(encode(t)) for t in distinct],
         "BpeCounter and Meter": lambda: metered(plain, messages),
     }
-    fast = fast_counter(NAME)
-    if fast is not None:
+    engine = fast_engine()
+    if engine is not None:
+        fast = BpeCounter(NAME, min_fast_chars=0)
         fast.count_many(["load"])
-        clean = [without_surrogates(text) for text in distinct]
-        engine = importlib.import_module("toktok")
-        ways["toktok alone, each distinct text once"] = lambda: engine.batch_count(clean, NAME, 1)
-        ways["FastCounter and Meter"] = lambda: metered(fast, messages)
+        ways["toktok alone, each distinct text once"] = lambda: count_fast(engine, NAME, distinct)
+        ways["the extra fast and Meter"] = lambda: metered(fast, messages)
     return ways
 
 

@@ -31,8 +31,8 @@ import orjson
 from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import CompactctlError
-from compactctl.tokens.counters.bpe import count_or_bound
 from compactctl.tokens.counters.fast import DISABLE_VARIABLE
+from compactctl.tokens.counters.tiktoken_counter import count_or_bound
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts
 

@@ -22,7 +22,7 @@ import orjson
 
 from benchmarks.long_session import write_session
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.tokens.counters.fast import fast_counter
+from compactctl.tokens.counters.fast import fast_engine
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts
 
@@ -66,7 +66,7 @@ def ways(path: Path) -> dict[str, Way]:
         PURE: lambda: [len(encode(text)) for text in distinct],
         PLAIN: lambda: run_stats(path, f"tiktoken:{NAME}"),
     }
-    if fast_counter(NAME) is not None:
+    if fast_engine() is not None:
         found[FAST] = lambda: run_stats(path, NAME)
     return found
 

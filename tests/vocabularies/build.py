@@ -12,12 +12,13 @@ import gzip
 import hashlib
 import sys
 import zlib
+from collections.abc import Iterable
+from itertools import accumulate, chain
 from pathlib import Path
 
-from compactctl.tokens.counters.vocabulary import FOLDER, VOCABULARIES, BpeVocabulary
+from compactctl.tokens.counters.vocabulary import FOLDER, N_SHARDS, VOCABULARIES, BpeVocabulary
 
 GZIP_MAGIC = b"\x1f\x8b"
-LEVEL = 9
 
 
 def published(path: Path) -> bytes:
@@ -36,9 +37,27 @@ def recognise(data: bytes) -> BpeVocabulary:
 
 
 def pack(data: bytes) -> bytes:
-    """Return the lengths of all tokens, one byte each, then their bytes, both in rank order."""
+    """Return the tokens as ``TokenRanks`` reads them, each in the shard of its CRC-32."""
     tokens = [base64.b64decode(line.split()[0]) for line in data.splitlines()]
-    return bytes(len(token) for token in tokens) + b"".join(tokens)
+    shards: list[list[int]] = [[] for _ in range(N_SHARDS)]
+    for rank, token in enumerate(tokens):
+        shards[zlib.crc32(token) % N_SHARDS].append(rank)
+    ranks = list(chain.from_iterable(shards))
+    content = b"".join(
+        (
+            integers(accumulate(map(len, shards))),
+            integers(accumulate(sum(len(tokens[rank]) for rank in shard) for shard in shards)),
+            integers(ranks),
+            bytes(len(tokens[rank]) for rank in ranks),
+            *(tokens[rank] for rank in ranks),
+        )
+    )
+    return content + integers([zlib.crc32(content)])
+
+
+def integers(values: Iterable[int]) -> bytes:
+    """Return 32-bit integers, little-endian."""
+    return b"".join(value.to_bytes(4, "little") for value in values)
 
 
 def main(paths: list[str]) -> None:
@@ -46,7 +65,7 @@ def main(paths: list[str]) -> None:
     for path in map(Path, paths):
         data = published(path)
         target = FOLDER / f"{recognise(data).name}.bin"
-        size = target.write_bytes(zlib.compress(pack(data), LEVEL))
+        size = target.write_bytes(pack(data))
         sys.stdout.write(f"{target}: {size:,} bytes\n")
 
 

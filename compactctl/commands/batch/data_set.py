@@ -110,9 +110,6 @@ class _Conversations:
 
     def __init__(self, options: BatchOptions, data: ParquetDataset) -> None:
         self.options, self.data = options, data
-        # Many conversations follow, so the faster counter pays off at once.
-        self._measure = replace(options.recipe.measure, worth_loading=0)
-        self._recipe = replace(options.recipe, measure=self._measure)
         self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
     def process(
@@ -152,7 +149,7 @@ class _Conversations:
             source, name, input_options.format, input_options.limits
         ).transcript
         check_strict(transcript, self.options.input.at(name))
-        measured = measure(transcript, self._measure)
+        measured = measure(transcript, self.options.recipe.measure)
         measured.meter.prime(transcript.effective)
         row = measured_row(name, source.digest.sha256, transcript, measured)
         has_details = self.options.details != NO_DETAILS
@@ -164,7 +161,7 @@ class _Conversations:
     def _compacted(self, name: str, value: object) -> ConversationOutcome:
         source = _source(value, self.data.kind)
         compacted = compact_lines(
-            source.lines, self.options.input.at(name), self._recipe, self._summarizer
+            source.lines, self.options.input.at(name), self.options.recipe, self._summarizer
         )
         self._check(name, compacted)
         outcome = compacted.run.outcome

@@ -24,7 +24,6 @@ from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, ou
 from compactctl.tokens.client_thresholds import assumed_window, client_rule_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import CharsCounter
-from compactctl.tokens.counters.fast import MIN_CHARS_TO_LOAD
 from compactctl.tokens.counters.selection import best_counter, parse_counter, user_counter
 from compactctl.tokens.fit import LimitBase, Limits, limits_of
 from compactctl.tokens.media import rates_for
@@ -219,8 +218,6 @@ class MeasureOptions:
         user_models: the user's model table, checked before the built-in one.
         base: the size that levels and gates compare with: by default the available input if the
             profile emulates a system, else the client's own threshold.
-        worth_loading: characters of a transcript to count before a faster engine is loaded; 0 if
-            many transcripts follow.
     """
 
     model: str | None = None
@@ -233,7 +230,6 @@ class MeasureOptions:
     profile: Profile | None = None
     user_models: UserModelTable = NO_USER_MODELS
     base: LimitBase | None = None
-    worth_loading: int = MIN_CHARS_TO_LOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,8 +389,7 @@ def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     if requested is not None:
         return requested
     name = options.profile.counting.counter if options.profile else ""
-    worth = options.worth_loading
-    return parse_counter(name, worth) if name else best_counter(model, worth)
+    return parse_counter(name) if name else best_counter(model)
 
 
 def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
@@ -408,7 +403,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
 
         return command_counter(options.counter_cmd)
     if options.counter:
-        return _parse_named_counter(options.counter, options.worth_loading)
+        return _parse_named_counter(options.counter)
     if per_token is None:
         return None
     if not 0 < per_token < math.inf:
@@ -416,9 +411,9 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     return CharsCounter(per_token)
 
 
-def _parse_named_counter(name: str, worth: int) -> TokenCounter:
+def _parse_named_counter(name: str) -> TokenCounter:
     try:
-        return parse_counter(name, worth)
+        return parse_counter(name)
     except UsageError as error:
         raise UsageError(f"--counter: {error}") from error
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
+from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.counter import Exactness
 
 # A piece begins with case marks and the start of a word, and ends with the end of one. Characters
@@ -185,27 +186,6 @@ _DIGITS_OR_NEWLINES = re.compile(r"(0+|\n+)")
 _SAME_DIGITS = bytes.maketrans(b"0123456789", b"0000000000")
 
 
-class BoundedCache(dict[str, int]):
-    """Caches the results of a function for segments, with bounded memory."""
-
-    # 30 MB of real transcripts have 220,000 distinct segments of 10 characters on average.
-    MAX_ENTRIES = 500_000
-    MAX_KEY_CHARS = 1_000
-
-    def __init__(self, cost: Callable[[str], int]) -> None:
-        super().__init__()
-        self._cost = cost
-
-    def __missing__(self, segment: str) -> int:
-        """Compute a segment's cost; clear the cache first if it is full."""
-        cost = self._cost(segment)
-        if len(self) >= self.MAX_ENTRIES:
-            self.clear()
-        if len(segment) <= self.MAX_KEY_CHARS:
-            self[segment] = cost
-        return cost
-
-
 class SegmentCounter:
     """Counts exactly as an engine does, but asks it only once for each distinct segment.
 
@@ -320,7 +300,6 @@ class ClaudeCounter:
     """
 
     exactness: Exactness = "reconstructed"
-    engine = "ctok"
 
     def __init__(self, name: str) -> None:
         self.id = name

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compactctl.errors import UsageError
-from compactctl.tokens.counters.bpe import BpeCounter
+from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _RANK_DIGITS = 9
 _MAX_BYTES = 64 << 20
 
 
-def rank_file_counter(argument: str) -> BpeCounter:
+def rank_file_counter(argument: str) -> TiktokenCounter:
     """Return the counter for ``PATH`` or ``PATH#PATTERN``; the file's name is its id.
 
     The pattern names the built-in vocabulary that splits texts in the same way; the default is
@@ -38,7 +38,7 @@ def rank_file_counter(argument: str) -> BpeCounter:
         encoding = _load(path, pattern, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}; give a rank file") from error
-    return BpeCounter(f"file:{path.name}", lambda: encoding)
+    return TiktokenCounter(f"file:{path.name}", lambda: encoding)
 
 
 def path_and_pattern(argument: str) -> tuple[Path, str]:

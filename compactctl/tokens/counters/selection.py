@@ -20,8 +20,8 @@ from compactctl.tokens.counters.estimates import (
     NeuroLinkCounter,
     RatioCounter,
 )
-from compactctl.tokens.counters.fast import MIN_CHARS_TO_LOAD, exact_counter
 from compactctl.tokens.counters.rank_file import rank_file_counter
+from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.models.token_sizes import parse_token_size
@@ -49,34 +49,32 @@ _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
 }
 
 
-def best_counter(model: ModelInfo, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
+def best_counter(model: ModelInfo) -> TokenCounter:
     """Return the best installed counter for a model.
 
     That is the one in the user's table; else one with the model's vocabulary, exact or as ctok
-    reconstructs it; else an estimate. ``min_chars`` as for ``fast_counter``.
+    reconstructs it; else an estimate.
 
     Raises:
         UsageError: the user's table names an unknown or unavailable counter.
     """
     if model.user_row is not None and model.user_row.counter:
-        return user_counter(model.user_row, min_chars)
+        return user_counter(model.user_row)
     if model.reconstruction and claude_is_installed():
         return ClaudeCounter(model.reconstruction)
-    base = exact_counter(model.counter, min_chars)
+    base = BpeCounter(model.counter)
     return base if model.is_exact else RatioCounter(base, model.factor, model.family)
 
 
-def parse_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
+def parse_counter(name: str) -> TokenCounter:
     """Return the counter of that name, which may end with a factor, e.g. ``o200k_base x1.2``.
-
-    ``min_chars`` as for ``fast_counter``.
 
     Raises:
         UsageError: the name is unknown, the package it needs is not installed, or its rank file is
             invalid.
     """
     base_name, factor = _split_factor(name)
-    base = _base_counter(base_name, min_chars)
+    base = _base_counter(base_name)
     if base is None:
         names = ", ".join(COUNTER_NAMES)
         raise UsageError(
@@ -100,22 +98,22 @@ def _split_factor(name: str) -> tuple[str, Fraction | None]:
     return (base_name, factor) if factor else (name, None)
 
 
-def user_counter(row: UserModel, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
+def user_counter(row: UserModel) -> TokenCounter:
     """Return the counter that a row of the user's table names; a UsageError names the row."""
     try:
-        return parse_counter(row.counter, min_chars)
+        return parse_counter(row.counter)
     except UsageError as error:
         raise UsageError(f"{row.source}: {row.prefix!r}: counter: {error}") from error
 
 
-def _base_counter(name: str, min_chars: int) -> TokenCounter | None:
+def _base_counter(name: str) -> TokenCounter | None:
     if name in VOCABULARIES:
-        return exact_counter(name, min_chars)
+        return BpeCounter(name)
     if name in VERSIONS:
         return claude_counter(name)
     kind, _, argument = name.partition(":")
     if kind == "tiktoken" and argument in VOCABULARIES:
-        return BpeCounter(argument)
+        return TiktokenCounter(argument)
     return rank_file_counter(argument) if kind == RANK_FILE and argument else _estimate(name)
 
 

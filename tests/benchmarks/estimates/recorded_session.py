@@ -16,10 +16,10 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import Message
 from compactctl.model.transcript import RawLine, Transcript
+from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter
 from compactctl.tokens.counters.estimates import RatioCounter
-from compactctl.tokens.counters.fast import exact_counter
 from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 
@@ -121,12 +121,12 @@ class Session:
     def counter(self, name: str, model: ModelInfo) -> TokenCounter:
         """Return the counter of an estimator; each text is counted once in a session."""
         if name == OURS:
-            base = self._caching(model.counter, exact_counter(model.counter))
+            base = self._caching(model.counter, BpeCounter(model.counter))
             return base if model.is_exact else RatioCounter(base, model.factor, model.family)
         if name == CTOK:
             return self._caching(model.reconstruction, ClaudeCounter(model.reconstruction))
         if name == RAW:
-            return self._caching(RAW, exact_counter(RAW))
+            return self._caching(RAW, BpeCounter(RAW))
         provider = "anthropic" if model.family.startswith("Claude") else "openai"
         return parse_counter(f"neurolink/{provider}" if name == NEUROLINK else name)
 

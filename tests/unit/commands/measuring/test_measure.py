@@ -1,7 +1,6 @@
 """What a transcript is measured with."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -22,23 +21,6 @@ def test_tokens_can_be_so_many_characters(per_token: float, name: str, count: in
     counter = measure(EMPTY, MeasureOptions(chars_per_token=per_token)).counter
     assert (counter.id, counter.exactness) == (name, "estimate")
     assert counter.count_many(["x" * 10, ""]) == [count, 0]
-
-
-@pytest.mark.parametrize(
-    "more",
-    [MeasureOptions(model="gpt-5"), MeasureOptions(counter="o200k_base")],
-    ids=["of the model", "named"],
-)
-def test_where_much_is_counted_the_faster_engine_counts_from_the_start(
-    more: MeasureOptions,
-) -> None:
-    pytest.importorskip("toktok")
-    engines = []
-    for options in (more, replace(more, worth_loading=0)):
-        counter = measure(EMPTY, options).counter
-        assert counter.count_many(["hello"]) == [1]
-        engines.append(getattr(counter, "engine", None))
-    assert engines == ["tiktoken", "toktok"]
 
 
 @pytest.mark.parametrize("per_token", [0, -1, math.inf, math.nan])

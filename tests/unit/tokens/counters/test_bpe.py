@@ -3,11 +3,19 @@ from typing import NoReturn
 
 import pytest
 import tiktoken
+from examples import tries
 from hypothesis import example, given
+from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import any_text, texts
 
-from compactctl.tokens.counters.bpe import BpeCounter, count_or_bound, without_surrogates
-from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_encoding, load_tokens
+from compactctl.tokens.counters.bpe import BpeCounter
+from compactctl.tokens.counters.pieces import has_rare_character
+from compactctl.tokens.counters.tiktoken_counter import (
+    TiktokenCounter,
+    count_or_bound,
+    without_surrogates,
+)
+from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_encoding, load_ranks
 
 NAMES = sorted(VOCABULARIES)
 
@@ -19,7 +27,7 @@ def tiktokens_own() -> dict[str, tiktoken.Encoding]:
     encoders = {}
     with pytest.MonkeyPatch.context() as patch:
         for name, vocabulary in VOCABULARIES.items():
-            ranks = {token: rank for rank, token in enumerate(load_tokens(vocabulary))}
+            ranks = dict(load_ranks(vocabulary).items())
             patch.setattr(plugin, "load_tiktoken_bpe", lambda *_, ranks=ranks, **__: ranks)
             encoders[name] = tiktoken.Encoding(**plugin.ENCODING_CONSTRUCTORS[name]())
     return encoders
@@ -38,6 +46,36 @@ def test_counts_are_those_of_tiktokens_own_encoder(
     expected = len(tiktokens_own[name].encode(text, disallowed_special=()))
     assert counter.count_many([text]) == [expected]
     assert counter.exactness == "exact"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_common_character_counts_like_in_tiktoken_beside_all_kinds(name: str) -> None:
+    # Letters of both cases, digits, spaces, newlines, marks and symbols on either side.
+    frames = (
+        "a{0}b A{0}B ",
+        "1{0}2 {0} {0}\n",
+        "\n{0}/ .{0}. '{0}s'{0}",
+        "{0}{0}x{0}\u0301\u65e5{0}",
+    )
+    characters = [chr(code) for code in range(0x110000) if not has_rare_character(chr(code))]
+    assert len(characters) > 40_000
+    # Large blocks have one kind of character each.
+    few = [c for c in characters if c < "\u3400" or c > "\ue000" or ord(c) % 50 == 0]
+    texts = [frame.format(character) for character in few for frame in frames]
+    ours = BpeCounter(name).count_many(texts)
+    theirs = TiktokenCounter(name).count_many(texts)
+    assert [t for t, a, b in zip(texts, ours, theirs, strict=True) if a != b] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(
+    piece=st.text(st.sampled_from("aeinrstXQ"), min_size=20, max_size=400)
+    | st.text(st.sampled_from("=-*_#"), min_size=300, max_size=2_000)
+    | st.text(st.sampled_from("\u2500\u2550\u65e5\u672c"), min_size=100, max_size=600)
+)
+@tries(50)
+def test_long_pieces_count_like_in_tiktoken(name: str, piece: str) -> None:
+    assert BpeCounter(name).count_many([piece]) == TiktokenCounter(name).count_many([piece])
 
 
 @pytest.mark.parametrize(

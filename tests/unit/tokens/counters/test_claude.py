@@ -9,9 +9,9 @@ from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.errors import UsageError
 from compactctl.tokens.counters import claude
+from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.claude import (
     VERSIONS,
-    BoundedCache,
     ClaudeCounter,
     CtokEngine,
     SegmentCounter,

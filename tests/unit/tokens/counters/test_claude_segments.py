@@ -11,8 +11,8 @@ from unit.tokens.counters import small_ctok
 
 from compactctl.errors import UsageError
 from compactctl.tokens.counters import claude
+from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.claude import (
-    BoundedCache,
     ClaudeCounter,
     CtokEngine,
     SegmentCounter,

@@ -4,6 +4,7 @@ Those of written sessions by default; COMPACTCTL_LONG_TESTS=1 takes all real one
 """
 
 import importlib
+import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -11,9 +12,10 @@ from benchmarks.transcript_texts import size_of, texts_of
 from examples import LONG
 from real.choice import TRIED
 
-from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
+from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
-from compactctl.tokens.counters.fast import fast_counter
+from compactctl.tokens.counters.fast import count_fast, fast_engine
+from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter, without_surrogates
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 
 LONG_BYTES = 20_000_000
@@ -46,11 +48,20 @@ def differences(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_accelerator_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
-    counter = fast_counter(name, min_chars=0)
-    if counter is None:
+    engine = fast_engine()
+    if engine is None:
         pytest.skip("the accelerator toktok-rs is not installed or switched off")
     texts = sample(real_texts, 2_000_000)
-    assert differences(texts, BpeCounter(name).count_many(texts), counter.count_many(texts)) == []
+    theirs = TiktokenCounter(name).count_many(texts)
+    assert differences(texts, count_fast(engine, name, texts), theirs) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_counting_by_pieces_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
+    texts = sample(real_texts, 2_000_000)
+    counter = BpeCounter(name, min_fast_chars=sys.maxsize)
+    theirs = TiktokenCounter(name).count_many(texts)
+    assert differences(texts, counter.count_many(texts), theirs) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,7 +70,7 @@ def test_an_independent_engine_counts_like_tiktoken(name: str, real_texts: list[
     encode = package.get_encoding(name).encode_ordinary
     texts = sample(real_texts, 1_000_000)
     theirs = [len(encode(without_surrogates(text))) for text in texts]
-    assert differences(texts, BpeCounter(name).count_many(texts), theirs) == []
+    assert differences(texts, TiktokenCounter(name).count_many(texts), theirs) == []
 
 
 @pytest.mark.skipif(not claude_is_installed(), reason="ctok is not installed")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.estimates import RatioCounter
-from compactctl.tokens.counters.fast import exact_counter
 from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -47,7 +47,7 @@ def test_every_language_has_an_answer_for_both_families() -> None:
 @pytest.mark.parametrize("model", list(FRAMES))
 def test_the_factor_of_a_family_is_as_far_off_as_stated(model: str) -> None:
     info = resolve_model(model)
-    counter = RatioCounter(exact_counter(info.counter), info.factor, info.family)
+    counter = RatioCounter(BpeCounter(info.counter), info.factor, info.family)
     texts, answers = zip(*recorded().values(), strict=True)
     shares = [
         count / answer[model]

@@ -3,7 +3,7 @@ from examples import tries
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compactctl.tokens.counters.bpe import MAX_SLICE, MIN_SLICE, split_at_seams
+from compactctl.tokens.counters.tiktoken_counter import MAX_SLICE, MIN_SLICE, split_at_seams
 from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_encoding
 
 LETTERS = ("it's", "DON'T", "'ll", "fooBar", "a", "ÉCOLE", "日本", "\u017f", "\u0301")

@@ -3,7 +3,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from vocabularies import build
 
 from compactctl.errors import IntegrityError
 from compactctl.tokens.counters import vocabulary
-from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_tokens, published_bytes
+from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_ranks, published_bytes
 
 NAMES = sorted(VOCABULARIES)
 
@@ -39,7 +38,7 @@ def test_building_from_the_published_file_gives_our_file(
     data = build.published(source)
     assert build.recognise(data).name == name
     ours = (vocabulary.FOLDER / f"{name}.bin").read_bytes()
-    assert build.pack(data) == zlib.decompress(ours)
+    assert build.pack(data) == ours
 
 
 def test_building_refuses_a_file_with_another_digest() -> None:
@@ -53,8 +52,8 @@ def test_building_refuses_a_file_with_another_digest() -> None:
         lambda file: file.unlink(),
         lambda file: file.write_bytes(b""),
         lambda file: file.write_bytes(file.read_bytes()[:-100]),
-        lambda file: file.write_bytes(zlib.compress(b"\x01" * 300_000)),
-        lambda file: file.write_bytes(zlib.compress(b"\x01")),
+        lambda file: file.write_bytes(b"\x01" * 3_000_000),
+        lambda file: file.write_bytes(b"\x01"),
     ],
     ids=["missing", "empty", "torn", "other content", "too short"],
 )
@@ -66,7 +65,7 @@ def test_a_damaged_file_is_reported_with_what_to_do(
     damage(file)
     monkeypatch.setattr(vocabulary, "FOLDER", tmp_path)
     with pytest.raises(IntegrityError, match=r"cl100k_base\.bin.*reinstall"):
-        load_tokens(VOCABULARIES["cl100k_base"])
+        load_ranks.__wrapped__(VOCABULARIES["cl100k_base"])
 
 
 def test_the_licence_of_the_data_is_beside_it() -> None:
