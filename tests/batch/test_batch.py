@@ -25,6 +25,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import NoInputError, UsageError
 from compactctl.tokens.budget import utilization
+from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.views.results.batch import batch_messages
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
@@ -331,12 +332,12 @@ def test_the_figures_are_those_of_what_would_be_written(damage: bytes, grown: by
     assert (told.status, told.figures, told.outcome) == (done.status, done.figures, done.outcome)
 
 
-def test_much_text_is_counted_alike_by_an_engine_that_takes_longer_to_load(
+def test_much_text_is_counted_alike_by_the_fast_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mixed()
     little = run("in", cached=False)
-    monkeypatch.setattr("compactctl.commands.batch.batch.MUCH_BYTES", 0)
+    monkeypatch.setattr(BpeCounter, "counted_chars", 1 << 40)
     assert run("in", cached=False).rows == little.rows
 
 
