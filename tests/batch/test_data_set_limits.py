@@ -10,6 +10,7 @@ from asked import asked
 from library.loops import loop
 from pyarrow import parquet
 
+from compactctl.commands.batch import tasks
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions
@@ -90,6 +91,15 @@ def test_no_row_takes_more_than_a_line(mode: str) -> None:
     assert batched(table, limits, **MODES[mode])[1].endswith(
         "has more than 100,000 bytes in row 2; allow more with --max-line"
     )
+
+
+def test_the_tasks_of_one_file_have_its_limits_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "CHUNK_BYTES", 1)
+    # A text in a dictionary, in two row groups that are within the limits and are not together.
+    assert batched(structs(*[2_000] * 100)) == (0, " " * 99)
+    code, words = batched(structs(*[4_000] * 100))
+    assert code == 3
+    assert words == "data.parquet: has more than 300,000 bytes; allow more with --max-unpacked"
 
 
 def test_other_columns_are_held_against_the_limits_where_they_are_written() -> None:

@@ -417,6 +417,28 @@ def test_a_locked_database_is_named(home: Home, ask: Ask) -> None:
     assert outcome.code == 3
 
 
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("update part set data = zeroblob(5000)", "too big"),
+        ("update part set data = zeroblob(3000)", "has more than 4,096 bytes on line 1"),
+    ],
+)
+def test_a_session_in_a_database_has_the_limit_of_a_line(
+    home: Home, ask: Ask, statement: str, words: str
+) -> None:
+    own = home.opencode(Said())
+    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(statement)
+        database.commit()
+    outcome = ask("stats", f"opencode:{own}", "--max-line", "4K")
+    assert outcome.code == 3
+    assert words in outcome.err
+    assert outcome.err.rstrip().endswith("allow more with --max-line")
+    assert ask("sessions").code == 0
+
+
 def test_references_for_a_shell(home: Home, known: SessionFinder) -> None:
     home.claude(Said(name="a", title="Tides"))
     home.codex(Said(name="b", age=HOUR * 2))

@@ -65,9 +65,13 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
     work = _Conversations(options, data)
     if options.writes and task.output is not None:
         return _write_conversations(work, task.output)
+    if not task.groups:
+        data.check(options.input.limits)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
-    return _as_file(list(work.process(data.values(groups, options.input.limits), first)))
+    measured = work.process(data.values(groups, options.input.limits), first)
+    # A value may have the size of a line: only one is in memory.
+    return _as_file([replace(conversation, value=None) for conversation in measured])
 
 
 def _write_conversations(work: "_Conversations", output: str) -> WorkedFile:

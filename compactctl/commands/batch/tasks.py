@@ -70,11 +70,16 @@ def _tasks(options: BatchOptions, task: FileTask) -> Iterator[FileTask]:
 
 
 def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[RowGroupInfo]:
+    if item.problem:
+        return ()
     try:
-        return () if item.problem else open_dataset(item.path, options.files.column).groups
+        data = open_dataset(item.path, options.files.column)
+        if len(data.groups) > 1 and not options.writes:
+            data.check(options.input.limits)
     except CompactctlError:
         # The error is reported when the file is processed.
         return ()
+    return data.groups
 
 
 def _pieces(groups: Sequence[RowGroupInfo]) -> Iterator[tuple[int, ...]]:

@@ -52,8 +52,8 @@ def imported_document(path: str) -> Path:
     return document_to_import(session_of(path), this_machine())
 
 
-def read_from_database(path: str) -> bytes:
-    """Return a session as one line of JSON. NoInputError if it is missing or locked."""
+def read_from_database(path: str, limits: ReadLimits) -> bytes:
+    """Return a session as one line of JSON. NoInputError if it is missing, locked or too large."""
     import sqlite3
 
     from compactctl.sessions.clients.opencode import export_session
@@ -62,15 +62,14 @@ def read_from_database(path: str) -> bytes:
 
     note_mode(PRIVATE_FILE)
     try:
-        document = export_session(session_of(path), this_machine())
+        document = export_session(session_of(path), this_machine(), limits)
     except sqlite3.Error as error:
-        is_busy = getattr(error, "sqlite_errorcode", 0) in {
-            sqlite3.SQLITE_BUSY,
-            sqlite3.SQLITE_LOCKED,
-        }
-        advice = (
-            "run it again when OpenCode rests" if is_busy else "name what opencode export wrote"
-        )
+        wait = "run it again when OpenCode rests"
+        advice = {
+            sqlite3.SQLITE_BUSY: wait,
+            sqlite3.SQLITE_LOCKED: wait,
+            sqlite3.SQLITE_TOOBIG: "allow more with --max-line",
+        }.get(getattr(error, "sqlite_errorcode", 0), "name what opencode export wrote")
         raise NoInputError(
             f"{path}: OpenCode's database cannot be read ({error}); {advice}"
         ) from error
@@ -240,7 +239,7 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
     """
     if not is_in_database(path):
         return open_input(path, limits)
-    lines, archive = (read_from_database(path),), archive_folder(imported_document(path))
+    lines, archive = (read_from_database(path, limits),), archive_folder(imported_document(path))
     digest = digest_of(lines)
     return Source(path=None, lines=lines, digest=digest, limits=limits, archive=archive, name=path)
 

@@ -17,6 +17,7 @@ from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
 from compactctl.store.client_folders import UserEnvironment, state_folder
+from compactctl.store.files.limits import ReadLimits
 
 NAME = "opencode"
 # Only these, because other columns contain whole diffs of files.
@@ -176,21 +177,23 @@ def _fork_id(old_id: str, salt: str) -> str:
     return f"{match[1] if match else old_id}{digest[:_N_RANDOM_CHARS]}"
 
 
-def export_session(session: str, machine: UserEnvironment) -> bytes | None:
+def export_session(session: str, machine: UserEnvironment, limits: ReadLimits) -> bytes | None:
     """Export a session as one line of JSON; None if no database has it.
 
-    Raises sqlite3.Error if a database cannot be read.
+    Raises NoInputError for a session that exceeds the limit of a line, before it is in memory, and
+    sqlite3.Error if a database cannot be read.
     """
-    documents = (_export_from(path, session) for path in find_databases(machine))
+    documents = (_export_from(path, session, limits) for path in find_databases(machine))
     return next((document for document in documents if document is not None), None)
 
 
-def _export_from(path: Path, session: str) -> bytes | None:
-    with read_only(path) as database:
+def _export_from(path: Path, session: str, limits: ReadLimits) -> bytes | None:
+    with read_only(path, limits.max_line_bytes) as database:
         query = "select * from session where id = ?"
         session_row = database.execute(query, (session,)).fetchone()
         if session_row is None:
             return None
+        limits.check_line(_n_bytes(database, session), f"{NAME}:{session}", 1)
         parts = _parts_by_message(database, session)
         # Sorted as in the client. Ids do not suffice: their 48-bit time wrapped on 2026-08-14.
         query = "select id, data from message where session_id = ? order by time_created, id"
@@ -204,6 +207,16 @@ def _export_from(path: Path, session: str) -> bytes | None:
     ]
     document = {"info": _session_info(dict(session_row)), "messages": messages}
     return json.dumps(document).encode() + b"\n"
+
+
+def _n_bytes(database: sqlite3.Connection, session: str) -> int:
+    query = """
+        select sum(length(cast(data as blob))) from (
+            select data from message where session_id = :id
+            union all select data from part where session_id = :id
+        )
+    """
+    return database.execute(query, {"id": session}).fetchone()[0] or 0
 
 
 def _parts_by_message(

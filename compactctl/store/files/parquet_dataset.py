@@ -74,13 +74,33 @@ class ParquetDataset:
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of some row groups, in order: lists, texts, or None.
 
-        Raises NoInputError before a row, or all of them, exceed the limits, and NotUnderstoodError
-        for a damaged file.
+        Raises NoInputError before a page or a row exceeds the limits, and NotUnderstoodError for a
+        damaged file. All groups together are limited by ``check``.
         """
-        self._check(limits, groups, is_whole=False)
         with _opened(self.path, self.column) as file:
+            self._max_bytes(file.metadata, groups, self.column, limits)
             for group in groups:
                 yield from self._rows(file, group, limits)
+
+    def check(self, limits: ReadLimits, *, is_whole: bool = False) -> None:
+        """Raise NoInputError if the conversations of all groups exceed the limits.
+
+        The headers of pages tell, except for texts in a dictionary, which few bytes can repeat any
+        number of times: their lengths are added up without copying them. ``is_whole`` means all
+        columns.
+        """
+        name = str(self.path)
+        limits.check_size(sum(group.n_bytes for group in self.groups), name)
+        column = None if is_whole else self.column
+        groups = range(len(self.groups))
+        with _opened(self.path, column, is_whole=is_whole) as file:
+            if self._max_bytes(file.metadata, groups, column, limits) <= limits.max_bytes:
+                return
+            total = 0
+            for group in groups:
+                for values in self._batches(file, group, column and [column]):
+                    total += column_bytes(values)
+                    limits.check_size(total, name)
 
     def write_with(
         self, out: BinaryIO, rewrite: Callable[[list[Any]], list[Any]], limits: ReadLimits
@@ -93,7 +113,7 @@ class ParquetDataset:
         """
         from pyarrow import parquet
 
-        self._check(limits, range(len(self.groups)), is_whole=True)
+        self.check(limits, is_whole=True)
         with _opened(self.path) as file, _opened(self.path, self.column) as rows:
             schema, codecs = file.schema_arrow, _codecs(file.metadata)
             written: list[str] = []
@@ -122,19 +142,21 @@ class ParquetDataset:
         for batch in file.iter_batches(rows, [group], columns=columns, use_threads=False):
             yield from batch.columns
 
-    def _check(self, limits: ReadLimits, groups: Sequence[int], *, is_whole: bool) -> None:
-        """Raise NoInputError if pages or rows of some groups exceed the limits.
+    def _max_bytes(
+        self,
+        metadata: Any,  # noqa: ANN401
+        groups: Sequence[int],
+        column: str | None,
+        limits: ReadLimits,
+    ) -> int:
+        """Return the most bytes that a column, or all, can have in these groups by page headers.
 
-        The headers of pages tell, except for texts in a dictionary, which few bytes can repeat any
-        number of times: their lengths are added up without copying them. ``is_whole`` means all
-        columns.
+        Raises NoInputError for pages that exceed the limits, alone or together.
         """
         name = str(self.path)
-        limits.check_size(sum(group.n_bytes for group in self.groups), name)
-        column = None if is_whole else self.column
-        with _opened(self.path, column, is_whole=is_whole) as file, self.path.open("rb") as stream:
-            n_pages = n_repeated = 0
-            for group, chunk in column_chunks(file.metadata, lambda path: _is_of(path, column)):
+        n_pages = n_repeated = 0
+        with self.path.open("rb") as stream:
+            for group, chunk in column_chunks(metadata, lambda path: _is_of(path, column)):
                 sizes = _page_sizes(stream, chunk, name) if group in groups else []
                 for size in sizes:
                     limits.check_page(size, name)
@@ -142,14 +164,8 @@ class ParquetDataset:
                 if sizes and is_dictionary_encoded(chunk):
                     # No value is longer than the dictionary, which is the first page.
                     n_repeated += chunk.num_values * sizes[0]
-            limits.check_size(n_pages, name)
-            if n_pages + n_repeated <= limits.max_bytes:
-                return
-            total = 0
-            for group in groups:
-                for values in self._batches(file, group, column and [column]):
-                    total += column_bytes(values)
-                    limits.check_size(total, name)
+        limits.check_size(n_pages, name)
+        return n_pages + n_repeated
 
     def _with_values(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
         import pyarrow as pa

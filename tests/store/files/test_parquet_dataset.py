@@ -159,10 +159,11 @@ def test_texts_in_a_dictionary_count_each_time(tmp_path: Path) -> None:
     path = written(tmp_path / "few.parquet", columns, rows=600)
     assert path.stat().st_size < 20_000
     dataset = open_dataset(str(path))
-    for groups, n_bytes in (([0], 600_000), ([1], 400_000), ([0, 1], 1_000_000)):
-        assert len(list(dataset.values(groups, ReadLimits(max_bytes=n_bytes)))) == n_bytes / 1_000
-        with pytest.raises(NoInputError, match=f"more than {n_bytes - 1:,} bytes; allow more with"):
-            list(dataset.values(groups, ReadLimits(max_bytes=n_bytes - 1)))
+    dataset.check(ReadLimits(max_bytes=1_000_000))
+    with pytest.raises(NoInputError, match="more than 999,999 bytes; allow more with"):
+        dataset.check(ReadLimits(max_bytes=999_999))
+    for groups, n_rows in (([0], 600), ([1], 400), ([0, 1], 1_000)):
+        assert len(list(dataset.values(groups, NO_LIMITS))) == n_rows
     with pytest.raises(NoInputError, match="more than 1,999,999 bytes"):
         dataset.write_with(io.BytesIO(), list, ReadLimits(max_bytes=1_999_999))
     dataset.write_with(io.BytesIO(), list, ReadLimits(max_bytes=2_000_000))
