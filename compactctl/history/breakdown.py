@@ -1,7 +1,7 @@
 """Where the tokens of a conversation go: by category, message, tool and file."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.categories import Category, categorize, category_tokens
@@ -70,7 +70,7 @@ def break_down(
         total=meter.total(messages),
         categories=category_tokens(messages, reads, meter),
         largest=_largest(messages, names, meter, largest),
-        tools=_tools(messages, names, meter),
+        tools=tool_uses(messages, names, meter),
         rereads=_rereads(messages, reads, meter),
     )
 
@@ -97,9 +97,10 @@ def _tools_in(message: Message, index: int, names: Mapping[PartIndex, str]) -> t
     return tuple(dict.fromkeys(tool for tool in answered + called if tool))
 
 
-def _tools(
+def tool_uses(
     messages: Sequence[Message], names: Mapping[PartIndex, str], meter: Meter
 ) -> tuple[ToolUse, ...]:
+    """Return the uses of each tool, largest first; ``names`` are those of ``result_tools``."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for index, part in iter_parts(messages):
         if isinstance(part, ToolCallPart):
@@ -125,27 +126,45 @@ def _tools(
     return tuple(sorted(uses, key=lambda use: (-use.call_tokens - use.result_tokens, use.tool)))
 
 
-def _rereads(
-    messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
-) -> tuple[Reread, ...]:
+def reread_tokens(messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter) -> int:
+    """Return the tokens of all reads of a file but the newest; ``Reread.tokens`` in total."""
+    return sum(
+        _read_tokens(messages, read, meter)
+        for reads_of_file in _repeated_reads(messages, reads)
+        for read in reads_of_file[:-1]
+    )
+
+
+def _repeated_reads(
+    messages: Sequence[Message], reads: Sequence[FileRead]
+) -> Iterator[list[FileRead]]:
+    """Yield the reads of each file that a conversation read more than once."""
     # By conversation: a file that two conversations read once each was not read again.
     groups: dict[int, list[FileRead]] = defaultdict(list)
     for read in reads:
         groups[messages[read.part_index.message].conversation].append(read)
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for group in groups.values():
-        covered = find_superseded(group)
-        for path, reads_of_file in group_by_path(group).items():
-            if len(reads_of_file) == 1:
-                continue
-            for read in reads_of_file:
-                tokens = meter.part(messages[read.part_index.message].parts[read.part_index.part])
-                is_repeated = read.part_index in covered
-                count = counts[path]
-                count["reads"] += 1
-                count["identical"] += is_repeated
-                count["tokens"] += tokens * (read is not reads_of_file[-1])
-                count["identical_tokens"] += tokens * is_repeated
+        yield from (same for same in group_by_path(group).values() if len(same) > 1)
+
+
+def _read_tokens(messages: Sequence[Message], read: FileRead, meter: Meter) -> int:
+    return meter.part(messages[read.part_index.message].parts[read.part_index.part])
+
+
+def _rereads(
+    messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
+) -> tuple[Reread, ...]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for reads_of_file in _repeated_reads(messages, reads):
+        covered = find_superseded(reads_of_file)
+        for read in reads_of_file:
+            tokens = _read_tokens(messages, read, meter)
+            is_repeated = read.part_index in covered
+            count = counts[read.path]
+            count["reads"] += 1
+            count["identical"] += is_repeated
+            count["tokens"] += tokens * (read is not reads_of_file[-1])
+            count["identical_tokens"] += tokens * is_repeated
     rereads = (
         Reread(
             path=path,

@@ -79,6 +79,7 @@ def categorize(
     system_indices = leading_system_indices(messages)
     for index, part in iter_parts(messages):
         message = messages[index.message]
+        tokens = meter.part(part)
         media, added = _media_tokens(part, meter), _added_tokens(part, meter)
         category = "file reads" if index in read_indices else _category(message, part)
         if category == "other" and index.message in system_indices:
@@ -87,7 +88,7 @@ def categorize(
             yield index, "media", media
         if added:
             yield index, "tool results", added
-        yield index, category, meter.part(part) - media - added
+        yield index, category, tokens - media - added
 
 
 def _category(message: Message, part: Part) -> Category:
@@ -102,7 +103,7 @@ def _category(message: Message, part: Part) -> Category:
 
 def _media_tokens(part: Part, meter: Meter) -> int:
     if isinstance(part, ToolResultPart):
-        return sum(meter.part(item) for item in part.media)
+        return sum([meter.part(item) for item in part.media]) if part.media else 0
     return meter.part(part) if isinstance(part, MediaPart) else 0
 
 

@@ -51,8 +51,7 @@ def result_tools(messages: Sequence[Message]) -> dict[PartIndex, str]:
     pairs = tool_pairs(messages)
     return {
         index: part.tool or _tool_of_call(messages, pairs.get(index))
-        for index, part in iter_parts(messages)
-        if isinstance(part, ToolResultPart)
+        for index, part in iter_results(messages)
     }
 
 
@@ -132,12 +131,21 @@ def iter_parts(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, Part]]:
             yield PartIndex(index, position), part
 
 
+def iter_results(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, ToolResultPart]]:
+    """Yield all tool results in order, each with its position."""
+    for index, message in enumerate(messages):
+        for position, part in enumerate(message.parts):
+            if isinstance(part, ToolResultPart):
+                yield PartIndex(index, position), part
+
+
 def _tool_parts(
     messages: Sequence[Message],
 ) -> Iterator[tuple[PartIndex, ToolCallPart | ToolResultPart]]:
-    for index, part in iter_parts(messages):
-        if isinstance(part, _TOOL_PARTS) and part.call_id:
-            yield index, part
+    for index, message in enumerate(messages):
+        for position, part in enumerate(message.parts):
+            if isinstance(part, _TOOL_PARTS) and part.call_id:
+                yield PartIndex(index, position), part
 
 
 def _tool_of_call(messages: Sequence[Message], index: PartIndex | None) -> str:

@@ -5,12 +5,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, takewhile
 from math import inf
 from typing import Any
 
-from compactctl.history.pairs import PartIndex, iter_parts, tool_pairs
+from compactctl.history.pairs import PartIndex, iter_parts, iter_results, tool_pairs
 from compactctl.history.read_calls import (
     NO_EXTRA_TOOLS,
     ExtraReadTools,
@@ -123,12 +123,12 @@ def _without_numbers(text: str) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FileRead:
     """A tool result that shows a file.
 
     ``part_index`` is the position of the result, ``path`` is relative to the working folder if
-    inside it, ``requested_lines`` is None for the whole file, ``body`` is the file's text.
+    inside it, ``requested_lines`` is None for the whole file, ``text`` is that of the result.
     """
 
     part_index: PartIndex
@@ -136,7 +136,12 @@ class FileRead:
     tool: str
     path: str
     requested_lines: LineRange | None
-    body: str
+    text: str
+
+    @cached_property
+    def body(self) -> str:
+        """The file's text."""
+        return file_content(self.text, numbered=kind_of(self.tool) != "shell")
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -187,7 +192,7 @@ def find_file_reads(
             tool=call.tool,
             path=request.path,
             requested_lines=request.lines,
-            body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
+            text=part.text,
         )
         for index, part, call, request in _requested_reads(
             messages, cwd, extra_tools, _may_show_content
@@ -219,7 +224,8 @@ def covers(newer: FileRead, older: FileRead) -> bool:
 def find_superseded(reads: Sequence[FileRead]) -> dict[PartIndex, FileRead]:
     """Map the position of every read that later reads of its file cover to the newest of them."""
     superseded: dict[PartIndex, FileRead] = {}
-    for reads_of_file in group_by_path(reads).values():
+    groups = (group for group in group_by_path(reads).values() if len(group) > 1)
+    for reads_of_file in groups:
         for read, candidates in zip(reads_of_file, _possible_covers(reads_of_file), strict=True):
             newest = next((candidate for candidate in candidates if covers(candidate, read)), None)
             if newest is not None:
@@ -298,11 +304,7 @@ def _requested_reads(
     extra_tools: ExtraReadTools,
     predicate: Callable[[ToolResultPart], bool],
 ) -> Iterator[tuple[PartIndex, ToolResultPart, ToolCallPart, ReadRequest]]:
-    results = [
-        (index, part)
-        for index, part in iter_parts(messages)
-        if isinstance(part, ToolResultPart) and predicate(part)
-    ]
+    results = [(index, part) for index, part in iter_results(messages) if predicate(part)]
     pairs = tool_pairs(messages) if results else {}
     for index, part in results:
         call_index = pairs.get(index)

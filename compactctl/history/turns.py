@@ -115,6 +115,8 @@ def _without_hidden_size(part: Part) -> Part:
 
 def split_conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
     """Split an effective history by conversation, in the order of their numbers."""
+    if len({message.conversation for message in messages}) == 1:
+        return (tuple(messages),)
     by_conversation: dict[int, list[Message]] = defaultdict(list)
     for message in messages:
         by_conversation[message.conversation].append(message)

@@ -112,8 +112,12 @@ def attribute(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
 
     Parts stay unchanged if the format already set these words from its records.
     """
-    replied = map(_with_reply, parts)
-    return tuple(replied if role == "assistant" else map(_with_typed, replied))
+    attributed = [_with_reply(part) if isinstance(part, ToolResultPart) else part for part in parts]
+    if role != "assistant":
+        attributed = [
+            _with_typed(part) if isinstance(part, TextPart) else part for part in attributed
+        ]
+    return tuple(attributed)
 
 
 def typed_in(text: str) -> str:
@@ -277,15 +281,15 @@ def _command_apart(text: str) -> tuple[str, str]:
     return f"{line}\n", body
 
 
-def _with_typed(part: Part) -> Part:
-    if not isinstance(part, TextPart) or part.typed is not None:
+def _with_typed(part: TextPart) -> TextPart:
+    if part.typed is not None:
         return part
     typed = typed_in(part.text)
     return part if typed == part.text else replace(part, typed=typed)
 
 
-def _with_reply(part: Part) -> Part:
-    if not isinstance(part, ToolResultPart) or part.said or part.cleared:
+def _with_reply(part: ToolResultPart) -> ToolResultPart:
+    if part.said or part.cleared:
         return part
     reply = reply_in(part.tool, part.text, is_error=part.is_error)
     return replace(part, said=reply) if reply else part

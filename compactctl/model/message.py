@@ -325,7 +325,8 @@ class Message:
     @property
     def is_only_reasoning(self) -> bool:
         """Whether it has parts, and all of them are reasoning."""
-        return bool(self.parts) and all(isinstance(part, ReasoningPart) for part in self.parts)
+        kinds = [isinstance(part, ReasoningPart) for part in self.parts]
+        return bool(kinds) and all(kinds)
 
     @property
     def starts_turn(self) -> bool:

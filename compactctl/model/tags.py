@@ -40,7 +40,7 @@ _METADATA_FIELDS = (
 
 def read_tags(record: Mapping[str, Any]) -> Tags:
     """Read the tags at the top level of a record; values of a wrong type count as absent."""
-    if TAG_NAMES.isdisjoint(record):
+    if record.keys().isdisjoint(TAG_NAMES):
         return NO_TAGS
     tags: dict[str, Any] = {}
     for name, field in _FIELDS:

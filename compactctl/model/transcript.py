@@ -9,7 +9,8 @@ from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
 RecordOrder = Literal["", "newest first", "shuffled"]
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: one is created for every line, and that is faster.
+@dataclass(slots=True)
 class RawLine:
     r"""One line of a file, up to and including its ``\n``; ``index`` counts from 0."""
 
@@ -67,7 +68,7 @@ class RecordStats:
     n_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A record of a format in which each record names the one it follows."""
 

@@ -35,6 +35,7 @@ class Meter:
         self.counter = counter
         self.image_tokens = image_tokens
         self.rates = rates
+        self._is_neurolink = isinstance(counter, NeuroLinkCounter)
         self._counts: dict[str, int] = {"": 0}
         # By identity, because hashing a message is slow. The message is stored with its count, so
         # that no other object can get its id.
@@ -60,19 +61,25 @@ class Meter:
 
     def part(self, part: Part) -> int:
         """Count the tokens of one part, its media included."""
-        if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
-            return sum(self.counter.definitions(part_texts(part)))
-        if isinstance(part, ToolCallPart) and isinstance(self.counter, NeuroLinkCodeCounter):
-            return 0
-        texts = sum([self.text(text) for text in part_texts(part)])
-        media = [media_tokens(item, self.image_tokens, self.rates) for item in media_of(part)]
-        return texts + sum(media)
+        if self._is_neurolink:
+            if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
+                return sum(self.counter.definitions(part_texts(part)))
+            if isinstance(part, ToolCallPart) and isinstance(self.counter, NeuroLinkCodeCounter):
+                return 0
+        tokens = 0
+        for text in part_texts(part):
+            tokens += self.text(text)
+        for item in media_of(part):
+            tokens += media_tokens(item, self.image_tokens, self.rates)
+        return tokens
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts, without the overhead of a message."""
         cached = self._messages.get(id(message))
         if cached is None:
-            tokens = sum([self.part(part) for part in message.parts])
+            tokens = 0
+            for part in message.parts:
+                tokens += self.part(part)
             cached = self._messages[id(message)] = (message, tokens)
         return cached[1]
 

@@ -235,17 +235,25 @@ class RequestMeter:
 
 
 def _visible_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -> float:
-    tokens = sum([_part_tokens(part, message, meter, overhead) for part in message.parts])
+    tokens: float = 0
+    for part in message.parts:
+        tokens += _part_tokens(part, message, meter, overhead)
     return tokens + overhead_tokens(message, overhead)
 
 
 def overhead_tokens(message: Message, overhead: RequestOverhead) -> int:
     """Return the tokens that a message adds to a request beside those of its content."""
-    n_results = len(message.results) + sum([bool(call.added) for call in message.calls])
-    tokens = overhead.per_call * len(message.calls) + overhead.per_result * n_results
+    tokens, has_text = 0, False
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            tokens += overhead.per_call + overhead.per_result * bool(part.added)
+        elif isinstance(part, ToolResultPart):
+            tokens += overhead.per_result
+        elif isinstance(part, TextPart):
+            has_text = True
     if message.origin.is_injected and message.role == "user":
         return tokens + overhead.per_injected
-    if any(isinstance(part, TextPart) for part in message.parts):
+    if has_text:
         return tokens + (overhead.per_prompt if message.role == "user" else overhead.per_text)
     return tokens
 
@@ -257,6 +265,8 @@ def _hidden_tokens(message: Message, meter: Meter, overhead: RequestOverhead) ->
     tokens, 172.5: the summary describes the same reasoning and is already counted as text.
     """
     reasoning_parts = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    if not reasoning_parts:
+        return 0.0
     estimates = [
         (overhead.summarized_reasoning if part.text else overhead.hidden_reasoning).tokens(
             part.sealed
@@ -274,7 +284,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOv
     tokens = meter.part(part)
     match part:
         case ToolResultPart():
-            media = sum([meter.part(item) for item in part.media])
+            media = sum([meter.part(item) for item in part.media]) if part.media else 0
             ratio = overhead.numbered if has_line_numbers(part.text) else overhead.result
             return (tokens - media) * ratio + media
         case ToolCallPart():

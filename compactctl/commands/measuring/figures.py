@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
-from compactctl.history.breakdown import MessageTokens, break_down, message_tokens
-from compactctl.history.categories import Category
-from compactctl.history.pairs import Orphan, find_orphans
+from compactctl.history.breakdown import MessageTokens, message_tokens, reread_tokens, tool_uses
+from compactctl.history.categories import Category, category_tokens
+from compactctl.history.pairs import Orphan, find_orphans, result_tools
+from compactctl.history.reads import find_file_reads
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, MessageId, Role
@@ -78,18 +79,19 @@ def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize)
     """Measure the effective history; ``size`` is that of its next request."""
     history, meter = transcript.effective, measured.meter
     conversations = split_conversations(history)
-    parts = break_down(history, meter, cwd=transcript.session.cwd, largest=0)
+    reads = find_file_reads(history, cwd=transcript.session.cwd)
+    tools = tool_uses(history, result_tools(history), meter)
     times = [message.timestamp for message in transcript.messages if message.timestamp is not None]
     return Figures(
         totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
         is_doubted=bool(size.doubt),
-        turns=sum(message.starts_turn for message in history),
+        turns=sum([message.starts_turn for message in history]),
         steps=sum(len(find_steps(conversation)) for conversation in conversations),
-        categories=parts.categories,
-        tools={use.tool: use.call_tokens + use.result_tokens for use in parts.tools},
-        reread=sum(file.tokens for file in parts.rereads),
+        categories=category_tokens(history, reads, meter),
+        tools={use.tool: use.call_tokens + use.result_tokens for use in tools},
+        reread=reread_tokens(history, reads, meter),
         orphans=sum(len(_orphans(conversation)) for conversation in conversations),
-        tool_errors=sum(result.is_error for message in history for result in message.results),
+        tool_errors=sum(use.errors for use in tools),
         file=FileFigures(
             n_lines=transcript.n_lines,
             n_bytes=transcript.n_bytes,

@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.claude_code.attachments import RESTORED_REASONS, attachment_parts
 from compactctl.formats.claude_code.boundaries import is_compaction
-from compactctl.formats.claude_code.chain import ClaudeChain
+from compactctl.formats.claude_code.chain import LEAF_TYPES, ClaudeChain
 from compactctl.formats.claude_code.requests import (
     OVERHEAD_REASON,
     REQUEST,
@@ -28,7 +28,7 @@ from compactctl.formats.records.builder import (
 )
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.formats.records.responses import find_reused_ids, with_responses
 from compactctl.model.message import (
     Locks,
@@ -37,7 +37,6 @@ from compactctl.model.message import (
     Part,
     Role,
     Synthetic,
-    ToolResultPart,
 )
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
@@ -192,17 +191,17 @@ class _Reader(LineReader):
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
-            self.builder.links.append(Link(line=decoded.index, id=uuid, parent=parent))
+            self.builder.links.append(Link(decoded.index, uuid, parent))
             if decoded.damage is not None and parent is not None:
                 self.chain.mark_unmovable(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
-            if is_compaction(record):
+            if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)
         else:
             self.add_pointer(record, decoded)
         if _is_client_error(record):
             self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
-        message = self.read_message(record, decoded)
+        message = self.read_message(record, decoded) if record["type"] in LEAF_TYPES else None
         if message is None:
             self.add_without_message(record, decoded)
             return
@@ -261,10 +260,8 @@ class _Reader(LineReader):
             # A command for the client and its output are both sent with the next request.
             parts = content_parts(record.get("content"), ("content",))
             return self.build_message(record, decoded, parts, injected=True)
-        if kind not in ("user", "assistant") or _is_client_error(record):
-            return None
         inner = record.get("message")
-        if not isinstance(inner, dict):
+        if kind == "system" or not isinstance(inner, dict) or _is_client_error(record):
             return None
         content, path = inner.get("content"), ("message", "content")
         if kind == "assistant":
@@ -299,9 +296,7 @@ class _Reader(LineReader):
     ) -> Message | None:
         if not parts:
             return None
-        role: Role = "user" if response is None else "assistant"
-        if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
-            role = "tool"
+        role: Role = role_with(parts, "user") if response is None else "assistant"
         tags = read_tags(record)
         # The client adds synthetic answers itself: they are sent, but no model produced them.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
@@ -351,10 +346,11 @@ class _Reader(LineReader):
         effective = with_changes(effective, changes)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
         bridged = self.chain.bridged
-        self.builder.links = [
-            replace(link, parent=bridged[link.id]) if link.id in bridged else link
-            for link in self.builder.links
-        ]
+        if bridged:
+            self.builder.links = [
+                replace(link, parent=bridged[link.id]) if link.id in bridged else link
+                for link in self.builder.links
+            ]
         self.builder.warnings += self.chain.warnings
         self.builder.errors = [
             error for error in self.builder.errors if error.name in self.chain.included

@@ -11,7 +11,7 @@ they are, so appending a progress record again with another parent changes nothi
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,8 +56,9 @@ class _ClaudeNode:
     @property
     def is_inserted(self) -> bool:
         """Whether compactctl put the record between others, which need not follow it."""
-        is_synthetic = any(message.origin.is_synthetic for message in self.messages)
-        return is_synthetic and not self.is_appended
+        if self.is_appended:
+            return False
+        return any(message.origin.is_synthetic for message in self.messages)
 
 
 class ClaudeChain:
@@ -174,7 +175,7 @@ class ClaudeChain:
         self.order = tuple(sorted(included, key=lambda uuid: self._rank(uuid, runs)))
         sent = _without_lone_thoughts(self._in_order())
         self.cleared = self._before_clearing(sent, included)
-        return tuple(self._with_locks(_clear(sent, self._cleared_ids(included)), included))
+        return self._with_locks(_clear(sent, self._cleared_ids(included)), included)
 
     def sessions(self, lines: Mapping[str, tuple[int, int]]) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in one file; () if all are related.
@@ -227,16 +228,19 @@ class ClaudeChain:
 
     def _with_locks(
         self, messages: tuple[Message, ...], included: dict[str, None]
-    ) -> Iterator[Message]:
+    ) -> tuple[Message, ...]:
         reasons = {
             message.id: reason
             for uuid, reason in self._unmovable.items()
             if uuid in included
             for message in self._nodes[uuid].messages
         }
-        for message in messages:
-            reason = reasons.get(message.id)
-            yield message if reason is None else message.as_unmovable(reason)
+        if not reasons:
+            return messages
+        return tuple(
+            message.as_unmovable(reasons[message.id]) if message.id in reasons else message
+            for message in messages
+        )
 
     def _leaf(self) -> str | None:
         ends = [uuid for uuid, node in self._nodes.items() if _can_be_leaf(node)]
@@ -389,17 +393,19 @@ class ClaudeChain:
         self, included: dict[str, None], side: dict[str, _ClaudeNode]
     ) -> dict[str, None]:
         """Add attachments and inserted records that follow an included record and lead nowhere."""
+        candidates = {u: n for u, n in side.items() if n.type == "attachment" or n.is_inserted}
+        if not candidates:
+            return included
         included = dict(included)
         elsewhere = self._on_other_branches(included)
         is_sidechain = all(self._nodes[uuid].is_sidechain for uuid in included)
         # An inserted record has the parent of the record that it replaces.
         parents = {self._nodes[uuid].parent for uuid in included}
-        for uuid, node in side.items():
+        for uuid, node in candidates.items():
             is_linked = node.parent is None or node.parent in included
             is_linked = is_linked or (node.is_inserted and node.parent in parents)
-            is_candidate = node.type == "attachment" or node.is_inserted
             is_on_same_chain = node.is_sidechain == is_sidechain and uuid not in elsewhere
-            if is_linked and is_candidate and is_on_same_chain:
+            if is_linked and is_on_same_chain:
                 included[uuid] = None
         return included
 
@@ -434,6 +440,8 @@ class ClaudeChain:
 
     def _rank(self, uuid: str, runs: dict[str, int]) -> tuple[int, int, int]:
         """Return the sort key of a record: its run, its line, its rank after a path record."""
+        if uuid in runs:
+            return runs[uuid], self._nodes[uuid].line, 0
         end, rank = self._side_positions.get(uuid, (uuid, 0))
         return self._file_run_of(end, runs), self._nodes[end].line, rank
 
@@ -477,8 +485,9 @@ def _can_be_leaf(node: _ClaudeNode) -> bool:
 
 def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Leave out the reasoning of a response that was interrupted before any text or call."""
-    complete = {message.response_id for message in messages if not message.is_only_reasoning}
-    return tuple(m for m in messages if not m.is_only_reasoning or m.response_id in complete)
+    thoughts = {message.id for message in messages if message.is_only_reasoning}
+    complete = {message.response_id for message in messages if message.id not in thoughts}
+    return tuple([m for m in messages if m.id not in thoughts or m.response_id in complete])
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:

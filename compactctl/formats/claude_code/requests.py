@@ -89,6 +89,8 @@ class ClaudeRequests:
 
         Later histories are searched only if no answer in the earlier ones has a known shape.
         """
+        if not self._shapes:
+            return self._snapshot
         newest_first = (message for history in histories for message in reversed([*history]))
         request_ids = (self._request_by_message.get(m.id, "") for m in newest_first)
         hashes = (self._hash_by_request.get(request_id, "") for request_id in request_ids)
@@ -110,6 +112,8 @@ def command_changes(messages: Sequence[Message], meta_ids: Collection[MessageId]
 
 def with_changes(messages: Iterable[Message], changes: Changes) -> tuple[Message, ...]:
     """Apply the changes to the messages that have one."""
+    if not changes:
+        return tuple(messages)
     return tuple(
         changes[message.id](message) if message.id in changes else message for message in messages
     )
@@ -132,8 +136,10 @@ def _iter_changes(
 
 
 def _command(message: Message) -> str:
+    if message.role != "user":
+        return ""
     texts = [part.text for part in message.parts if isinstance(part, TextPart)]
-    return command_in(texts[0]) if message.role == "user" and len(texts) == 1 else ""
+    return command_in(texts[0]) if len(texts) == 1 else ""
 
 
 def _with_typed_text(message: Message, typed: str) -> tuple[Part, ...]:

@@ -6,9 +6,15 @@ from types import MappingProxyType
 from typing import Any
 
 from compactctl.formats.content.media import media_from_text
-from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
+from compactctl.formats.content.other_calls import (
+    OTHER_NAMES,
+    new_other_result,
+    other_call,
+    other_result,
+)
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_values import (
+    OBJECT,
     integer_or_none,
     json_text,
     list_or_empty,
@@ -67,6 +73,8 @@ def block_parts(
         return (call,)
     if kind.endswith("tool_result"):
         return (_result(block, path, tools, embedded=kind not in _CLIENT_RESULTS),)
+    if kind not in OTHER_NAMES and OTHER_NAMES.isdisjoint(block):
+        return _content_block(block, path)
     tool_part = other_call(block, path) or other_result(block, path)
     return _content_block(block, path) if tool_part is None else name_results((tool_part,), tools)
 
@@ -107,12 +115,15 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     Without a stop reason the output count is from the start of the stream, so it is dropped.
     """
     usage = response.get("usage")
-    if not isinstance(usage, Mapping) or not usage:
+    if not isinstance(usage, OBJECT) or not usage:
         return None
-    total = sum_usages([_iteration_usage(entry) for entry in usage_iterations(usage)])
-    if not response.get("stop_reason"):
-        return replace(total, output=None, growth=None)
-    return replace(total, output=integer_or_none(usage.get("output_tokens")))
+    is_complete = bool(response.get("stop_reason"))
+    output = _output_tokens(usage) if is_complete else None
+    iterations = usage_iterations(usage)
+    if len(iterations) == 1:
+        return _iteration_usage(usage, output)
+    total = sum_usages([_iteration_usage(entry, _output_tokens(entry)) for entry in iterations])
+    return replace(total, output=output, growth=total.growth if is_complete else None)
 
 
 def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -121,7 +132,9 @@ def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     The provider may call the model again after running its own tools. The counts of the response
     are the sums of these.
     """
-    entries = map(object_or_empty, list_or_empty(usage.get("iterations")))
+    if "iterations" not in usage:
+        return (usage,)
+    entries = map(object_or_empty, list_or_empty(usage["iterations"]))
     iterations = [entry for entry in entries if entry.get("type") == "message"]
     is_sum = sum(map(_input_tokens, iterations)) == _input_tokens(usage)
     return iterations if len(iterations) > 1 and is_sum else (usage,)
@@ -140,17 +153,16 @@ def _parts(content: object, path: JsonPath, read_block: _BlockParser) -> tuple[P
         return (TextPart(text=content, path=path),)
     if not isinstance(content, list):
         return ()
-    return tuple(
-        part
-        for index, block in enumerate(content)
-        for part in _item_parts(block, (*path, index), read_block)
-    )
+    parts: list[Part] = []
+    for index, block in enumerate(content):
+        parts += _item_parts(block, (*path, index), read_block)
+    return tuple(parts)
 
 
 def _item_parts(block: object, path: JsonPath, read_block: _BlockParser) -> tuple[Part, ...]:
     if isinstance(block, str):
         return (TextPart(text=block, path=path),)
-    return read_block(block, path) if isinstance(block, Mapping) else unknown_parts(block, path)
+    return read_block(block, path) if isinstance(block, OBJECT) else unknown_parts(block, path)
 
 
 def _content_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -246,11 +258,11 @@ def _media(block: Mapping[str, Any], path: JsonPath, default_type: str) -> Media
     return media_from_text(data, media_type, path)
 
 
-def _iteration_usage(usage: Mapping[str, Any]) -> ReportedUsage:
+def _iteration_usage(usage: Mapping[str, Any], output: int | None) -> ReportedUsage:
     cache_creation = object_or_empty(usage.get("cache_creation"))
     return ReportedUsage(
         context=_input_tokens(usage),
-        output=integer_or_none(usage.get("output_tokens")),
+        output=output,
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
         cache_write_1h=integer_or_none(cache_creation.get("ephemeral_1h_input_tokens")) or 0,
@@ -258,5 +270,9 @@ def _iteration_usage(usage: Mapping[str, Any]) -> ReportedUsage:
     )
 
 
+def _output_tokens(usage: Mapping[str, Any]) -> int | None:
+    return integer_or_none(usage.get("output_tokens"))
+
+
 def _input_tokens(usage: Mapping[str, Any]) -> int:
-    return sum(n for n in map(usage.get, _INPUT_FIELDS) if isinstance(n, int))
+    return sum([n for n in map(usage.get, _INPUT_FIELDS) if isinstance(n, int)])

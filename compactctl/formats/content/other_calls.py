@@ -57,6 +57,8 @@ RESULTS: Mapping[str, CallNames] = {
     "function_call_output": CallNames(call_id=("call_id",), tool=("name",), content=("output",)),
     "function_call_result": CallNames(call_id=("callId",), tool=("name",), content=("output",)),
 }
+OTHER_NAMES = frozenset({*CALLS, *RESULTS})
+"""A call or a result in one of these shapes has such a type or such a field."""
 # The end of a path to the content of a Bedrock result.
 _BEDROCK_RESULT = ("toolResult", "content")
 _AI_SDK_ERRORS = ("error-text", "error-json")

@@ -90,7 +90,7 @@ class CopilotReader(LineReader):
         if name is None:
             return
         self._lines.setdefault(name, decoded.index)
-        self.builder.links.append(Link(line=decoded.index, id=name, parent=parent))
+        self.builder.links.append(Link(decoded.index, name, parent))
         if decoded.damage is not None and parent is not None:
             self._unmovable_ids.add(parent)
 

@@ -99,7 +99,7 @@ class PiReader(LineReader):
         name, parent = text_or_none(entry.get("id")), text_or_none(entry.get("parentId"))
         if name is None:
             return
-        self.builder.links.append(Link(line=decoded.index, id=name, parent=parent))
+        self.builder.links.append(Link(decoded.index, name, parent))
         if decoded.damage is not None and parent is not None:
             self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 

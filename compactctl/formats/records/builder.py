@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -164,11 +165,13 @@ class TranscriptBuilder:
         self._used_ids.add(message_id)
         return MessageId(message_id)
 
-    def _links(self) -> Iterator[Link]:
-        """Yield the links, except those of originals that were rewritten with the same id."""
+    def _links(self) -> Sequence[Link]:
+        """Return the links, except those of originals that were rewritten with the same id."""
         rewritten = {message.tags.edit_id for message in self.messages if message.tags.edit_id}
+        if not rewritten:
+            return self.links
         replaced_lines = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
-        return (link for link in self.links if link.line not in replaced_lines)
+        return [link for link in self.links if link.line not in replaced_lines]
 
     def _refusal(self, effective: Sequence[Message]) -> Refusal | None:
         """Return the newest refused request, if nothing was answered or compacted since."""
@@ -197,12 +200,14 @@ class TranscriptBuilder:
         self, messages: Sequence[Message], question_ids: Collection[MessageId]
     ) -> tuple[Message, ...]:
         """Set response ids, and mark ``question_ids`` as written by compactctl."""
-        marked = [
-            replace(m, origin=replace(m.origin, is_injected=True, is_synthetic=True))
-            if m.id in question_ids
-            else m
-            for m in messages
-        ]
+        marked = messages
+        if question_ids:
+            marked = [
+                replace(m, origin=replace(m.origin, is_injected=True, is_synthetic=True))
+                if m.id in question_ids
+                else m
+                for m in messages
+            ]
         return tuple(with_responses(marked, interleaves=self.interleaves))
 
     def build(  # noqa: PLR0913 - what a format knows of a file, all of it named
@@ -221,7 +226,7 @@ class TranscriptBuilder:
 
         Conversations of one file are sent separately, so they follow one another in ``effective``.
         """
-        in_order = tuple(sorted(effective, key=lambda message: message.conversation))
+        in_order = tuple(sorted(effective, key=attrgetter("conversation")))
         shown, orphaned = drop_hidden(in_order)
         question_ids = set(_summary_questions(shown))
         model = session.model or _recorded_model(self.messages)
@@ -288,7 +293,7 @@ def build_message(
     """Complete a draft: note who wrote each part, and whether compactctl or a client did."""
     parts = attribute(draft.parts, draft.role)
     is_untagged_summary = _is_our_summary(parts, is_summary=draft.is_summary)
-    is_tagged = is_synthetic(tags)
+    is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     is_ours = is_tagged or is_untagged_summary
     if is_ours:
         parts = _synthetic_parts(parts, is_alone=draft.is_summary or is_tagged)
@@ -332,8 +337,8 @@ def _summary_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
     """Yield the prompts that compactctl wrote before summaries that have lost their tags."""
     for message, following in pairwise(messages):
         is_answer = (
-            following.role == "assistant"
-            and following.origin.is_synthetic
+            following.origin.is_synthetic
+            and following.role == "assistant"
             and following.origin.is_summary
         )
         if is_answer and message.role == "user" and following.tags == NO_TAGS:
@@ -342,7 +347,10 @@ def _summary_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
 
 def _recorded_model(messages: Sequence[Message]) -> str | None:
     """Return the model that the newest compaction recorded, or None."""
-    return next((m.tags.model for m in reversed(messages) if m.tags.model), None)
+    for message in reversed(messages):
+        if message.tags.model:
+            return message.tags.model
+    return None
 
 
 def message_id_for(name: str, tags: Tags) -> str:
@@ -363,8 +371,10 @@ def _is_our_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
 
     Messages in requests, and those that a program keeps in memory, carry no tags.
     """
-    texts = [part.text for part in parts if isinstance(part, TextPart)]
-    return len(parts) == len(texts) == 1 and is_by_compactctl(texts[0], is_summary=is_summary)
+    if len(parts) != 1:
+        return False
+    [part] = parts
+    return isinstance(part, TextPart) and is_by_compactctl(part.text, is_summary=is_summary)
 
 
 def _synthetic_parts(parts: Sequence[Part], *, is_alone: bool) -> tuple[Part, ...]:
@@ -435,6 +445,8 @@ def immutable_reason(
     """
     if decoded.damage is not None:
         return f"its line is damaged ({decoded.damage}) and is carried verbatim"
-    if format_reason is None and any(isinstance(part, ToolDefinitionPart) for part in parts):
-        return "it defines tools the model may call"
+    if format_reason is None:
+        for part in parts:
+            if isinstance(part, ToolDefinitionPart):
+                return "it defines tools the model may call"
     return format_reason

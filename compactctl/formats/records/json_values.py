@@ -7,6 +7,9 @@ from typing import Any
 
 import orjson
 
+OBJECT = (dict, Mapping)
+"""The types of a JSON object. Nearly all are dicts, and to test for those is ten times as fast."""
+
 
 def text_or_none(value: object) -> str | None:
     """Return a non-empty text; None for anything else."""
@@ -20,7 +23,7 @@ def text_or_empty(value: object) -> str:
 
 def object_or_empty(value: object) -> Mapping[str, Any]:
     """Return a JSON object; {} for anything else."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, OBJECT) else {}
 
 
 def list_or_empty(value: object) -> list[Any]:
@@ -65,9 +68,11 @@ _MIN_MILLISECONDS = 1e11
 
 def record_time(record: Mapping[str, Any]) -> float | None:
     """Return when a record was written, in seconds since 1970, or None."""
-    return next(
-        (time for name in _TIME_KEYS if (time := parse_time(record.get(name))) is not None), None
-    )
+    for name in _TIME_KEYS:
+        time = parse_time(record[name]) if name in record else None
+        if time is not None:
+            return time
+    return None
 
 
 def parse_time(value: object) -> float | None:

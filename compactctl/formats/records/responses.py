@@ -2,7 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message
@@ -12,8 +13,7 @@ from compactctl.model.message import Message
 _MAX_COINCIDENCES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Response:
+class _Response(NamedTuple):
     """The newest response with an id: its number, and its reported context.
 
     ``n_ends`` is how many ends of responses came before it.
@@ -44,16 +44,18 @@ def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> 
     results: Counter[int] = Counter()
     newest: dict[tuple[int, bool, str], _Response] = {}
     for message in messages:
-        is_end = message.starts_turn if interleaves else message.role != "assistant"
-        ends[message.conversation] += is_end and not message.origin.is_subagent
-        results[message.conversation] += message.role != "assistant"
+        conversation, is_subagent = message.conversation, message.origin.is_subagent
+        if message.role != "assistant":
+            results[conversation] += 1
+            if not is_subagent and (message.starts_turn or not interleaves):
+                ends[conversation] += 1
         if message.response_id is None:
             yield replace(message, response_id=message.id) if message.usage else message
             continue
-        key = (message.conversation, message.origin.is_subagent, message.response_id)
-        n_ends = 0 if message.origin.is_subagent else ends[message.conversation]
+        key = (conversation, is_subagent, message.response_id)
+        n_ends = 0 if is_subagent else ends[conversation]
         if message.response_id in reused_ids:
-            n_ends = results[message.conversation]
+            n_ends = results[conversation]
         response = newest[key] = _next_response(message, newest.get(key), n_ends)
         new_id = f"{message.response_id}#{response.number}"
         yield message if response.number == 1 else replace(message, response_id=new_id)
@@ -91,7 +93,7 @@ def _next_response(message: Message, newest: _Response | None, n_ends: int) -> _
     if newest is None:
         return _Response(1, n_ends, context)
     if n_ends == newest.n_ends and context in (0, newest.context or context):
-        return replace(newest, context=newest.context or context)
+        return newest if newest.context else newest._replace(context=context)
     return _Response(newest.number + 1, n_ends, context)
 
 

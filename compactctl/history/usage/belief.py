@@ -107,20 +107,25 @@ def _drop_impossible(requests: Sequence[Request], longest_window: int) -> tuple[
 def _drop_too_small(requests: Sequence[Request], error: float) -> Reports:
     """Drop the reports that are smaller than the request's contents, or do not grow with them."""
     believed: list[Request] = []
+    max_believed = 0
     too_small: list[Request] = []
     flat: list[Request] = []
     for run in _runs(requests):
         if _follows(run, error):
             believed += run
+            max_believed = max(max_believed, *(request.context for request in run))
         elif _grows_too_little(run, error):
             flat += run
         else:
             for request in run:
-                max_believed = max((r.context for r in believed), default=0)
                 # If some reports are partial, a later one that is smaller is partial too.
                 is_partial = bool(too_small) and request.context < max_believed
                 is_too_small = request.context < (1 - error) * request.contents
-                (too_small if is_partial or is_too_small else believed).append(request)
+                if is_partial or is_too_small:
+                    too_small.append(request)
+                else:
+                    believed.append(request)
+                    max_believed = max(max_believed, request.context)
     if not (too_small or flat):
         return Reports(requests=tuple(requests))
     newest = max(too_small + flat, key=lambda r: r.first_index)

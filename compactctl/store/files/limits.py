@@ -61,10 +61,12 @@ class ReadLimits:
         for number, line in enumerate(
             iter(partial(stream.readline, self.max_line_bytes + 1), b""), 1
         ):
-            n_bytes += len(line)
-            self.check_size(n_bytes, name)
-            self.check_line(len(line), name, number)
-            self.check_lines(number, name)
+            size = len(line)
+            n_bytes += size
+            if n_bytes > self.max_bytes or size > self.max_line_bytes or number > self.max_lines:
+                self.check_size(n_bytes, name)
+                self.check_line(size, name, number)
+                self.check_lines(number, name)
             yield line
 
     def _exceeded(self, name: str, what: str, option: str) -> NoInputError:

@@ -23,7 +23,7 @@ def reads_of(ranges: Sequence[LineRange | None]) -> list[FileRead]:
             tool="Read",
             path="a",
             requested_lines=lines,
-            body="x",
+            text="x",
         )
         for n, lines in enumerate(ranges)
     ]
