@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from compactctl.cli.opt import OF_STAGES, TYPED, HelpSection, StageOption, section_of
+from compactctl.records import dataclass
 from compactctl.views.terminal.text import safe_text
 
 # click breaks lines at hyphens, so a character of the same width replaces those of flags until all

@@ -6,11 +6,12 @@ something on; one of its values (``layout=inline``, ``tags=false``); or all valu
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal
 
 import click
+
+from compactctl.records import dataclass
 
 OF_STAGES = "<options of stages>"
 """The term for every option of every stage."""

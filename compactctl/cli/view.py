@@ -1,6 +1,6 @@
 """``compactctl view``."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import click
 
@@ -15,6 +15,7 @@ from compactctl.cli.options.tables import PROFILE
 from compactctl.commands.inspect.explain import ExplainOptions, ExplainResult, explain_message
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.records import dataclass
 
 _HELP = Help(
     """Show the messages the model sees, or those hidden from it.

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
 from compactctl.commands.operations.find_history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
+from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents

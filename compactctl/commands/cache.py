@@ -1,7 +1,6 @@
 """Shows and clears the user's cache."""
 
-from dataclasses import dataclass
-
+from compactctl.records import dataclass
 from compactctl.store.cache import CacheState, cache_path, cache_state, clear_cache
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.filesystem import disk_errors

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import UsageError
+from compactctl.records import dataclass
 from compactctl.store.archive.sealed import is_sealed, is_sealed_text
 from compactctl.store.publish.overwrite import check_output, unknown_file_error
 

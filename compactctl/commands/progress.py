@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,13 @@
 """Lists models, profiles and stages, and options with the origin of their values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
+from compactctl.records import dataclass
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import Budget, output_reserve

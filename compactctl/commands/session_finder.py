@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import takewhile
@@ -20,6 +19,7 @@ from compactctl.commands.reading.transcript import (
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
 from compactctl.model.tags import METADATA_KEY
+from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (
     ALL_STORES,

@@ -4,7 +4,6 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from compactctl.formats.format import Format
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.turns import split_conversations
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.sessions.reading.file_ends import WINDOW, last_lines
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entries, store_named

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import dataclass
 
 # "distinctive": only this API writes it so; "shared": it reads the same in several APIs.
 DialectFit = Literal["distinctive", "shared"]

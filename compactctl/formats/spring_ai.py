@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.content.media import media_from_base64, media_from_url
@@ -34,6 +33,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import dataclass
 
 _ARGUMENTS = "arguments"
 _RESPONSE = "responseData"

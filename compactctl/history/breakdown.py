@@ -2,12 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.categories import Category, categorize, category_tokens
 from compactctl.history.pairs import PartIndex, iter_parts, result_tools
 from compactctl.history.reads import FileRead, find_file_reads, find_superseded, group_by_path
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 

@@ -1,12 +1,13 @@
 """The input of a stage: one conversation's effective history, and what it must not change."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
+from compactctl.records import dataclass
 
 RolesBetween = Callable[[Message, Message], tuple[Role, ...]]
 """Returns the roles of the messages that must come between two; () if they may be adjacent."""

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from compactctl.errors import UsageError
@@ -11,6 +11,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
 from compactctl.history.turns import find_steps, find_turns, leading_system_count
 from compactctl.model.message import Message, MessageId
+from compactctl.records import dataclass
 from compactctl.tokens.meter import part_texts
 
 # A session may be one turn of hundreds of steps, so by default the newest steps are protected, not
@@ -56,9 +57,12 @@ class ProtectOptions:
         return replace(self, elsewhere=ids)
 
 
+USUAL_PROTECTION = ProtectOptions()
+
+
 def protected_messages(
     messages: Sequence[Message],
-    options: ProtectOptions = ProtectOptions(),
+    options: ProtectOptions = USUAL_PROTECTION,
     fits: Fits = lambda _: True,
     prefix_fits: Fits = lambda _: False,
 ) -> Mapping[MessageId, str]:

@@ -4,12 +4,12 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from compactctl.history.tool_names import EDITORS, kind_of, plain_name
 from compactctl.model.message import ToolCallPart
+from compactctl.records import dataclass
 
 PATH_KEYS = (
     "file_path", "filePath", "path", "notebook_path", "file", "target_file", "absolute_path",

@@ -4,7 +4,6 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice, takewhile
 from math import inf
@@ -21,6 +20,7 @@ from compactctl.history.read_calls import (
 )
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
+from compactctl.records import dataclass
 
 # Headers that clients put before the content: OpenCode, OpenHands and SWE-agent, Codex.
 _HEADERS = (

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.history.stand_ins import NOTE
 from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Loss, UnsupportedClaim
@@ -11,6 +11,7 @@ from compactctl.lab.losses import KnownFact, find_known_facts, later_mentions
 from compactctl.lab.mention_index import MentionIndex, visible_texts
 from compactctl.lab.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.unsupported_claims import (
     plain_quotes,
     source_texts,

@@ -1,9 +1,9 @@
 """The findings of an audit: losses, unsupported claims and re-reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.unsupported_claims import ClaimKind
 from compactctl.summaries.extract.passages import SourceRef
 

@@ -1,13 +1,14 @@
 """Cut a session before a request: the prefix it would have sent, and the future that followed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, groupby, islice, pairwise
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.model.message import Message, MessageId, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 
 MIN_LATER_REQUESTS = 8
 """Requests that must follow a cut, so that there is a future to measure by."""

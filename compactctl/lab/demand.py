@@ -1,10 +1,10 @@
 """Measure what a session's future needed from its past: entities and lines the agent rewrote."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.lab.text_content import PathIndex, TextContent, TextReader, without_reasoning
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.summaries.extract.passages import Passage, read_passages
 
 _AGENT = frozenset({"reply", "call"})

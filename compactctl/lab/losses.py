@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.lab.audit_findings import Loss, LossKind
 from compactctl.lab.mention_index import MentionIndex, without_line_suffix
+from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.entities import EntityUses, Lexicon
 from compactctl.summaries.extract.files import FileUse, file_uses

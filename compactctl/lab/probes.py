@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.lab.text_content import (
     WORD,
@@ -11,6 +10,7 @@ from compactctl.lab.text_content import (
     strip_line_marks,
     without_reasoning,
 )
+from compactctl.records import dataclass
 from compactctl.summaries.extract.files import file_uses
 from compactctl.summaries.extract.outcomes import error_lines, has_failed, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs

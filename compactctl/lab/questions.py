@@ -1,11 +1,11 @@
 """Questions with one right answer, for a model that sees a context and nothing else."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.lab.probes import COMMANDS, rules_in
 from compactctl.lab.text_content import collapse_whitespace, without_reasoning
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.summaries.extract.outcomes import has_failed, is_check, last_line
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
 

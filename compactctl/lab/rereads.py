@@ -1,11 +1,11 @@
 """Find re-reads: read-only calls that show again what a compaction removed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
+from compactctl.records import dataclass
 from compactctl.summaries.digest.fragments import LINE_NUMBER
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.pairs import find_orphans
 from compactctl.lab.cuts import Cut
@@ -24,6 +23,7 @@ from compactctl.lab.text_content import (
     without_reasoning,
 )
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import EntityKind
 from compactctl.summaries.extract.passages import Passage, read_passages
 

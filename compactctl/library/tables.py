@@ -1,6 +1,5 @@
 """Compact the conversations in a table's column: an Arrow batch in, an Arrow batch out."""
 
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import pyarrow as pa
@@ -10,6 +9,7 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
+from compactctl.records import dataclass
 from compactctl.store.files.parquet_dataset import is_structs, is_text
 
 # Added column -> Arrow type; each column is a field of _CompactedRow.

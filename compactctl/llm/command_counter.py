@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from select import PIPE_BUF
@@ -16,6 +15,7 @@ from typing import IO, cast
 
 from compactctl.errors import UsageError
 from compactctl.llm.command import command_name, kill_group, split_command, without_arguments
+from compactctl.records import dataclass
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"

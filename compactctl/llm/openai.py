@@ -7,13 +7,13 @@ import os
 import socket
 import ssl
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 _PORTS = {"http": 80, "https": 443}

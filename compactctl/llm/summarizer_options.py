@@ -4,12 +4,13 @@ A new summarizer is a file in this folder with a function that returns what asks
 ``SummarizerKind``, and its case in ``_ask``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import AskModel
 from compactctl.model.summary import FailurePolicy, Summarizer
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 SummarizerKind = Literal["offline", "command", "openai", "llm"]

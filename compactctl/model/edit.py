@@ -1,11 +1,12 @@
 """The outcome of a stage: edits keyed by message id, or the reason why there are none."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.unsent import UnsentKind
+from compactctl.records import dataclass
 
 HideKind = Literal["condense", "truncate"]
 

@@ -1,7 +1,9 @@
 """One chat message and the parts it is made of."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, NewType
+
+from compactctl.records import dataclass
 
 MessageId = NewType("MessageId", str)
 GroupId = NewType("GroupId", str)

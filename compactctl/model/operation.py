@@ -1,8 +1,10 @@
 """What the archive remembers: operations, digests and archived lines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NewType
+
+from compactctl.records import dataclass
 
 OperationId = NewType("OperationId", str)
 LineFate = Literal["kept", "hidden", "replaced"]

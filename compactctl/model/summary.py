@@ -1,10 +1,10 @@
 """Summaries: the request for one, the text that comes back, and the names of their writers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 
 BUILTIN_SUMMARIZER = "offline"
 """The built-in summarizer."""

@@ -1,10 +1,11 @@
 """A transcript: its raw lines, and what a format understood of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
+from compactctl.records import dataclass
 
 RecordOrder = Literal["", "newest first", "shuffled"]
 

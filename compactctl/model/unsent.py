@@ -1,10 +1,10 @@
 """Records that clients keep in a session but never send to a model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.model.message import JsonPath
+from compactctl.records import dataclass
 
 UnsentKind = Literal["progress", "copies", "snapshots"]
 ANY_INDEX = "*"

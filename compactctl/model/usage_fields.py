@@ -6,12 +6,12 @@ own counts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, MessageId
 from compactctl.model.tags import METADATA_KEY, read_metadata, without_metadata
+from compactctl.records import dataclass
 
 REPORTED_KEY = "reported"
 """In the ``compactctl`` object of a record with restated counts: what the provider reported."""

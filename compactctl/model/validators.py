@@ -9,13 +9,13 @@ validators of a record's fields follow from its annotations; only bounds are spe
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from types import MappingProxyType, UnionType
 from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from compactctl.errors import UsageError, suggestion
+from compactctl.records import dataclass
 
 T = TypeVar("T")
 Validator = Callable[[object], Any]

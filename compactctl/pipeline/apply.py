@@ -1,7 +1,7 @@
 """Apply edits to messages. The new file is laid out from the same edits later."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from compactctl.history.stand_ins import occurrence, same_name_indices
@@ -19,6 +19,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.unsent import UnsentKind
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Build the rows of an archive: one for each line of the file before an operation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from compactctl.model.edit import Edit, Hide
@@ -11,6 +11,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import dump_edits, encode_edits
 from compactctl.pipeline.layout import NewFile
+from compactctl.records import dataclass
 
 
 class GroupedEdits(Protocol):

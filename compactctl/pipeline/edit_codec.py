@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError
@@ -21,6 +20,7 @@ from compactctl.model.validators import (
     scalar,
     string,
 )
+from compactctl.records import dataclass
 
 MAX_MESSAGE_EDITS = 100_000
 """Limit for the edits of one message; real ones have at most one per part and stage."""

@@ -12,7 +12,7 @@ import json
 from array import array
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
@@ -46,6 +46,7 @@ from compactctl.pipeline.spans import (
 )
 from compactctl.pipeline.unsent import find_unsent, without_unsent
 from compactctl.pipeline.writer import InsertionContext, RecordWriter
+from compactctl.records import dataclass
 
 Layout = Literal["split", "inline"]
 # Stored in a summary unless the built-in summarizer wrote it, and not as a fallback.

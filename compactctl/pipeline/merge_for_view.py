@@ -1,11 +1,12 @@
 """Interleave archived lines with those that replaced them, as ``view --archived`` shows them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import find_record, splice
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.unsent import UnsentRule
 from compactctl.model.usage_fields import UsageFields
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from compactctl.records import dataclass
 
 # All repetitions are bounded, so that matching is fast on any text. A number has at most 19 digits
 # and separators.

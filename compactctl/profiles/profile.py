@@ -1,11 +1,12 @@
 """A profile: which stages run, with which options, when, and down to which size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy, LabelStyle
+from compactctl.records import dataclass
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.system_windows import NO_SYSTEM_WINDOWS, SystemWindows

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import count
@@ -16,6 +15,7 @@ from compactctl.formats.records.json_values import object_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.spans import splice
+from compactctl.records import dataclass
 from compactctl.sessions.session import Session
 from compactctl.store.client_folders import UserEnvironment
 

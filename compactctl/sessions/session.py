@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.store.client_folders import UserEnvironment
 

@@ -1,6 +1,5 @@
 """Collapse: hide whole turns in the middle of the conversation behind a marker."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -8,6 +7,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import ForeignSchema
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
 from compactctl.tokens.meter import Meter

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.errors import UsageError
@@ -27,6 +27,7 @@ from compactctl.history.reads import (
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.operation import neurolink_schema
+from compactctl.records import dataclass
 from compactctl.stages.support.replacement import (
     Rewrite,
     count_saved_tokens,

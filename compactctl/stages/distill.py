@@ -1,7 +1,7 @@
 """Distill: replace older messages with the lines likely to be needed again, down to the target."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -11,6 +11,7 @@ from compactctl.model.edit import Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.numbers import exact
 from compactctl.model.summary import Summary
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,

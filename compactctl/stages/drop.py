@@ -1,12 +1,11 @@
 """Drop: hide all calls of the named tools, with their results."""
 
-from dataclasses import dataclass
-
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, parts_of_tools
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, ReasoningPart
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter

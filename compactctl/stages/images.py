@@ -1,12 +1,12 @@
 """Images: replace older images with a note, keep the newest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
+from compactctl.records import dataclass
 from compactctl.stages.support.replacement import Rewrite, count_saved_tokens, propose_rewrites
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter

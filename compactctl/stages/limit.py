@@ -1,7 +1,6 @@
 """Limit: truncate oversized tool results, keep their beginning and end."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, result_tools
@@ -9,6 +8,7 @@ from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.numbers import exact
+from compactctl.records import dataclass
 from compactctl.stages.support.cutting import (
     HEAD_RATIO,
     NOTICE,

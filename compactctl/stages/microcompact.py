@@ -1,7 +1,7 @@
 """Microcompact: clear results of routine tools, keep the newest few."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, tool_pairs
@@ -10,6 +10,7 @@ from compactctl.history.tool_names import kind_of
 from compactctl.history.turns import find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolCallPart
+from compactctl.records import dataclass
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,

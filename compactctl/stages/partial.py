@@ -1,10 +1,9 @@
 """Partial: replace the oldest half of the older messages with a summary."""
 
-from dataclasses import dataclass
-
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, SkippedStage
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,

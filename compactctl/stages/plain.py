@@ -1,13 +1,13 @@
 """Plain: replace older messages with a short note of how many there were and their topics."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import find_steps
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import COUNTS, Summary
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,

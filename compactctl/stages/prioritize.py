@@ -1,7 +1,6 @@
 """Prioritize: hide messages of the lowest priority until the target is reached."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
@@ -9,6 +8,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
 from compactctl.tokens.meter import Meter

@@ -1,7 +1,6 @@
 """Prune: clear old tool results, keep the newest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -10,6 +9,7 @@ from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.operation import neurolink_schema
+from compactctl.records import dataclass
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
     Rewrite,

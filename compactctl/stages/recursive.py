@@ -1,7 +1,7 @@
 """Recursive: replace all but the newest messages with a question and a summary as its answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
@@ -9,6 +9,7 @@ from compactctl.history.recent import Snap, event_indices, newest_events_start, 
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,

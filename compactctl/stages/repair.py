@@ -1,7 +1,7 @@
 """Repair: hide or complete tool calls without a result and results without a call."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -20,6 +20,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import neurolink_schema
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter

@@ -1,7 +1,6 @@
 """Shorten: cut the longest texts to a common length until the target is reached."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
@@ -9,6 +8,7 @@ from compactctl.history.reads import is_stub, stub_targets
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
+from compactctl.records import dataclass
 from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.replacement import (
     Rewrite,

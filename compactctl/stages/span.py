@@ -1,7 +1,6 @@
 """Span: hide a range of messages behind your own summary or a marker."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
@@ -9,6 +8,7 @@ from compactctl.history.protection import reasons_to_stay
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages

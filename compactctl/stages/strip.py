@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -10,6 +9,7 @@ from compactctl.history.pairs import PartIndex, iter_parts, parts_of_tools, tool
 from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
+from compactctl.records import dataclass
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,

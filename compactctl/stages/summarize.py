@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -14,6 +14,7 @@ from compactctl.model.message import Message, ReasoningPart, TextPart
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     MIN_HIDDEN,
     CondenseSpec,

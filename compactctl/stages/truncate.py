@@ -1,6 +1,5 @@
 """Truncate: hide the oldest messages behind a marker, keep the first exchange and the newest."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -11,6 +10,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import (
     HidePlanner,

@@ -1,12 +1,12 @@
 """Unsent: remove records that the client never sends to the model."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Proposal, RemoveUnsent, SkippedStage
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.tokens.meter import Meter
 

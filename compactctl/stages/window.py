@@ -1,7 +1,6 @@
 """Window: keep the newest messages, turns or tokens, hide the rest behind a marker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.errors import UsageError
@@ -18,6 +17,7 @@ from compactctl.history.recent import (
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.model.edit import Proposal, SkippedStage
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import (
     HidePlanner,

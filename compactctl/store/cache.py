@@ -8,10 +8,10 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from compactctl.records import dataclass
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER
 

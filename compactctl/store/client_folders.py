@@ -7,9 +7,11 @@ in a separate home folder.
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
+
+from compactctl.records import dataclass
 
 STATE_VARIABLE = "XDG_STATE_HOME"
 """Moves compactctl's folder for archives of sessions."""

@@ -3,10 +3,11 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from compactctl.errors import UsageError
+from compactctl.records import dataclass
 
 PROJECT_FILE = "compactctl.toml"
 _SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")

@@ -1,11 +1,11 @@
 """How much of a model's context window is available for input, and how full that is."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.model.numbers import exact
+from compactctl.records import dataclass
 from compactctl.tokens.models.token_sizes import parse_token_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]

@@ -1,8 +1,9 @@
 """What clients send beside a conversation, as measured: their overhead, and files they restore."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ next, so the size is approximate.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
+from compactctl.records import dataclass
 from compactctl.tokens.budget import Budget
 
 # Codex records what it is going to fill, 95% of the model's input: 258,400 of 272,000.

@@ -5,11 +5,11 @@ estimated by size alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
 from compactctl.model.numbers import exact
+from compactctl.records import dataclass
 
 FileOutcome = Literal["whole", "cut", "preview", "excluded"]
 

@@ -1,8 +1,9 @@
 """Compare the size of a context with the window and with the client's compaction threshold."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_thresholds import ClientRule
 

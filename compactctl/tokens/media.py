@@ -1,8 +1,9 @@
 """Token estimates for images, recordings and documents, whose base64 never counts as text."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.model.message import MediaPart
+from compactctl.records import dataclass
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.models.table import GEMINI
 

@@ -9,7 +9,7 @@ constants that were fitted on other projects than those measured.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from compactctl.model.message import (
@@ -23,6 +23,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.records import dataclass
 from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.meter import Meter

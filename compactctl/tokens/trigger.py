@@ -1,11 +1,11 @@
 """Triggers: conditions on the size of a conversation, any of which makes a compaction due."""
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
+from compactctl.records import dataclass
 from compactctl.tokens.budget import MIN_TOKEN_TARGET
 from compactctl.tokens.models.token_sizes import parse_token_size
 

@@ -6,9 +6,10 @@ imported on demand, because a run needs one or two.
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from compactctl.records import dataclass
 
 PACKAGE = "compactctl.views"
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar, get_args
 
@@ -33,6 +33,7 @@ from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import InputFile, discover
 from compactctl.errors import GATE_FAILED, NoInputError
+from compactctl.records import dataclass
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import this_machine
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import Any, Literal
 
 from compactctl.commands.batch.report_format import CATEGORY_COLUMNS
 from compactctl.commands.batch.row import BatchRow
+from compactctl.records import dataclass
 from compactctl.stages.registry import ALL_STAGES
 
 ArrowType = Literal["large_string", "int64", "float64"]

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -28,6 +28,7 @@ from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.pipeline.run import sum_counts
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content, StreamPieces, rechunk

@@ -1,7 +1,7 @@
 """The options of a batch."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compactctl.commands.batch.report import TOLERANCE
 from compactctl.commands.batch.row import Flag
@@ -14,6 +14,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
 from compactctl.llm.summarizer_options import summarizer_for
+from compactctl.records import dataclass
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 

@@ -5,7 +5,7 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -21,6 +21,7 @@ from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
 from compactctl.model.numbers import exact
+from compactctl.records import dataclass
 from compactctl.store.archive.parquet import damage_errors, open_regular
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.modes import note_mode

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Self, cast, get_args
 
 from compactctl.commands.batch.report_format import UNREAD, Status
@@ -12,6 +12,7 @@ from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED, UsageError
 from compactctl.history.damage import describe_unread
+from compactctl.records import dataclass
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
 

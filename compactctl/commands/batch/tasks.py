@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.batch.options import BatchOptions
@@ -13,6 +12,7 @@ from compactctl.commands.compact.place import compacted_name
 from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.reading.discover import InputFile
 from compactctl.errors import CompactctlError, UsageError
+from compactctl.records import dataclass
 from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, disk_errors, make_folders
 from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, open_dataset
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from compactctl.commands.client_sessions.places import (
@@ -29,6 +29,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
 from compactctl.pipeline.spans import find_locations, find_record, splice
+from compactctl.records import dataclass
 
 # The fields of a record that name the summary or marker that hides it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}

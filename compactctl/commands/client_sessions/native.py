@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from compactctl.formats.registry import MAX_SNIFFED, native_append_of
 from compactctl.model.operation import ArchivedLine, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
+from compactctl.records import dataclass
 from compactctl.sessions.registry import session_at, store_named
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.client_folders import this_machine

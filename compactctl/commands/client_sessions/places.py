@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from compactctl.commands.operations.history import OperationHistory
@@ -12,6 +12,7 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import RawLine, Transcript
+from compactctl.records import dataclass
 from compactctl.store.files.source import split_lines
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 

@@ -1,7 +1,6 @@
 """Writes a transcript where it belongs: to a file, in place, as a new session, or appended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +14,7 @@ from compactctl.commands.client_sessions.new_session import (
 )
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.pipeline.layout import Layout
+from compactctl.records import dataclass
 from compactctl.sessions.fork import Fork
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder

@@ -1,7 +1,7 @@
 """The summaries of a run, audited before anything is written."""
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
@@ -11,6 +11,7 @@ from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import BUILTIN_SUMMARIZER, COUNTS
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.by_model.answers import describe_unrelated
 from compactctl.summaries.by_model.unsupported_claims import source_texts

@@ -4,7 +4,6 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.edit_codec import canonical_text
 from compactctl.pipeline.layout import LayoutOptions, NewFile, lay_out
+from compactctl.records import dataclass
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.source import Source

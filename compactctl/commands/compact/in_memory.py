@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.measuring.measure import Measurement, measure
@@ -15,6 +14,7 @@ from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, NewLine, lay_out
+from compactctl.records import dataclass
 from compactctl.store.files.parquet_dataset import is_text
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit

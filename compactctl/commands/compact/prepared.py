@@ -1,7 +1,7 @@
 """Writes a compaction that is laid out to where it belongs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from compactctl.commands.client_sessions.native import CarriedBlock
@@ -23,6 +23,7 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
 from compactctl.formats.registry import native_append_of
+from compactctl.records import dataclass
 from compactctl.sessions.fork import Fork
 from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder

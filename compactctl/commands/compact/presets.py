@@ -1,6 +1,6 @@
 """Compactions with a fixed recipe: hiding a range of messages, and freeing up a full session."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.new_session import command_to_continue
@@ -14,6 +14,7 @@ from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
+from compactctl.records import dataclass
 from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits

@@ -1,7 +1,7 @@
 """The options and the result of a compaction, and warnings about options without effect."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
@@ -18,6 +18,7 @@ from compactctl.model.operation import Digest, StageRecord, StateChange
 from compactctl.model.summary import NO_SUMMARY_INPUTS
 from compactctl.model.transcript import Opaque
 from compactctl.model.usage_fields import UsageRestatement
+from compactctl.records import dataclass
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit

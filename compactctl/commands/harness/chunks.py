@@ -1,6 +1,6 @@
 """Divides older messages into the chunks in which they would be summarized."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.operations.find_history import history_behind
@@ -10,6 +10,7 @@ from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import split_conversations
+from compactctl.records import dataclass
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, plan_chunks, skip_reason
 from compactctl.tokens.meter import Meter
 

@@ -1,12 +1,13 @@
 """Decides how much of which files fits into the remaining window."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.store.files.source import size_and_head
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.file_budget import (

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from compactctl.records import dataclass
 from compactctl.stages.support.cutting import (
     OutputLimits,
     TruncatedOutput,

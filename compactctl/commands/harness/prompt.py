@@ -1,7 +1,7 @@
 """Shows the prompts that a summarizer would get, without asking one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.operations.find_history import history_behind
@@ -11,6 +11,7 @@ from compactctl.commands.planning.run_stages import Outcome, StageInputs, run_st
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 
 

@@ -1,11 +1,10 @@
 """Checks whether a transcript needs compaction, and how near it is."""
 
-from dataclasses import dataclass
-
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
+from compactctl.records import dataclass
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # The reason if the provider refused the request and no condition of the trigger holds.

@@ -1,7 +1,7 @@
 """Explains one message of a transcript."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +29,7 @@ from compactctl.history.reads import (
 )
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 # In the order in which they are shown.

@@ -1,7 +1,6 @@
 """The history of a transcript's compactions."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
@@ -18,6 +17,7 @@ from compactctl.commands.reading.transcript import (
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source

@@ -1,7 +1,7 @@
 """Measures where the context of a transcript goes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from compactctl.commands.measuring.context_size import (
@@ -32,6 +32,7 @@ from compactctl.history.usage.count_check import CountCheck
 from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import client_added_text, part_texts

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
@@ -28,6 +28,7 @@ from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValueLocation, unescape
 from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import Array, find_array, find_locations
+from compactctl.records import dataclass
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts

@@ -5,7 +5,7 @@ All four clients keep what they compact in their files, so nothing has to be sav
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED, Integration
@@ -17,6 +17,7 @@ from compactctl.lab.audit import AuditInput, without_transcript_path
 from compactctl.lab.audit import audit as judged
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, Origin, TextPart
+from compactctl.records import dataclass
 from compactctl.summaries.extract.items import one_line
 
 # The losses worth mentioning during work, most important first.

@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from compactctl.commands.integrations.settings_text import (
     without,
 )
 from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
+from compactctl.records import dataclass
 from compactctl.store.client_folders import (
     UserEnvironment,
     claude_code_folder,

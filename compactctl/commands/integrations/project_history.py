@@ -6,7 +6,6 @@ among those of this project: by no path, no title, and no id of another project.
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from compactctl.commands.session_finder import path_of, shown
 from compactctl.commands.sessions import MIN_ID_CHARS, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
+from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries, store_named
 from compactctl.sessions.session import Session, SessionEntry

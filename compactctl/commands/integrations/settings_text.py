@@ -7,10 +7,10 @@ removes only its own text.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.errors import NotUnderstoodError
+from compactctl.records import dataclass
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(rf"(?:[\s\ufeff]|{_COMMENT.pattern})*", re.DOTALL)

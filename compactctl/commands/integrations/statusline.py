@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
+from compactctl.records import dataclass
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.models.lookup import resolve_model

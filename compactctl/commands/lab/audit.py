@@ -1,7 +1,7 @@
 """Audits the compactions in a transcript: those by compactctl, and those by its client."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -26,6 +26,7 @@ from compactctl.lab.audit import audit as audit_of
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.summaries.extract.passages import SourceRef, source_refs
 from compactctl.tokens.meter import Meter
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -13,6 +12,7 @@ from compactctl.errors import UsageError
 from compactctl.lab.score import ANSWERS, MEASURES
 from compactctl.model.numbers import exact
 from compactctl.model.validators import fraction, string
+from compactctl.records import dataclass
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import parse_share

@@ -1,7 +1,7 @@
 """One session under evaluation: its cuts, and the trials at each cut."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from time import perf_counter
 
@@ -26,6 +26,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
 from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
+from compactctl.records import dataclass
 from compactctl.store.files.source import digest_of
 
 EVERYTHING = "none"

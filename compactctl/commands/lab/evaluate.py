@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
 from compactctl.commands.lab.eval_session import (
@@ -17,6 +17,7 @@ from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import FileChoice, InputFile, discover
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
 from compactctl.lab.score import EvaluationCase
+from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8

@@ -1,7 +1,7 @@
 """Replays a transcript with profiles: where their triggers would fire, and what would remain."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate, pairwise
 from random import Random
 
@@ -27,6 +27,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile
+from compactctl.records import dataclass
 from compactctl.tokens.models.prices import PriceTable
 
 

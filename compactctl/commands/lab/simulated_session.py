@@ -1,7 +1,7 @@
 """Replays one conversation with a profile: where it would be compacted, and to what size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from random import Random
 from typing import Literal
@@ -15,6 +15,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
 from compactctl.profiles.profile import BackgroundTrigger, Profile
+from compactctl.records import dataclass
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger, TriggerInput
 

@@ -12,7 +12,7 @@ the newest request, plus its answer, plus the counted tokens of everything after
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from compactctl.commands.measuring.measure import Measurement
@@ -23,6 +23,7 @@ from compactctl.history.usage.count_check import CountCheck, check_counts
 from compactctl.history.usage.requests import Request, find_requests, refused_request
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
+from compactctl.records import dataclass
 from compactctl.tokens.client_overhead import (
     NOTHING,
     WRITTEN,

@@ -1,7 +1,6 @@
 """The figures of one transcript, as in a row of a batch, and rows about its messages and rounds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
@@ -14,6 +13,7 @@ from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.transcript import Transcript, Unread
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import json
 import math
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from compactctl.model.message import Message, ToolCallPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import emulates_system
+from compactctl.records import dataclass
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, output_reserve

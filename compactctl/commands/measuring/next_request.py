@@ -1,7 +1,6 @@
 """The size of the next request: from a conversation's messages, with extras, and by totals."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
@@ -22,6 +21,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import UsageRestatement
+from compactctl.records import dataclass
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.counters.estimates import (

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from compactctl.commands.measuring.context_size import ContextSize
@@ -14,6 +13,7 @@ from compactctl.history.usage.costs import UNSEEN, context_shares
 from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, find_rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 # The part of a request that no message explains, as far as it was inferred from usage.

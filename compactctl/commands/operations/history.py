@@ -1,7 +1,6 @@
 """The history of a transcript: its operations in all layouts, and those in effect."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
+from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.displaced import displaced_files, displaced_state, lines_written_late
 from compactctl.store.archive.growth import (

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -19,6 +18,7 @@ from compactctl.pipeline.document_records import array_path, fingerprint, read_r
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
+from compactctl.records import dataclass
 from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines

@@ -8,7 +8,7 @@ Every state is in one of them, whatever the layout of the operations around it:
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from compactctl.commands.operations.steps import OperationStep
@@ -18,6 +18,7 @@ from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.pipeline.document_records import read_records
+from compactctl.records import dataclass
 from compactctl.store.archive.growth import Growth, KnownState, find_growth, grown, joined
 from compactctl.store.files.content import ChunksAndTail, Content, canonical_suffix, suffix_after
 from compactctl.store.files.source import split_lines

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -23,6 +23,7 @@ from compactctl.pipeline.document_records import (
     read_records,
 )
 from compactctl.pipeline.inline import lines_without_groups
+from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, raw_lines
 from compactctl.store.archive.names import ArchiveFile

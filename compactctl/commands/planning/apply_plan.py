@@ -1,7 +1,7 @@
 """Applies a plan from a file: exactly its fates, or an error that says why they are impossible."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from compactctl.commands.measuring.measure import Measurement
@@ -34,6 +34,7 @@ from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
 from compactctl.pipeline.run import PipelineRun, StageStep, run
+from compactctl.records import dataclass
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions

@@ -1,7 +1,7 @@
 """The fate of each message in a compaction: kept, hidden, rewritten or written, by which stage."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.commands.planning.run_stages import AppliedEdits
@@ -9,6 +9,7 @@ from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
 from compactctl.pipeline.apply import latest_edit, net_edits
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 Fate = Literal["kept", "hidden", "rewritten", "written"]

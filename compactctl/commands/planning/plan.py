@@ -1,7 +1,7 @@
 """Plans a compaction: which stages run, with which options, down to which size."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from compactctl.commands.measuring.measure import MeasureOptions
@@ -19,6 +19,7 @@ from compactctl.profiles.registry import (
     builtin_profile,
     emulates_system,
 )
+from compactctl.records import dataclass
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import TargetSize

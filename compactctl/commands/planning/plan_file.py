@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar, get_args
 
@@ -43,6 +43,7 @@ from compactctl.model.validators import (
     string_list,
 )
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
+from compactctl.records import dataclass
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.secrets import mask_secrets

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from types import MappingProxyType
 
@@ -33,6 +33,7 @@ from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInput
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name, matches
 from compactctl.commands.reading.transcript import split
 from compactctl.errors import CompactctlError, NotUnderstoodError
+from compactctl.records import dataclass
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.files.source import read_head, split_lines
 from compactctl.store.files.stale_drafts import DRAFT

@@ -4,13 +4,14 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import NoInputError, UsageError
+from compactctl.records import dataclass
 from compactctl.store.archive.names import SUFFIX, archive_files
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import TEXT_LIMITS

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import IntegrityError
 from compactctl.formats.format import Format
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.tokens.meter import part_texts
 
 

@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
+from compactctl.records import dataclass
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits

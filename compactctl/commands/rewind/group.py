@@ -4,7 +4,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compactctl.commands.measuring.context_size import recorded_unseen
@@ -39,6 +39,7 @@ from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
 from compactctl.pipeline.document_records import read_records
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, NewFile, lay_out
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.growth import find_growth, grown
 from compactctl.store.files.content import Content

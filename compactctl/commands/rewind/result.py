@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import archived_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.displaced import displaced_state

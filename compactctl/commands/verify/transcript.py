@@ -1,7 +1,6 @@
 """Proves that every state of one transcript can be restored."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.operations.find_history import history_behind
@@ -31,6 +30,7 @@ from compactctl.errors import (
 )
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
+from compactctl.records import dataclass
 from compactctl.store.archive.contents import FolderContents, read_contents
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning

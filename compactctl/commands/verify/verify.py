@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.progress import FilesProgress, ProgressTally
@@ -13,6 +13,7 @@ from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
 from compactctl.errors import GATE_FAILED, ArchiveError, ChangedError, IntegrityError, NoInputError
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import write_readme
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import (

@@ -1,7 +1,6 @@
 """Records that mark a compaction by Claude Code, full or of tool results only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.records.json_values import (
@@ -10,6 +9,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ they are, so appending a progress record again with another parent changes nothi
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from compactctl.formats.claude_code.boundaries import (
@@ -26,6 +26,7 @@ from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
+from compactctl.records import dataclass
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"

@@ -1,10 +1,11 @@
 """The messages of a Roo Code task that the next request sends; Cline decides outside the file."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compactctl.model.message import CallId, Message, Part, TextPart, ToolResultPart
+from compactctl.records import dataclass
 
 _BOUNDARY = "the client's own summary: without it, what it replaced would be sent again"
 _MARKER = "the client's own marker: without it, what it hides would be sent again"

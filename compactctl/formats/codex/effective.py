@@ -5,9 +5,9 @@ A rollback also undoes compactions within those turns.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

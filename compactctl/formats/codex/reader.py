@@ -1,7 +1,7 @@
 """Reads Codex rollouts: session headers, items, and the usage and compactions among the events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.codex.effective import CodexHistory
@@ -27,6 +27,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
+from compactctl.records import dataclass
 
 # Types of records, as RolloutItem of Codex names them.
 ENVELOPES = frozenset(

@@ -1,9 +1,9 @@
 """Match tool results to tool calls by order, for formats and files without call ids."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from compactctl.model.message import NO_TAGS, CallId, Tags
+from compactctl.records import dataclass
 
 NO_CALL = CallId("")
 # Bounds the search: a result is not matched to calls older than this many batches.

@@ -4,13 +4,13 @@ Their messages otherwise look like those of the APIs of OpenAI or Anthropic.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.content.bedrock import result_content
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_values import json_text, object_or_empty, text_or_empty
 from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, ToolResultPart
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ messages. A resumed session writes its whole history that way.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from compactctl.formats.records.builder import message_id_for
@@ -14,6 +14,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.model.message import JsonPath
 from compactctl.model.tags import read_tags
+from compactctl.records import dataclass
 
 SET, REWIND = "$set", "$rewindTo"
 

@@ -1,7 +1,7 @@
 """The messages of an OpenCode session that the next request sends, in order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -10,6 +10,7 @@ from compactctl.formats.records.json_values import list_or_empty, object_or_empt
 from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import Message
 from compactctl.model.transcript import Cleared
+from compactctl.records import dataclass
 
 _BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
 # An aborted answer with no other parts is not sent.

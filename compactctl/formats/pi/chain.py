@@ -7,11 +7,12 @@ and follow one another. A compaction's summary replaces what is older than the f
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from compactctl.model.message import Message
 from compactctl.model.tags import is_appended
+from compactctl.records import dataclass
 
 _LEAF_REASON = (
     "the client takes the newest entry for the end, and another branch would then have it"

@@ -4,7 +4,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
@@ -48,6 +48,7 @@ from compactctl.model.transcript import (
     Transcript,
     Unread,
 )
+from compactctl.records import dataclass
 
 BLANK = "blank line"
 _NO_COMPACTIONS = PastCompactions()

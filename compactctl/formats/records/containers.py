@@ -1,13 +1,13 @@
 """Split a file into conversations: objects with ``messages``, arrays, and the bare lines."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import json_size, object_or_empty
 from compactctl.model.message import JsonPath
+from compactctl.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

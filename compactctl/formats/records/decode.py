@@ -4,7 +4,6 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -13,6 +12,7 @@ import orjson
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.quoted_json import MAX_PREFIX, docker_text, driver_field, prefix_length
 from compactctl.pipeline.spans import find_sole_record
+from compactctl.records import dataclass
 
 _RECORD_START = re.compile(rb'\{"')
 # Limits on splitting a line that was joined from several records: hostile input stays linear.

@@ -4,7 +4,6 @@ Any dialect may be inside any envelope, so these tables say nothing about the me
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from compactctl.formats.records.json_values import (
@@ -16,6 +15,7 @@ from compactctl.formats.records.json_values import (
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
+from compactctl.records import dataclass
 
 # Keys of the messages of a request.
 MESSAGE_KEYS = ("messages", "contents")

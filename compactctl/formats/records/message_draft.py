@@ -1,9 +1,9 @@
 """A record as its format understands it, before the builder adds it to the transcript."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPart, ToolResultPart
+from compactctl.records import dataclass
 
 
 # Not frozen: one is created for every message, and that is twice as fast.

@@ -1,7 +1,6 @@
 """Group and sort bare messages, decode JSON inside of rows, and follow chains of requests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import is_not, itemgetter
 from typing import Any
@@ -18,6 +17,7 @@ from compactctl.formats.records.json_values import parse_time
 from compactctl.model.conversation_fields import TIME_FIELDS, conversation_id
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
+from compactctl.records import dataclass
 
 # The year 2000: smaller numbers are counters or durations.
 _MIN_TIME = 946_684_800.0

@@ -1,9 +1,10 @@
 """Usage of answers that took several requests, and the newest usage of a conversation."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.model.message import Message, ReportedUsage
+from compactctl.records import dataclass
 
 
 def sum_usages(usages: Sequence[ReportedUsage]) -> ReportedUsage:

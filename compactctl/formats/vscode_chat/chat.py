@@ -5,7 +5,7 @@ request's result (versions of 2025 and 2026).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.json_values import (
@@ -28,6 +28,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import read_tags
+from compactctl.records import dataclass
 
 # @vscode/prompt-tsx: the nodes of an element are elements (1) or texts (2).
 _ELEMENT, _TEXT = 1, 2

@@ -7,12 +7,13 @@ than 2.1 of what was counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
+from compactctl.records import dataclass
 
 Reason = Literal[
     "below its contents", "does not grow", "beyond any window", "grows too fast", "no number"

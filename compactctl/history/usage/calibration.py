@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from compactctl.history.stand_ins import edit_points
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, MessageId, ReasoningPart
+from compactctl.records import dataclass
 
 # Reasoning tokens per answer of a reasoning model of OpenAI: the median of the means of 101
 # sessions, 97 of them between 54 and 472. It counts as much as so many answers of the session.

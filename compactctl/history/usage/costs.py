@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.history.usage.rounds import Round
 from compactctl.model.message import ReportedUsage
+from compactctl.records import dataclass
 from compactctl.tokens.models.prices import MILLION, Price, PriceTable
 
 # The category of the tokens of a context that no message of the transcript explains.

@@ -1,13 +1,14 @@
 """Checks whether counted tokens of a conversation agree with the reported ones."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import MediaPart, Message
+from compactctl.records import dataclass
 
 Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
 

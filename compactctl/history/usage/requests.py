@@ -1,10 +1,11 @@
 """The requests to a model that a conversation records, with the usage reported for them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 from compactctl.model.message import Message, ReportedUsage
+from compactctl.records import dataclass
 
 # Overhead of reasoning with OpenAI, in tokens: after a turn the context shrinks by this much more
 # for each request with reasoning. It was exact in 13 of the 17 turns of four Codex sessions that

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Literal, TypeVar
 
@@ -14,6 +14,7 @@ from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 K = TypeVar("K", bound=str)

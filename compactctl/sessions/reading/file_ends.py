@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.decode import decode
+from compactctl.records import dataclass
 
 WINDOW = 65_536
 """Bytes to read at each end, as Claude Code's own list of sessions does."""

@@ -1,7 +1,7 @@
 """Divide a view's older messages into the chunks that the chunk stage summarizes one by one."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -11,6 +11,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.model.edit import SkippedStage
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.model.numbers import exact
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
     end_of_older,
     hideable_before,

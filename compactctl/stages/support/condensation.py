@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
@@ -11,6 +11,7 @@ from compactctl.history.stand_ins import is_stand_in, is_unchanged, newest_id
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.stages.support.truncation import (
     insertion_point,

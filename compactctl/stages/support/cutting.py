@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.summaries.extract.words import word_end, word_start
 
 Direction = Literal["head", "tail", "both"]

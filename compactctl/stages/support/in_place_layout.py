@@ -1,7 +1,7 @@
 """Map originals to the messages of a view that hold them, to shorten these in place."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, atomic_units
@@ -18,6 +18,7 @@ from compactctl.model.message import (
     is_replaceable,
     media_of,
 )
+from compactctl.records import dataclass
 from compactctl.stages.support.condensation import in_order, originals_of
 from compactctl.stages.support.replacement import Rewrite, can_rewrite, propose_rewrites
 from compactctl.stages.support.stage import StageOptions

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -18,6 +17,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import Field, asdict, field, fields
 from typing import (
     Any,
     ClassVar,
@@ -20,6 +20,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import GroupId
 from compactctl.model.operation import ForeignSchema, OptionValue
 from compactctl.model.validators import Validator, field_validators
+from compactctl.records import dataclass
 from compactctl.tokens.meter import Meter
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from compactctl.history.conversation_view import ConversationView
@@ -11,6 +11,7 @@ from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
 from compactctl.model.edit import Hide, Insert, Proposal, SkippedStage
 from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
+from compactctl.records import dataclass
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 

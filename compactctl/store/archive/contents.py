@@ -1,9 +1,9 @@
 """List the files in an archive folder by what they are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from compactctl.records import dataclass
 from compactctl.store.archive.displaced import PREFIX
 from compactctl.store.archive.lock import LOCK_NAME
 from compactctl.store.archive.names import ARCHIVE_NAME, README, ArchiveFile, archive_files

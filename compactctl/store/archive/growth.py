@@ -6,7 +6,6 @@ records begin with those of the outcome: its client writes all of it anew for ea
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, takewhile
 
@@ -17,6 +16,7 @@ from compactctl.pipeline.document_records import (
     record_texts,
     with_records,
 )
+from compactctl.records import dataclass
 from compactctl.store.files.content import (
     can_follow,
     canonical_suffix,

@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from compactctl.model.operation import Operation
+from compactctl.records import dataclass
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 
 SUFFIX = ".archive"

@@ -11,10 +11,10 @@ unterminated line:
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import IO, BinaryIO, Self
 
 from compactctl.model.operation import Digest
+from compactctl.records import dataclass
 
 BLOCK = 1 << 20
 

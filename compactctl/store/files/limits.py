@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from sys import maxsize
 from typing import BinaryIO
 
 from compactctl.errors import NoInputError, UsageError
+from compactctl.records import dataclass
 
 _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 

@@ -6,12 +6,12 @@ Only one row group is in memory at a time.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
+from compactctl.records import dataclass
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
     chunk_span,

@@ -9,13 +9,14 @@ import time
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast, overload
 
 from compactctl.errors import ChangedError, NoInputError
 from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
+from compactctl.records import dataclass
 from compactctl.store.files.compression import (
     MAGIC,
     decompressed,

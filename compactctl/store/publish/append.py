@@ -4,11 +4,12 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from compactctl.errors import ChangedError, UsageError
+from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder

@@ -3,11 +3,12 @@
 import hashlib
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from compactctl.errors import ChangedError
+from compactctl.records import dataclass
 from compactctl.store.files.content import Content, can_follow, canonical_suffix, suffix_after
 from compactctl.store.files.source import BUFFER, FileIdentity, Source
 from compactctl.store.files.temp_file import TempFile

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import Digest
+from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder

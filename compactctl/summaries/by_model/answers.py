@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from operator import itemgetter
 
 from compactctl.model.summary import SummaryRequest
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.prompt import Prompt
 from compactctl.summaries.by_model.relevance import is_about, is_refusal
 from compactctl.summaries.by_model.unsupported_claims import first_unsupported, source_texts

@@ -1,10 +1,11 @@
 """The prompt that asks a model, or a program, for a summary."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compactctl.model.message import Message
 from compactctl.model.summary import LabelStyle, SummaryRequest
+from compactctl.records import dataclass
 from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.model.message import FilePart, Message
+from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import COMMIT_ID, Lexicon
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.tokens.meter import part_texts

@@ -1,9 +1,9 @@
 """Write a digest of a conversation within a token budget."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.model.message import Message
+from compactctl.records import dataclass
 from compactctl.summaries.digest.fragments import Fragment, collect_fragments, list_entries
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection

@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import Literal
 
 from compactctl.history.tool_names import kind_of
+from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import (
     HEADING,
     LineIndex,

@@ -1,7 +1,7 @@
 """Distill a conversation in place: messages keep their positions, with fewer lines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -16,6 +16,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
+from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts
 from compactctl.summaries.digest.fragments import (
     LINE_NUMBER,

@@ -3,9 +3,10 @@
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 
+from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,

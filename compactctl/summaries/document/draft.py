@@ -2,8 +2,9 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import LineIndex, StateFact
 from compactctl.summaries.digest.fragments import (
     DigestSection,

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compactctl.errors import UsageError
+from compactctl.records import dataclass
 from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
 
 

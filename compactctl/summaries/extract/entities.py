@@ -4,9 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.summaries.extract.passages import Passage
 
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]

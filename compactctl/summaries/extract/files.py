@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
+from compactctl.records import dataclass
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair

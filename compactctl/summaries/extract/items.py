@@ -1,8 +1,8 @@
 """Items: the single points a summary may hold, each with a value; and shortening their texts."""
 
 import re
-from dataclasses import dataclass
 
+from compactctl.records import dataclass
 from compactctl.summaries.extract.words import word_end, word_start
 
 OMISSION = " […] "

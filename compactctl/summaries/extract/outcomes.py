@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only, normalize_command
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.passages import ToolPair

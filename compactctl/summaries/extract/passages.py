@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from compactctl.history.pairs import PartIndex
@@ -17,6 +16,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import command_line
 from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
+from compactctl.records import dataclass
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, tool_pairs

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import dropwhile
 from typing import get_args
 
+from compactctl.records import dataclass
 from compactctl.summaries.extract.items import RULES, ItemValue, SummaryItem, clip_middle
 from compactctl.summaries.extract.passages import Passage, PassageKind
 from compactctl.summaries.extract.sentences import (

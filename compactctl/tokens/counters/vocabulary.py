@@ -6,13 +6,13 @@ import sys
 import zlib
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compactctl.errors import IntegrityError
+from compactctl.records import dataclass
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compactctl.errors import suggestion
+from compactctl.records import dataclass
 from compactctl.tokens.models import table
 from compactctl.tokens.models.names import (
     dash_versions,

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, number, string
+from compactctl.records import dataclass
 from compactctl.tokens.models.names import dash_versions, normalize_name, strip_provider
 
 MILLION = 1_000_000

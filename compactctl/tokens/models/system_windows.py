@@ -1,9 +1,9 @@
 """The context windows that another system documents, which its profile uses."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from compactctl.records import dataclass
 from compactctl.tokens.models.lookup import ModelInfo, letters_of
 from compactctl.tokens.models.names import normalize_name
 from compactctl.tokens.models.user_models import UserModel, UserModelTable, parse_user_models

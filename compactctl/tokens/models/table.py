@@ -8,8 +8,9 @@ by default, Codex gpt-5.4 and gpt-5.5 with 272,000), so a window recorded in a t
 more than this table.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from compactctl.records import dataclass
 
 VocabularyName = Literal["o200k_base", "cl100k_base"]
 

@@ -1,11 +1,11 @@
 """A user's table of models, which takes precedence over the built-in one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, string, validate_value
+from compactctl.records import dataclass
 from compactctl.tokens.models.names import (
     dash_versions,
     is_name_prefix,

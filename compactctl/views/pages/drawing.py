@@ -6,10 +6,10 @@ chart.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from compactctl.commands.lab.eval_figures import EvalFigures
+from compactctl.records import dataclass
 from compactctl.views.results.evaluate import Curve
 from compactctl.views.terminal.graph import round_values
 

@@ -1,7 +1,6 @@
 """``stats`` as a page: what filled the context of a session, over its lifetime and now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
@@ -9,6 +8,7 @@ from compactctl.commands.output_files import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
+from compactctl.records import dataclass
 from compactctl.tokens.models.prices import MILLION
 from compactctl.views.facts import clock_text, utc_text
 from compactctl.views.pages.drawing import (

@@ -1,7 +1,6 @@
 """How much compactions keep of what sessions needed later."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import cycle
 from pathlib import Path
@@ -11,6 +10,7 @@ from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.lab.score import ANSWERS, MEASURES, Tally
+from compactctl.records import dataclass
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output

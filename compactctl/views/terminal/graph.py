@@ -1,8 +1,9 @@
 """Text graphs: stacked layers, and lines of small bars."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from compactctl.records import dataclass
 
 _MIN_STEP = 1e-6
 # Times a power of ten: easy to divide in the head.

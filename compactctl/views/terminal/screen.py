@@ -4,12 +4,12 @@ import codecs
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
+from compactctl.records import dataclass
 from compactctl.views.terminal.graph import Graph, graph_lines
 from compactctl.views.terminal.tables import Table, cell_width, table_lines
 from compactctl.views.terminal.text import defused

@@ -2,9 +2,10 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from compactctl.records import dataclass
 from compactctl.views.terminal.text import share_text
 
 # Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
