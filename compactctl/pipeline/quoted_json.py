@@ -124,6 +124,11 @@ def prefix_length(head: str) -> int:
     return match.end()
 
 
+def may_be_log_record(record: Mapping[str, Any]) -> bool:
+    """Whether ``driver_field`` or ``docker_text`` may find a line in a record; a quick test."""
+    return isinstance(record.get("log"), str) or isinstance(record.get("message"), str)
+
+
 def driver_field(record: Mapping[str, Any]) -> str | None:
     """Return the field of a log driver's record that holds a JSON line; None for other records."""
     for name, companions in _DRIVER_FIELDS.items():

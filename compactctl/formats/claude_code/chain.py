@@ -384,8 +384,9 @@ class ClaudeChain:
         responses: dict[str, list[str]] = defaultdict(list)
         results: dict[str, list[str]] = defaultdict(list)
         for uuid, node in self._nodes.items():
-            for response in {m.response_id for m in node.messages if m.response_id}:
-                responses[response].append(uuid)
+            for message in node.messages:
+                if message.response_id and responses[message.response_id][-1:] != [uuid]:
+                    responses[message.response_id].append(uuid)
             if node.parent is not None and any(message.results for message in node.messages):
                 results[node.parent].append(uuid)
         return responses, results

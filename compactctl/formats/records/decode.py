@@ -10,7 +10,13 @@ from typing import Any
 import orjson
 
 from compactctl.model.transcript import RawLine
-from compactctl.pipeline.quoted_json import MAX_PREFIX, docker_text, driver_field, prefix_length
+from compactctl.pipeline.quoted_json import (
+    MAX_PREFIX,
+    docker_text,
+    driver_field,
+    may_be_log_record,
+    prefix_length,
+)
 from compactctl.pipeline.spans import find_sole_record
 from compactctl.records import dataclass
 
@@ -67,7 +73,7 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         return _decode_unusual(data)
-    if isinstance(value, dict) and (driver_field(value) or docker_text(value) is not None):
+    if isinstance(value, dict) and may_be_log_record(value):
         return _decode_unusual(data)
     return (value,), None
 
