@@ -2,10 +2,8 @@
 
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 _NAME = "compactctl"
 
@@ -30,6 +28,9 @@ def install_command(requirement: str) -> str:
 
 def _source() -> str:
     """Return what compactctl was installed from: a checkout, or its name on an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
     try:
         origin = distribution(_NAME).read_text("direct_url.json") or ""
     except PackageNotFoundError:

@@ -12,10 +12,8 @@ from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.api_format import API_LOG, Ambiguous, ApiFormat, ApiLog
 from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.formats.claude_code.adapter import ClaudeCode
-from compactctl.formats.claude_code.native import ClaudeNativeAppend
 from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.native import CodexNativeAppend
 from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Format, NativeAppend
 from compactctl.formats.gemini_api import GeminiApi
@@ -26,7 +24,6 @@ from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
-from compactctl.formats.pi.native import PiNativeAppend
 from compactctl.formats.records.decode import Decoded, complete_value
 from compactctl.formats.records.envelope import parse_path
 from compactctl.formats.spring_ai import SpringAi
@@ -73,13 +70,6 @@ ALL_FORMATS: tuple[Format, ...] = (
     MiniSweAgent(),
     *_API_FORMATS,
 )
-
-# Formats whose sessions can be compacted by appending to them.
-_NATIVE_APPENDS: Mapping[str, NativeAppend] = {
-    "claude-code": ClaudeNativeAppend(),
-    "codex": CodexNativeAppend(),
-    "pi": PiNativeAppend(),
-}
 
 _JSON_TYPES = {
     type(None): "null",
@@ -132,7 +122,19 @@ def recognizes(candidate: Format, lines: Iterable[Decoded]) -> bool:
 
 def native_append_of(name: str) -> NativeAppend | None:
     """Return how sessions of a format are compacted by appending; None if not supported."""
-    return _NATIVE_APPENDS.get(name)
+    if name == "claude-code":
+        from compactctl.formats.claude_code.native import ClaudeNativeAppend
+
+        return ClaudeNativeAppend()
+    if name == "codex":
+        from compactctl.formats.codex.native import CodexNativeAppend
+
+        return CodexNativeAppend()
+    if name == "pi":
+        from compactctl.formats.pi.native import PiNativeAppend
+
+        return PiNativeAppend()
+    return None
 
 
 def can_write_assistant(name: str) -> bool:

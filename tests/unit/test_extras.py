@@ -1,5 +1,6 @@
 """Optional packages: the command that installs one is that of the installation."""
 
+import importlib.metadata
 import re
 import sys
 import tomllib
@@ -8,7 +9,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compactctl import extras
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
 from compactctl.tokens.counters import claude
@@ -55,7 +55,7 @@ def test_a_checkout_is_installed_again_from_its_own_place(
         def read_text(self, _: str) -> str:
             return '{"url": "file:///home/dev/my%20tools/compactctl", "dir_info": {}}'
 
-    monkeypatch.setattr(extras, "distribution", lambda _: Installed())
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Installed())
     assert install_command("mcp>=2").endswith(" '/home/dev/my tools/compactctl'")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
@@ -19,9 +19,6 @@ from compactctl.commands.measuring.next_request import (
     read_extras,
     sized_requests,
 )
-from compactctl.commands.measuring.timeline import Timeline, timeline_of
-from compactctl.commands.output_files import check_report
-from compactctl.commands.reading.session_title import session_title
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
@@ -37,6 +34,9 @@ from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import client_added_text, part_texts
 from compactctl.tokens.models.prices import PriceTable
+
+if TYPE_CHECKING:
+    from compactctl.commands.measuring.timeline import Timeline
 
 Scope = Literal["effective", "full"]
 
@@ -134,7 +134,7 @@ class StatsResult:
     extras: ExtraTokens
     rounds: Rounds | None = None
     costs: Costs | None = None
-    timeline: Timeline | None = None
+    timeline: "Timeline | None" = None
     title: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -186,6 +186,8 @@ def stats(options: StatsOptions) -> StatsResult:
     Lines are read one by one; only the messages' text stays in memory.
     """
     if options.rounds_out is not None:
+        from compactctl.commands.output_files import check_report
+
         check_report(options.rounds_out, (options.input.path,), force=options.force)
     transcript = scan(options.input)
     check_strict(transcript, options.input)
@@ -218,7 +220,7 @@ def stats(options: StatsOptions) -> StatsResult:
         rounds=rounds,
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
-        title=session_title(options.input.path, transcript.format) if options.timeline else "",
+        title=_title(options, transcript),
         warnings=tuple(filter(None, (size.doubt, _unsized(messages, measured)))),
     )
 
@@ -232,11 +234,21 @@ def _rounds(options: StatsOptions, transcript: Transcript, measured: Measurement
 
 def _timeline(
     options: StatsOptions, transcript: Transcript, measured: Measurement, size: ContextSize
-) -> Timeline | None:
+) -> "Timeline | None":
     if not (options.timeline or options.graph):
         return None
+    from compactctl.commands.measuring.timeline import timeline_of
+
     measured.meter.prime(transcript.messages)
     return timeline_of(transcript, measured.meter, size)
+
+
+def _title(options: StatsOptions, transcript: Transcript) -> str:
+    if not options.timeline:
+        return ""
+    from compactctl.commands.reading.session_title import session_title
+
+    return session_title(options.input.path, transcript.format)
 
 
 def _size(

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from compactctl.formats.cline.client_texts import ENVIRONMENT
-from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
 from compactctl.formats.content.part_rewrite import rewrite_value
 from compactctl.formats.format import Format
@@ -39,6 +38,8 @@ class Cline(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
+        from compactctl.formats.cline.reader import ClineReader
+
         reader = ClineReader(self.name)
         for container in read_containers(lines, reader.builder):
             reader.add_container(container)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from compactctl.formats.codex.reader import ENVELOPES, CodexReader
 from compactctl.formats.codex.usage import USAGE_FIELDS
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.content.response_items import is_item
@@ -16,6 +15,19 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
+# Types of records, as RolloutItem of Codex names them.
+ENVELOPES = frozenset(
+    {
+        "session_meta",
+        "response_item",
+        "compacted",
+        "turn_context",
+        "event_msg",
+        "world_state",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+    }
+)
 # Events that repeat what tool calls did. To redraw a session, Codex needs only text and reasoning.
 _TOOL_EVENTS = frozenset(
     {
@@ -60,6 +72,8 @@ class Codex(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
+        from compactctl.formats.codex.reader import CodexReader
+
         return CodexReader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

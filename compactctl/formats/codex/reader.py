@@ -29,19 +29,6 @@ from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import dataclass
 
-# Types of records, as RolloutItem of Codex names them.
-ENVELOPES = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "compacted",
-        "turn_context",
-        "event_msg",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-    }
-)
 _NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 # More than any session has; a damaged number must not keep the loop busy for hours.
 _MAX_ROLLBACK = 100_000

@@ -4,8 +4,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.copilot_cli.events import as_text, new_result
-from compactctl.formats.copilot_cli.reader import CopilotReader
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
@@ -51,6 +49,8 @@ class CopilotCli(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
+        from compactctl.formats.copilot_cli.reader import CopilotReader
+
         return CopilotReader(self.name).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
@@ -70,6 +70,8 @@ class CopilotCli(Format):
 
     def new_content(self, part: Part, current: object, text: str) -> object:
         """Return a result or attachment with ``text`` in it; see ``Format.new_content``."""
+        from compactctl.formats.copilot_cli.events import as_text, new_result
+
         if isinstance(part, ToolResultPart) and part.path[-1] == "result":
             return new_result(object_or_empty(current), text)
         if isinstance(part, MediaPart) and isinstance(current, Mapping):

@@ -5,9 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.gemini import new_content
 from compactctl.formats.format import Format
-from compactctl.formats.gemini_cli.reader import GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
-from compactctl.formats.gemini_cli.since import said_since
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
@@ -41,10 +39,14 @@ class GeminiCli(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
+        from compactctl.formats.gemini_cli.reader import GeminiReader
+
         return GeminiReader(self.name).read(lines)
 
     def said_since(self, earlier: Sequence[bytes], added: Sequence[bytes]) -> Sequence[bytes]:
         """Return what was said in lines that may repeat the session; see ``Format.said_since``."""
+        from compactctl.formats.gemini_cli.since import said_since
+
         return said_since(self.name, earlier, added)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

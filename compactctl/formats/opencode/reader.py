@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.opencode.adapter import COUNTS, NAME, is_message
 from compactctl.formats.opencode.effective import OpenCodeRecord, by_time, effective
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
 from compactctl.formats.records.builder import TranscriptBuilder
@@ -20,17 +21,8 @@ from compactctl.formats.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
-from compactctl.model.usage_fields import UsageFields, with_reported_usage
+from compactctl.model.usage_fields import with_reported_usage
 
-NAME = "opencode"
-COUNTS = UsageFields(
-    path=("info", "tokens"),
-    input=("input",),
-    cached_inputs=(("cache", "read"), ("cache", "write")),
-    output=("output",),
-    total=("total",),
-)
-"""OpenCode auto-compacts by the newest answer's total, or the sum of the others without one."""
 # In published sessions, tools have replaced ids that looked like a secret.
 _NO_IDS = ("", "REDACTED")
 
@@ -161,9 +153,3 @@ def _time(info: Mapping[str, Any]) -> float | None:
     """Return when a message was completed, else when it was created, or None."""
     time = object_or_empty(info.get("time"))
     return parse_time(time.get("completed")) or parse_time(time.get("created"))
-
-
-def is_message(record: object) -> bool:
-    """Return whether a record has the ``info`` and ``parts`` of a message."""
-    fields = object_or_empty(record)
-    return isinstance(fields.get("info"), Mapping) and isinstance(fields.get("parts"), list)

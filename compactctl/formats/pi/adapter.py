@@ -8,7 +8,6 @@ from typing import Any
 from compactctl.formats.content.anthropic import new_content
 from compactctl.formats.format import Format
 from compactctl.formats.pi.messages import COUNTS, PI_ROLES
-from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
@@ -37,6 +36,8 @@ class Pi(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
+        from compactctl.formats.pi.reader import PiReader
+
         return PiReader(self.name).read(lines)
 
     def new_id(self, message: Synthetic) -> str:

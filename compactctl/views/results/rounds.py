@@ -5,18 +5,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.measuring.timeline import Timeline
 from compactctl.history.categories import CATEGORIES, Category
 from compactctl.history.usage.costs import Costs, RoundCost, with_costs
 from compactctl.history.usage.rounds import Round, RoundMark, Rounds
-from compactctl.views.table_file import write_table
 from compactctl.views.terminal.graph import SHADES, Graph, short_count
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Table, number, table, text
 from compactctl.views.terminal.text import one_line, percent_text, plural, share_text
+
+if TYPE_CHECKING:
+    from compactctl.commands.measuring.timeline import Timeline
 
 _NONE = "no rounds to list: the file records no usage"
 _MARK_LABELS: dict[RoundMark, str] = {
@@ -322,7 +323,7 @@ def _cost_fields(costs: Costs) -> dict[str, Any]:
     }
 
 
-def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenItem]:
+def session_graph(result: StatsResult, timeline: "Timeline") -> Iterator[ScreenItem]:
     """Yield the graph and its legend; a sentence if there is nothing to draw."""
     if not timeline.contexts:
         yield "no requests to draw"
@@ -341,7 +342,7 @@ def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenIte
     yield _legend(names, timeline)
 
 
-def _largest_categories(timeline: Timeline) -> list[str]:
+def _largest_categories(timeline: "Timeline") -> list[str]:
     """Return the categories with the most tokens in all requests, largest first."""
     sums: Counter[str] = Counter()
     for tokens in timeline.contexts:
@@ -361,7 +362,7 @@ def _layers(tokens: Mapping[str, int], names: list[str]) -> tuple[float, ...]:
     return (*sizes, sum(tokens.values()) - sum(sizes))
 
 
-def _compactions(timeline: Timeline) -> Iterator[int]:
+def _compactions(timeline: "Timeline") -> Iterator[int]:
     for index, round_ in enumerate(timeline.rounds.rounds):
         if {"compacted", "compactctl"} & set(round_.marks):
             yield index
@@ -372,7 +373,7 @@ def _limits_text(limits: list[tuple[str, int]]) -> str:
     return " and ".join(labels) or "far below the window"
 
 
-def _legend(names: list[str], timeline: Timeline) -> str:
+def _legend(names: list[str], timeline: "Timeline") -> str:
     labels = [f"{shade} {name}" for shade, name in zip(SHADES, [*names, _OTHERS], strict=False)]
     if any(True for _ in _compactions(timeline)):
         labels.append("▲ compacted")
@@ -385,6 +386,8 @@ def write_rounds(
     rounds: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
     """Write one line per round; see ``write_table``."""
+    from compactctl.views.table_file import write_table
+
     rows = (round_row(r, cost) for r, cost in with_costs(rounds.rounds, costs))
     return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
 
