@@ -33,7 +33,7 @@ from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE
 from compactctl.cli.report import TOLERANCE_OPTION
-from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS
 from compactctl.commands.batch.row import parse_flags
 from compactctl.commands.measuring.figures import DetailChoice
@@ -343,6 +343,7 @@ def batch_command(
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
         written_paths=(*report, *filter(None, files)),
     )
+    from compactctl.commands.batch.batch import batch
     from compactctl.views.results.batch_files import (
         DetailFiles,
         annotate,

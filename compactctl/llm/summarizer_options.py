@@ -5,13 +5,15 @@ A new summarizer is a file in this folder with a function that returns what asks
 """
 
 from dataclasses import field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from compactctl.errors import UsageError
-from compactctl.llm.ask import AskModel
 from compactctl.model.summary import FailurePolicy, Summarizer
 from compactctl.records import dataclass
 from compactctl.summaries.by_model.prompt import PromptStyle
+
+if TYPE_CHECKING:
+    from compactctl.llm.ask import AskModel
 
 SummarizerKind = Literal["offline", "command", "openai", "llm"]
 TIMEOUT = 120.0
@@ -55,7 +57,7 @@ def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
     )
 
 
-def _ask(options: SummarizerOptions) -> AskModel:
+def _ask(options: SummarizerOptions) -> "AskModel":
     """Return what asks the chosen summarizer; imported here, since --help loads this module."""
     if options.kind == "command":
         from compactctl.llm.command import command_asker

@@ -2,17 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from compactctl.commands.client_sessions.new_session import (
-    appended_undo_name,
-    command_to_continue,
-    deposits_under,
-    make_session_folder,
-    register_session,
-    undo_name,
-)
-from compactctl.commands.operations.history import OperationHistory
 from compactctl.pipeline.layout import Layout
 from compactctl.records import dataclass
 from compactctl.sessions.fork import Fork
@@ -24,6 +15,9 @@ from compactctl.store.files.source import Source
 from compactctl.store.publish.append import Carrier, append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish
+
+if TYPE_CHECKING:
+    from compactctl.commands.operations.history import OperationHistory
 
 OutputLayout = Layout | Literal["native"]
 
@@ -109,6 +103,8 @@ class Destination:
     @property
     def continue_with(self) -> str | None:
         """The shell command that resumes the session there, None outside of clients' stores."""
+        from compactctl.commands.client_sessions.new_session import command_to_continue
+
         return command_to_continue(self.path, self.output.fork, model=self.model)
 
 
@@ -116,6 +112,12 @@ def write(
     place: Destination, source: Source, content: Content, deposits: Sequence[ArchiveDraft]
 ) -> Written:
     """Publish a new version of ``source``. Raises as ``publish`` and ``register_session`` do."""
+    from compactctl.commands.client_sessions.new_session import (
+        make_session_folder,
+        register_session,
+        undo_name,
+    )
+
     output, fork = place.output, place.output.fork
     if fork is not None:
         make_session_folder(fork)
@@ -150,6 +152,8 @@ def append_to(
     carrier: Carrier | None = None,
 ) -> Written:
     """Append records to a session; ``undo_option`` remains to be set. Raises as ``append`` does."""
+    from compactctl.commands.client_sessions.new_session import appended_undo_name
+
     appended = append(FileSystem(), source=source, drafts=deposits, block=block, carrier=carrier)
     return Written(
         output=str(place.target),
@@ -163,7 +167,7 @@ def append_to(
 
 
 def earlier_deposits(
-    place: Destination, source: Source, history: OperationHistory
+    place: Destination, source: Source, history: "OperationHistory"
 ) -> list[ArchiveDraft]:
     """Return the archives of earlier operations if the output's archive does not hold them yet.
 
@@ -178,5 +182,7 @@ def earlier_deposits(
     ):
         return []
     if place.output.fork is not None:
+        from compactctl.commands.client_sessions.new_session import deposits_under
+
         return deposits_under(place.output.fork, history)
     return [ArchiveDraft(step.operation, step.rows()) for step in history.archived_chain]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from compactctl.model.message import Message
 from compactctl.model.summary import LabelStyle, SummaryRequest
 from compactctl.records import dataclass
-from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
@@ -32,6 +31,13 @@ class PromptStyle:
     mask: bool = True
     message_limit: int = MESSAGE_LIMIT
     max_tokens: int = 0
+
+    @property
+    def masking(self) -> Callable[[str], str]:
+        """The function that each text passes before it is shown."""
+        from compactctl.summaries.by_model.secrets import mask_secrets
+
+        return mask_secrets if self.mask else str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +67,7 @@ def write_prompt(
 
 def _prompt(request: SummaryRequest, style: PromptStyle) -> Prompt:
     template = resolve_template(request.template, request.template_text)
-    mask = mask_secrets if style.mask else str
+    mask = style.masking
     instructions = mask("\n".join(_instructions(request, template)))
     conversation = mask(_labelled(_without_previous(request), style))
     # All parts are masked here, so that none can be forgotten.
@@ -148,9 +154,7 @@ def _asks_for(message: Message, following: Message | None, summary: str) -> bool
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
     """Label messages; mask each before it is cut, since half a secret may not look like one."""
-    return label_messages(
-        messages, style.label, style.message_limit, mask_secrets if style.mask else str
-    )
+    return label_messages(messages, style.label, style.message_limit, style.masking)
 
 
 def _files(request: SummaryRequest) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -151,7 +152,9 @@ def _words(text: str) -> Iterator[str]:
             yield word
 
 
-_COMMON = frozenset(_words(COMMON_WORDS))
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(_words(COMMON_WORDS))
 
 
 def distinctive_words(text: str) -> Iterator[str]:
@@ -159,7 +162,8 @@ def distinctive_words(text: str) -> Iterator[str]:
 
     They are in lower case. In a script without blanks, every two adjacent characters are a word.
     """
-    return (word for word in _words(text) if word not in _COMMON)
+    common = _common()
+    return (word for word in _words(text) if word not in common)
 
 
 def is_about(text: str, source: str) -> bool:
