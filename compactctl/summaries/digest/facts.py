@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only
@@ -36,8 +37,7 @@ class StateFact:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class LineIndex:
+class LineIndex(NamedTuple):
     """A line of a passage, both counted from 0; line -1 is its heading."""
 
     passage: int

@@ -1,11 +1,12 @@
 """Split a conversation into fragments: lines that a digest may quote, each with its values."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
@@ -30,8 +31,9 @@ from compactctl.summaries.extract.words import word_end
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
 QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
-# A line of up to 260 characters, or a piece of a longer one. A piece ends at a blank, else at the
+# A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
 # end of a value in data, or of a name, else after 260 characters.
+_PIECE_CHARS = 260
 _PIECE = re.compile(
     r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
 )
@@ -43,7 +45,8 @@ MIN_LINE_CHARS = 6
 LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that some readers take for line ends. A digest replaces them, so that no quoted
 # text can start a line without the mark of a quotation.
-_OTHER_LINE_END = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
@@ -72,8 +75,7 @@ _CHANGED_FILE_VALUE, _READ_FILE_VALUE = 2.0, 0.5
 _MAX_NAME_CHARS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class FragmentGroup:
+class FragmentGroup(NamedTuple):
     """The heading that fragments share, and whose tokens are paid once.
 
     Attributes:
@@ -87,9 +89,10 @@ class FragmentGroup:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fragment:
+class Fragment(NamedTuple):
     """A line that may be quoted, or a piece of a long one.
+
+    There are as many as lines in a session, and named tuples are built faster than dataclasses.
 
     Attributes:
         group: its heading; a result shares the heading of its call.
@@ -155,7 +158,7 @@ class _FragmentCollector:
     facts: Mapping[LineIndex, Sequence[StateFact]]
     fragments: list[Fragment] = field(default_factory=list)
     seen: set[str]
-    mention_counts: Counter[str] = field(default_factory=Counter)
+    mention_counts: defaultdict[str, int] = field(default_factory=partial(defaultdict, int))
     replaced: dict[str, set[str]] = field(default_factory=dict)
 
     def add_passage(self, index: int, passage: Passage, group: FragmentGroup) -> None:
@@ -163,19 +166,23 @@ class _FragmentCollector:
         if line in self.facts:
             self.fragments.append(Fragment(group=group, line=line, facts=tuple(self.facts[line])))
         outdated = self._outdated_lines(passage)
-        chance = _reuse_chance(passage)
+        certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
+        is_reply = passage.kind == "reply"
         for line, piece, text in pieces_of(index, _quotable_text(passage)):
-            plain = LINE_NUMBER.sub("", text).strip()
-            facts = (
-                (*self.facts.get(line, ()), *_finding_facts(passage, plain)) if not piece else ()
-            )
+            number = LINE_NUMBER.match(text)
+            plain = (text[number.end() :] if number else text).strip()
+            facts = () if piece else self.facts.get(line, ())
+            if is_reply and not piece:
+                facts = (*facts, *_finding_facts(passage, plain))
             if not facts and (
                 len(plain) < MIN_LINE_CHARS or plain in self.seen or plain in outdated
             ):
                 continue
             self.seen.add(plain)
-            describes, mentions = self._entities(plain)
-            reuse_value = _CERTAIN_REUSE_VALUE * chance if _is_reusable(plain) else 0.0
+            words = _WORD.findall(plain)
+            describes, mentions = self._entities(plain, words)
+            is_reusable = len(plain) >= _MIN_REUSE_CHARS and len(words) >= _MIN_WORDS
+            reuse_value = certain_value if is_reusable else 0.0
             is_useful = bool(describes or facts or reuse_value)
             if is_useful or mentions:
                 fragment = Fragment(
@@ -186,7 +193,7 @@ class _FragmentCollector:
                     describes=describes,
                     # Entities that an otherwise useless line mentions cost less in a list of names.
                     mentions=mentions if is_useful else (),
-                    facts=facts,
+                    facts=tuple(facts),
                     reuse_value=reuse_value,
                 )
                 self.fragments.append(fragment)
@@ -203,19 +210,25 @@ class _FragmentCollector:
             return ()
         return self.replaced.get(pair.reads or "", ())
 
-    def _entities(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _entities(self, text: str, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the entities that a line makes a statement about, and those it merely names."""
-        entities = [entity for entity in self.lexicon.entities(text) if self.demand.get(entity)]
-        frequent = [e for e in entities if self.mention_counts[e] >= _MAX_STATEMENTS]
-        self.mention_counts.update(entities)
-        if not _is_statement(text, entities):
-            return (), tuple(entities)
-        return tuple(entity for entity in entities if entity not in frequent), tuple(frequent)
+        entities = tuple(filter(self.demand.get, self.lexicon.entities(text)))
+        counts = self.mention_counts
+        frequent = tuple([entity for entity in entities if counts[entity] >= _MAX_STATEMENTS])
+        for entity in entities:
+            counts[entity] += 1
+        if not _is_statement(words, entities):
+            return (), entities
+        if not frequent:
+            return entities, ()
+        return tuple([entity for entity in entities if entity not in frequent]), frequent
 
 
 def text_lines(text: str) -> list[str]:
     r"""Split a text at "\n"; other line ends become blanks."""
-    return _OTHER_LINE_END.sub(" ", text).split("\n")
+    if any(map(text.__contains__, _OTHER_LINE_ENDS)):
+        text = text.translate(_BLANKS)
+    return text.split("\n")
 
 
 def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
@@ -223,6 +236,9 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
     lines = text_lines(text)
     for row in reversed(range(len(lines))):
         line = lines[row]
+        if 0 < len(line) <= _PIECE_CHARS:
+            yield LineIndex(passage, row), 0, line
+            continue
         line = line if len(line) <= _MAX_LINE_CHARS else line[: word_end(line, _MAX_LINE_CHARS)]
         for index, piece in enumerate(_PIECE.findall(line)):
             yield LineIndex(passage, row), index, piece
@@ -250,19 +266,15 @@ def _is_path(text: str, pair: ToolPair) -> bool:
 
 
 def _finding_facts(passage: Passage, text: str) -> Iterator[StateFact]:
-    if passage.kind == "reply" and is_finding(text):
+    if is_finding(text):
         value = _FINDING_VALUE * (_MIN_FRESHNESS + freshness(passage.age))
         yield StateFact(f"finding {text[:80]}", value)
 
 
-def _is_reusable(text: str) -> bool:
-    return len(text) >= _MIN_REUSE_CHARS and len(_WORD.findall(text)) >= _MIN_WORDS
-
-
-def _is_statement(text: str, names: Sequence[str]) -> bool:
+def _is_statement(words: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a line makes a statement about the names in it: it has enough other words."""
     name_words = len(_WORD.findall(names[0])) if len(names) == 1 else 1
-    return len(set(_WORD.findall(text))) >= _MIN_WORDS + name_words
+    return len(set(words)) >= _MIN_WORDS + name_words
 
 
 def _reuse_chance(passage: Passage) -> float:

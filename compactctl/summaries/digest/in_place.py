@@ -118,56 +118,97 @@ class _Draft:
         pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
         self._pinned = pinned.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
-        self._text_sizes: dict[str, int] = {}
         self._whole_units: set[int] = set()
+        # The lines that were chosen when the sizes below were last brought up to date.
+        self._placed: list[int] = []
+        self._lines: dict[PartIndex, list[Fragment]] = {}
+        self._quoted: list[int] = []
+        self._sizes = {unit: self._unit_size(unit) for unit in self._permanent_units}
         pool, mentioned = build_pool(request.digest, self._passages, self._pinned, count)
+        self._part_of = [self._find_part(fragment) for fragment in pool.fragments]
         self.selection = Selection(self._grouped_by_unit(pool), mentioned)
         digest = request.digest
         self._budget = budget_with(
-            digest.budget, pinned.word_tokens, self.result().tokens, digest.spoken_tokens
+            digest.budget, pinned.word_tokens, self._tokens(), digest.spoken_tokens
         )
 
     def room_left(self) -> int:
         """Return the tokens that remain with what is chosen; negative if it exceeds the budget."""
-        return self._budget - self.result().tokens
+        return self._budget - self._tokens()
 
     def restore_whole_units(self, room: int) -> None:
         """Restore whole messages, the newest first, as far as ``room`` tokens allow."""
-        result = self.result()
-        hidden = set(result.hidden)
+        self._update()
         for unit in reversed(range(len(self.request.units))):
-            parts = list(self._parts_of(unit))
-            is_hidden = self.request.units[unit][0] in hidden
-            current = sum(self._size(part, result.changed.get(index)) for index, part in parts)
-            whole = sum(self._meter.part(part) for _, part in parts)
-            cost = whole if is_hidden else whole - current
+            whole = sum(self._meter.part(part) for _, part in self._parts_of(unit))
+            cost = whole - self._sizes.get(unit, 0)
             if 0 < cost <= room:
                 room -= cost
                 self._whole_units.add(unit)
+                self._sizes[unit] = whole
 
     def result(self) -> InPlaceResult:
         """Return the result of what is chosen so far."""
-        in_parts: dict[PartIndex, list[Fragment]] = {}
-        in_digest: list[Fragment] = []
-        for fragment in self.selection.fragments:
-            index = self._part_of(fragment)
-            if index is None:
-                in_digest.append(fragment)
+        tokens = self._tokens()
+        units = (unit for unit in self._sizes if unit not in self._whole_units)
+        parts = sorted((item for unit in units for item in self._parts_of(unit)), key=itemgetter(0))
+        contents = ((index, self._content(index, part)) for index, part in parts)
+        return InPlaceResult(
+            text=self._digest(),
+            tokens=tokens,
+            hidden=self._hidden(),
+            changed={index: text for index, text in contents if text is not None},
+        )
+
+    def _tokens(self) -> int:
+        """Return the size of the digest and of all messages that stay with what is chosen."""
+        self._update()
+        return self._meter.text_uncached(self._digest()) + sum(self._sizes.values())
+
+    def _update(self) -> None:
+        """Write and count the units anew whose lines were chosen or dropped since the last time."""
+        chosen = list(self.selection.chosen)
+        pairs = enumerate(zip(chosen, self._placed, strict=False))
+        length = min(len(chosen), len(self._placed))
+        same = next((n for n, (new, old) in pairs if new != old), length)
+        parts = set[PartIndex]()
+        for index in reversed(self._placed[same:]):
+            part = self._part_of[index]
+            if part is None:
+                self._quoted.pop()
             else:
-                in_parts.setdefault(index, []).append(fragment)
-        chosen_units = {self._unit_of[index.message] for index in in_parts}
-        shown = chosen_units | self._permanent_units | self._whole_units
-        hidden = tuple(i for i, unit in sorted(self._unit_of.items()) if unit not in shown)
-        changed = dict(self._changes(shown, in_parts))
+                self._lines[part].pop()
+                parts.add(part)
+        for index in chosen[same:]:
+            part = self._part_of[index]
+            if part is None:
+                self._quoted.append(index)
+            else:
+                self._lines.setdefault(part, []).append(self.selection.fragment(index))
+                parts.add(part)
+        self._placed = chosen
+        for unit in {self._unit_of[part.message] for part in parts}:
+            is_cut = any(self._lines.get(index) for index, _ in self._parts_of(unit))
+            if is_cut or unit in self._permanent_units:
+                self._sizes[unit] = self._unit_size(unit)
+            else:
+                del self._sizes[unit]
+
+    def _digest(self) -> str:
+        """Return the digest of what is chosen."""
         pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
-        hidden_count = len(hidden) + len(self._messages) - len(self._unit_of)
-        note = format_note(NOTE_IN_PLACE, hidden_count, self._passages)
-        gaps = self.request.digest.mark_gaps
-        text = render_digest(note, self._passages, pinned, in_digest, gaps=gaps)
-        parts = (item for unit in shown for item in self._parts_of(unit))
-        sizes = sum(self._size(part, changed.get(index)) for index, part in parts)
-        tokens = self._text_size(text) + sizes
-        return InPlaceResult(text=text, hidden=hidden, changed=changed, tokens=tokens)
+        count = len(self._hidden()) + len(self._messages) - len(self._unit_of)
+        return render_digest(
+            format_note(NOTE_IN_PLACE, count, self._passages),
+            self._passages,
+            pinned,
+            self.selection.listed(self._quoted),
+            gaps=self.request.digest.mark_gaps,
+        )
+
+    def _hidden(self) -> tuple[int, ...]:
+        """Return the hidden messages."""
+        return tuple(i for i, unit in sorted(self._unit_of.items()) if unit not in self._sizes)
 
     def _parts_of(self, unit: int) -> Iterator[tuple[PartIndex, Part]]:
         for message in self.request.units[unit]:
@@ -190,27 +231,26 @@ class _Draft:
     def _is_in_unit(self, passage: int) -> bool:
         return self._passages[passage].part_index.message in self._unit_of
 
-    def _part_of(self, fragment: Fragment) -> PartIndex | None:
+    def _find_part(self, fragment: Fragment) -> PartIndex | None:
         """Return the part in which a fragment stays, None if it is quoted in the digest."""
         if fragment.group.section not in QUOTED_SECTIONS:
             return None
         index = self._passages[fragment.line.passage].part_index
         unit = self._unit_of.get(index.message)
-        return None if unit is None or unit in self._expensive_units else index
+        return None if unit is None or self._bare_sizes[unit] > _EXPENSIVE else index
 
     @cached_property
-    def _expensive_units(self) -> frozenset[int]:
+    def _bare_sizes(self) -> Sequence[int]:
+        """The tokens of each unit without any chosen line; 0 if it stays in any case."""
         units = range(len(self.request.units))
-        return frozenset(n for n in units if self._bare_size(n) > _EXPENSIVE)
+        return [0 if unit in self._permanent_units else self._unit_size(unit) for unit in units]
 
     def _grouped_by_unit(self, pool: FragmentPool) -> FragmentPool:
         """Group fragments that stay in place by their unit, at the price of the bare unit."""
         fragments: list[Fragment] = []
         tokens: list[int] = []
         headings = dict(pool.headings)
-        bare_sizes = [self._bare_size(n) for n in range(len(self.request.units))]
-        for fragment, size in zip(pool.fragments, pool.tokens, strict=True):
-            index = self._part_of(fragment)
+        for fragment, size, index in zip(pool.fragments, pool.tokens, self._part_of, strict=True):
             if index is None:
                 fragments.append(fragment)
                 tokens.append(size)
@@ -219,9 +259,9 @@ class _Draft:
             is_unread = index.message in self.request.never_hidden
             group = FragmentGroup("unread" if is_unread else "course", unit, "unit")
             names = (*headings.get(group, (0, ()))[1], *pool.headings[fragment.group][1])
-            headings[group] = (bare_sizes[unit], tuple(dict.fromkeys(names)))
+            headings[group] = (self._bare_sizes[unit], tuple(dict.fromkeys(names)))
             value = max(fragment.reuse_value, UNREAD_VALUE) if is_unread else fragment.reuse_value
-            fragments.append(replace(fragment, group=group, reuse_value=value))
+            fragments.append(fragment._replace(group=group, reuse_value=value))
             # An immutable part is already counted in its bare unit.
             tokens.append(0 if index in self.request.immutable else size)
         return replace(
@@ -232,39 +272,20 @@ class _Draft:
             section_limits={**pool.section_limits, "unread": self.request.never_hidden_tokens},
         )
 
-    def _bare_size(self, unit: int) -> int:
-        """Return the tokens of a unit without any chosen line; 0 if it stays in any case."""
-        if unit in self._permanent_units:
-            return 0
-        changed = dict(self._changes({unit}, {}))
-        return sum(self._size(part, changed.get(index)) for index, part in self._parts_of(unit))
+    def _unit_size(self, unit: int) -> int:
+        """Return the tokens of a unit with the lines chosen for it."""
+        parts = self._parts_of(unit)
+        return sum(self._size(part, self._content(index, part)) for index, part in parts)
 
     def _size(self, part: Part, text: str | None) -> int:
         if text is None:
             return self._meter.part(part)
         tool = self._meter.text(part.tool) if isinstance(part, ToolCallPart) else 0
-        return tool + self._text_size(text)
+        return tool + self._meter.text_uncached(text)
 
-    def _text_size(self, text: str) -> int:
-        if text not in self._text_sizes:
-            self._text_sizes[text] = self._meter.text_uncached(text)
-        return self._text_sizes[text]
-
-    def _changes(
-        self, units: set[int] | frozenset[int], chosen: Mapping[PartIndex, Sequence[Fragment]]
-    ) -> Iterator[tuple[PartIndex, str]]:
-        """Yield the new content of the parts of these units that change, in message order."""
-        cut_units = units - self._whole_units
-        parts = [item for unit in cut_units for item in self._parts_of(unit)]
-        for index, part in sorted(parts, key=itemgetter(0)):
-            if index not in self.request.immutable:
-                text = self._content(index, part, chosen.get(index, ()))
-                if text is not None:
-                    yield index, text
-
-    def _content(self, index: PartIndex, part: Part, chosen: Sequence[Fragment]) -> str | None:
-        """Return the new content of a part, None if it does not change."""
-        if isinstance(part, TextPart) and part.typed:
+    def _content(self, index: PartIndex, part: Part) -> str | None:
+        """Return the content of a part with the lines chosen for it, None if it is the old one."""
+        if index in self.request.immutable or (isinstance(part, TextPart) and part.typed):
             # Cut, the user's words could no longer be told from what the client put around them.
             return None
         passage = self._passage_of.get(index)
@@ -272,7 +293,7 @@ class _Draft:
             text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()
             return text if is_cut and is_replaceable(part) else None
-        gaps = self.request.digest.mark_gaps
+        chosen, gaps = self._lines.get(index, ()), self.request.digest.mark_gaps
         match part:
             case TextPart(embedded=False, typed="", text=old):
                 new = _with_marks(old, _shorten(old, chosen, gaps=gaps))

@@ -1,10 +1,11 @@
 """Select the fragments of a digest: those with the highest value per token."""
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import inf
+from typing import Literal
 
 from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import LineIndex
@@ -67,14 +68,15 @@ class Selection:
     def __init__(self, pool: FragmentPool, mentioned: Iterable[str]) -> None:
         """Start with the entities that texts elsewhere mention, once per mention."""
         self._pool = pool
-        self._mentioned = Counter(mentioned)
-        self._used: Counter[DigestSection] = Counter()
-        self._chosen_neighbors: Counter[int] = Counter()
         numbers = {group: number for number, group in enumerate(pool.headings)}
         self._headings = tuple(pool.headings.values())
         self._heading_of = [numbers[fragment.group] for fragment in pool.fragments]
+        self._used: Counter[DigestSection] = Counter()
+        self._chosen_neighbors: Counter[int] = Counter()
         self._members: dict[int, list[int]] = {}
         self._index_of_line: dict[LineIndex, int] = {}
+        # What the entries of fragments in the queue say, and those entries that changed.
+        self._queued: dict[int, float] = {}
         self._heap: list[tuple[float, int]] = []
         # A dict rather than a set: ``drop`` needs the order.
         self.chosen: dict[int, None] = {}
@@ -82,17 +84,40 @@ class Selection:
             self._members.setdefault(self._heading_of[index], []).append(index)
             if _is_line(fragment) and not fragment.piece:
                 self._index_of_line[fragment.line] = index
-        self._recount(())
+        # How many texts elsewhere and chosen fragments describe, name or show an entity, how many
+        # chosen ones show a fact, and how many share a heading.
+        self._describing = defaultdict(int, Counter(mentioned))
+        self._naming = defaultdict(int, dict.fromkeys(self._describing, 1))
+        self._showing = self._naming.copy()
+        self._facts: defaultdict[str, int] = defaultdict(int)
+        self._sharing = [0] * len(self._headings)
+        self._line_values: defaultdict[str, float] = defaultdict(float)
+        self._name_values: defaultdict[str, float] = defaultdict(float)
+        # The value of each fragment without its heading; None if it has to be worked out anew.
+        self._values: list[float | None] = [None] * len(pool.fragments)
+        self._users: defaultdict[str, list[int]] = defaultdict(list)
+        for index, fragment in enumerate(pool.fragments):
+            for name in (*fragment.describes, *fragment.mentions, *_fact_names(fragment)):
+                self._users[name].append(index)
+        self._revalue(pool.demand)
 
     @property
     def fragments(self) -> list[Fragment]:
         """The chosen fragments, without bare names that other chosen fragments mention."""
-        fragments = (self._pool.fragments[index] for index in self.chosen)
+        return self.listed(self.chosen)
+
+    def listed(self, indexes: Iterable[int]) -> list[Fragment]:
+        """Return those of these fragments that are not bare names which chosen ones mention."""
+        fragments = (self._pool.fragments[index] for index in indexes)
         return [
             fragment
             for fragment in fragments
-            if not (_is_bare_name(fragment) and self._shown.issuperset(fragment.mentions))
+            if not (_is_bare_name(fragment) and all(map(self._showing.get, fragment.mentions)))
         ]
+
+    def fragment(self, index: int) -> Fragment:
+        """Return a fragment of the pool."""
+        return self._pool.fragments[index]
 
     def grow(self, room_left: Callable[[], int]) -> int:
         """Choose as much as there is room for; return the remaining tokens.
@@ -115,20 +140,25 @@ class Selection:
         """Choose fragments for at most ``room`` tokens; return the tokens used."""
         # Lazy greedy: a value mostly falls when something else is chosen, so re-evaluate an entry
         # when it is popped and push it back if it fell. Headings and neighbors raise values; those
-        # are re-queued.
-        remaining = room
-        indexes = range(len(self._pool.fragments))
-        self._heap = [(-self._density(n), n) for n in indexes if n not in self.chosen]
-        heapq.heapify(self._heap)
-        while self._heap and remaining > 0:
-            negative_density, index = heapq.heappop(self._heap)
-            if index in self.chosen:
+        # are re-queued. What takes more tokens without its heading than remain never fits. Sorting
+        # all at first, with a heap only for what changes, is faster than one heap.
+        remaining, tokens = room, self._pool.tokens
+        fitting = [n for n, size in enumerate(tokens) if size <= room and n not in self.chosen]
+        self._queued = {n: self._density(n) for n in fitting}
+        queue = sorted([(-density, n) for n, density in self._queued.items()], reverse=True)
+        self._heap = heap = list[tuple[float, int]]()
+        smallest = max(1, min(tokens, default=0))
+        while (heap or queue) and remaining >= smallest:
+            is_changed = bool(heap) and not (queue and queue[-1] < heap[0])
+            negative_density, index = heapq.heappop(heap) if is_changed else queue.pop()
+            # An older entry of the same fragment counts no more.
+            if tokens[index] > remaining or self._queued.get(index) != -negative_density:
                 continue
             density, price = self._density(index), self._price(index)
             if density <= 0 or price > min(remaining, self._section_room(index)):
                 continue
             if density < -negative_density:
-                heapq.heappush(self._heap, (-density, index))
+                self._push(index, density)
                 continue
             remaining -= price
             self._used[self._section(index)] += price
@@ -144,7 +174,7 @@ class Selection:
             index, _ = self.chosen.popitem()
             tokens -= self._pool.tokens[index]
             self._used[self._section(index)] -= self._pool.tokens[index]
-        self._recount(self.chosen)
+            self._count(index, -1)
 
     def _section(self, index: int) -> DigestSection:
         return self._pool.fragments[index].group.section
@@ -155,74 +185,96 @@ class Selection:
 
     def _price(self, index: int) -> int:
         heading = self._heading_of[index]
-        cost = 0 if heading in self._paid else self._headings[heading][0]
+        cost = 0 if self._sharing[heading] else self._headings[heading][0]
         return max(1, self._pool.tokens[index] + cost)
 
     def _density(self, index: int) -> float:
         """Return the value per token of a fragment, given what is chosen."""
-        fragment, unit = self._pool.fragments[index], self._pool.demand_unit
-        value = sum([self._line_values.get(entity, 0.0) for entity in fragment.describes])
-        value += self._value_of_names(fragment.mentions)
+        value = self._values[index]
+        if value is None:
+            value = self._values[index] = self._value(self._pool.fragments[index], index)
+        heading = self._heading_of[index]
+        price = self._pool.tokens[index]
+        if not self._sharing[heading]:
+            cost, names = self._headings[heading]
+            price += cost
+            value += self._value_of_names(names)
+        density = value / price if price > 1 else value
+        if density < _ANY_LINE and self._pool.fill_spare_room:
+            return _ANY_LINE if _is_line(self._pool.fragments[index]) else density
+        return density
+
+    def _value(self, fragment: Fragment, index: int) -> float:
+        """Return the value of a fragment without its heading, given what is chosen."""
+        unit = self._pool.demand_unit
+        value = sum(map(self._line_values.__getitem__, fragment.describes))
+        if fragment.mentions:
+            value += self._value_of_names(fragment.mentions)
         if fragment.facts:
-            new = (fact for fact in fragment.facts if fact.name not in self._facts)
+            new = (fact for fact in fragment.facts if not self._facts[fact.name])
             value += sum(unit * fact.value for fact in new)
         if fragment.reuse_value:
             value += unit * fragment.reuse_value * (1 + _NEIGHBOR * self._chosen_neighbors[index])
-        heading = self._heading_of[index]
-        if heading not in self._paid:
-            value += self._value_of_names(self._headings[heading][1])
-        minimum = _ANY_LINE if self._pool.fill_spare_room and _is_line(fragment) else 0.0
-        return max(minimum, value / self._price(index))
+        return value
 
     def _value_of_names(self, entities: Sequence[str]) -> float:
-        return sum([self._name_values.get(entity, 0.0) for entity in entities])
-
-    def _recount(self, chosen: Iterable[int]) -> None:
-        """Recompute what is mentioned, shown and paid if exactly these fragments are chosen."""
-        self._line_counts = Counter(self._mentioned)
-        self._shown = set(self._mentioned)
-        self._facts: set[str] = set()
-        self._paid: set[int] = set()
-        demand, share = self._pool.demand, self._pool.name_share
-        self._name_values = {entity: share * demand[entity] for entity in demand}
-        self._line_values = {
-            entity: self._name_values[entity] + (1 - share) * demand[entity] for entity in demand
-        }
-        self._lower_values(self._mentioned)
-        for index in chosen:
-            self._add(index)
-
-    def _add(self, index: int) -> None:
-        fragment, heading = self._pool.fragments[index], self._heading_of[index]
-        names_in_heading = () if heading in self._paid else self._headings[heading][1]
-        named = {*fragment.describes, *fragment.mentions, *names_in_heading}
-        self._line_counts.update(fragment.describes)
-        self._lower_values(named)
-        self._facts.update(fact.name for fact in fragment.facts)
-        self._paid.add(heading)
-        if not _is_bare_name(fragment):
-            self._shown |= named
-
-    def _lower_values(self, named: Iterable[str]) -> None:
-        """Lower what further lines about these entities, and their names, are worth."""
-        shares = (1 - self._pool.name_share, _SECOND, 0.0)
-        for entity in named:
-            if entity in self._pool.demand:
-                share = shares[min(2, self._line_counts[entity])]
-                self._line_values[entity] = share * self._pool.demand[entity]
-                self._name_values[entity] = 0.0
+        return sum(map(self._name_values.__getitem__, entities))
 
     def _choose(self, index: int) -> None:
         fragment, heading = self._pool.fragments[index], self._heading_of[index]
-        is_first = heading not in self._paid
         self.chosen[index] = None
-        self._add(index)
-        if is_first:
+        del self._queued[index]
+        self._count(index, 1)
+        if self._sharing[heading] == 1:
             self._requeue(self._members[heading])
         if _is_line(fragment):
             neighbors = self._neighbors(fragment.line)
-            self._chosen_neighbors.update(neighbors)
+            for neighbor in neighbors:
+                self._chosen_neighbors[neighbor] += 1
+                self._values[neighbor] = None
             self._requeue(neighbors)
+
+    def _count(self, index: int, step: Literal[1, -1]) -> None:
+        """Count what a fragment says, 1 when it is chosen and -1 when that is undone.
+
+        The heading counts with the first fragment below it, whose choice is undone last.
+        """
+        fragment, heading = self._pool.fragments[index], self._heading_of[index]
+        others = self._sharing[heading] - (step < 0)
+        self._sharing[heading] = others + (step > 0)
+        heading_names = () if others else self._headings[heading][1]
+        named = {*fragment.describes, *fragment.mentions, *heading_names}
+        for entity in fragment.describes:
+            self._describing[entity] += step
+        for name in _fact_names(fragment):
+            self._facts[name] += step
+            self._forget(name)
+        is_shown = not _is_bare_name(fragment)
+        for entity in named:
+            self._naming[entity] += step
+            self._showing[entity] += step * is_shown
+        self._revalue(named)
+
+    def _revalue(self, entities: Iterable[str]) -> None:
+        """Work out what further lines about these entities, and their names, are worth."""
+        share = self._pool.name_share
+        shares = (1 - share, _SECOND, 0.0)
+        for entity in entities:
+            demand = self._pool.demand.get(entity)
+            if demand is None:
+                continue
+            if self._naming[entity]:
+                line_value, name_value = shares[min(2, self._describing[entity])] * demand, 0.0
+            else:
+                line_value, name_value = share * demand + (1 - share) * demand, share * demand
+            if (line_value, name_value) != (self._line_values[entity], self._name_values[entity]):
+                self._line_values[entity], self._name_values[entity] = line_value, name_value
+                self._forget(entity)
+
+    def _forget(self, name: str) -> None:
+        """Let the values of all fragments with this entity or fact be worked out anew."""
+        for index in self._users.get(name, ()):
+            self._values[index] = None
 
     def _neighbors(self, line: LineIndex) -> list[int]:
         lines = (LineIndex(line.passage, line.line + step) for step in (-1, 1))
@@ -233,7 +285,17 @@ class Selection:
         """Push fragments whose value has risen with their new value."""
         for index in indexes:
             if index not in self.chosen:
-                heapq.heappush(self._heap, (-self._density(index), index))
+                density = self._density(index)
+                if density > self._queued.get(index, 0.0):
+                    self._push(index, density)
+
+    def _push(self, index: int, density: float) -> None:
+        self._queued[index] = density
+        heapq.heappush(self._heap, (-density, index))
+
+
+def _fact_names(fragment: Fragment) -> Sequence[str]:
+    return [fact.name for fact in fragment.facts]
 
 
 def _is_line(fragment: Fragment) -> bool:

@@ -2,7 +2,6 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import LineIndex, StateFact
@@ -157,7 +156,7 @@ def _lines(material: SummaryMaterial) -> list[Fragment]:
     covered = {line.strip() for text in material.covered for line in text.split("\n")}
     covered.update(item.text.partition("] ")[2] for item in material.items.values())
     readable = (
-        replace(fragment, facts=())
+        fragment._replace(facts=())
         for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
         if fragment.describes and fragment.text.count("\\") <= _MAX_BACKSLASHES
         if fragment.text.count('"') <= _MAX_QUOTES
@@ -175,7 +174,7 @@ def _with_speaker(fragment: Fragment, passages: Sequence[Passage]) -> Fragment:
     """Move a line of the user or the agent to the group of what they said."""
     if passages[fragment.group.passage].kind not in _SAID:
         return fragment
-    return replace(fragment, group=FragmentGroup("said", fragment.group.passage))
+    return fragment._replace(group=FragmentGroup("said", fragment.group.passage))
 
 
 def _names(passages: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -85,6 +85,18 @@ _POWER = 1.75
 _TOP_ENTITIES = 60
 
 
+class _Entities(dict[str, str | None]):
+    """The entity of each word that was looked up, None for words that are none."""
+
+    def __init__(self, classify: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._classify = classify
+
+    def __missing__(self, word: str) -> str | None:
+        entity = self[word] = self._classify(word)
+        return entity
+
+
 class Lexicon:
     """Finds entities in texts, classifying each distinct word once.
 
@@ -94,27 +106,22 @@ class Lexicon:
 
     def __init__(self, cwd: str | None = None) -> None:
         self._root = cwd.rstrip("/") + "/" if cwd else None
-        self._entity_of: dict[str, str | None] = {}
+        self._entity_of = _Entities(self._classify)
         self._kinds: dict[str, EntityKind] = {}
 
     def entities(self, text: str) -> tuple[str, ...]:
         """Return the distinct entities of ``text`` in order of first appearance."""
-        return tuple(dict.fromkeys(self._find(text)))
+        words = _WORD.findall(_unescape(text))
+        return tuple(dict.fromkeys(filter(None, map(self._entity_of.__getitem__, words))))
 
     def kind(self, entity: str) -> EntityKind:
         """Return the kind of an entity that ``entities`` has returned before."""
         return self._kinds[entity]
 
-    def _find(self, text: str) -> Iterator[str]:
-        entity_of = self._entity_of
-        for word in _WORD.findall(_unescape(text)):
-            if word not in entity_of:
-                entity_of[word] = self._classify(word)
-            entity = entity_of[word]
-            if entity:
-                yield entity
-
     def _classify(self, word: str) -> str | None:
+        if word.isalpha() and word.islower():
+            # Most words; every entity has another character.
+            return None
         entity = word.rstrip("./-+#@~,;:!?*")
         match = _KIND.fullmatch(entity) if MIN_CHARS <= len(entity) <= MAX_CHARS else None
         if match is None or match.lastgroup is None:
