@@ -58,7 +58,7 @@ def exact_ways(texts: Sequence[str], distinct: Sequence[str]) -> dict[str, Way]:
     """Return what is compared; every way gives the tokens of all texts."""
     encode = load_encoding(NAME).encode_ordinary
     messages = [as_message(text) for text in texts]
-    plain = BpeCounter(NAME, min_fast_chars=sys.maxsize)
+    plain = BpeCounter(NAME, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
     plain.count_many(["load"])
     ways: dict[str, Way] = {
         "tiktoken alone, every text": lambda: [len(encode(text)) for text in texts],

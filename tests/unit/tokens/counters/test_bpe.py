@@ -1,4 +1,5 @@
 import importlib
+import sys
 from typing import NoReturn
 
 import pytest
@@ -18,6 +19,11 @@ from compactctl.tokens.counters.tiktoken_counter import (
 from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_encoding, load_ranks
 
 NAMES = sorted(VOCABULARIES)
+
+
+def by_pieces(name: str) -> BpeCounter:
+    """Return a counter that loads no engine, however much this process has counted."""
+    return BpeCounter(name, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +48,7 @@ def tiktokens_own() -> dict[str, tiktoken.Encoding]:
 def test_counts_are_those_of_tiktokens_own_encoder(
     tiktokens_own: dict[str, tiktoken.Encoding], name: str, text: str
 ) -> None:
-    counter = BpeCounter(name)
+    counter = by_pieces(name)
     expected = len(tiktokens_own[name].encode(text, disallowed_special=()))
     assert counter.count_many([text]) == [expected]
     assert counter.exactness == "exact"
@@ -62,7 +68,7 @@ def test_every_common_character_counts_like_in_tiktoken_beside_all_kinds(name: s
     # Large blocks have one kind of character each.
     few = [c for c in characters if c < "\u3400" or c > "\ue000" or ord(c) % 50 == 0]
     texts = [frame.format(character) for character in few for frame in frames]
-    ours = BpeCounter(name).count_many(texts)
+    ours = by_pieces(name).count_many(texts)
     theirs = TiktokenCounter(name).count_many(texts)
     assert [t for t, a, b in zip(texts, ours, theirs, strict=True) if a != b] == []
 
@@ -75,7 +81,7 @@ def test_every_common_character_counts_like_in_tiktoken_beside_all_kinds(name: s
 )
 @tries(50)
 def test_long_pieces_count_like_in_tiktoken(name: str, piece: str) -> None:
-    assert BpeCounter(name).count_many([piece]) == TiktokenCounter(name).count_many([piece])
+    assert by_pieces(name).count_many([piece]) == TiktokenCounter(name).count_many([piece])
 
 
 @pytest.mark.parametrize(
@@ -90,11 +96,11 @@ def test_long_pieces_count_like_in_tiktoken(name: str, piece: str) -> None:
     ],
 )
 def test_known_counts(name: str, text: str, expected: int) -> None:
-    assert BpeCounter(name).count_many([text]) == [expected]
+    assert by_pieces(name).count_many([text]) == [expected]
 
 
 def test_a_batch_keeps_its_order_and_its_repeats() -> None:
-    assert BpeCounter("o200k_base").count_many(["hello world", "", "a", "", "a"]) == [2, 0, 1, 0, 1]
+    assert by_pieces("o200k_base").count_many(["hello world", "", "a", "", "a"]) == [2, 0, 1, 0, 1]
 
 
 # Name, text, what tiktoken gives or would give, and how far the count may be off.
@@ -118,7 +124,7 @@ HOSTILE = [
     ],
 )
 def test_hostile_texts_are_counted_and_labelled(text: str, expected: int, off: int) -> None:
-    counter = BpeCounter("o200k_base")
+    counter = by_pieces("o200k_base")
     (count,) = counter.count_many([text])
     assert abs(count - expected) <= off
     assert counter.exactness == "exact" or len(text) > 500_000
@@ -126,7 +132,7 @@ def test_hostile_texts_are_counted_and_labelled(text: str, expected: int, off: i
 
 def test_a_huge_ordinary_text_is_counted_exactly() -> None:
     text = 'def f(x):\n    return {"k": "it\'s"}  # 日本語\n\n' * 60_000
-    counter = BpeCounter("o200k_base")
+    counter = by_pieces("o200k_base")
     assert counter.count_many([text]) == [len(load_encoding("o200k_base").encode_ordinary(text))]
     assert counter.exactness == "exact"
 

@@ -94,6 +94,14 @@ def test_much_text_goes_to_the_engine_in_batches(monkeypatch: pytest.MonkeyPatch
     assert batches == [["ab", "cd"], ["e", "fghi"], [""]]
 
 
+def test_much_text_goes_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bpe, "fast_engine", lambda: None)
+    monkeypatch.setattr(BpeCounter, "_count", lambda *_: 7)
+    counter = BpeCounter("o200k_base", min_tiktoken_chars=10)
+    assert counter.count_many(["hello"]) == [7]
+    assert counter.count_many(["hello world"]) == [2]
+
+
 @pytest.mark.parametrize("text", ["hello world", "\u2192 caf\u00e9 \u65e5\u672c\u8a9e \U0001f600"])
 def test_ordinary_text_needs_neither_engine(text: str) -> None:
     code = (

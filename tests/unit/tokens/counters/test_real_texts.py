@@ -59,7 +59,7 @@ def test_the_accelerator_counts_like_tiktoken(name: str, real_texts: list[str]) 
 @pytest.mark.parametrize("name", NAMES)
 def test_counting_by_pieces_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
     texts = sample(real_texts, 2_000_000)
-    counter = BpeCounter(name, min_fast_chars=sys.maxsize)
+    counter = BpeCounter(name, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
     theirs = TiktokenCounter(name).count_many(texts)
     assert differences(texts, counter.count_many(texts), theirs) == []
 
