@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 
 from compactctl.commands.operations.history import OperationHistory
@@ -16,23 +17,28 @@ from compactctl.records import dataclass
 from compactctl.store.files.source import split_lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PastState:
     """The transcript from the outcome of an operation until the next operation.
 
     Attributes:
         format: the format of the transcript.
-        decoded: its lines; a document is one line.
+        lines: its raw lines; a document is one line.
         transcript: the transcript read from them.
         step: the operation that led to it, None for the first state.
         outcome: the transcript right after that operation, before anything was appended.
     """
 
     format: Format
-    decoded: tuple[Decoded, ...]
+    lines: Sequence[bytes]
     transcript: Transcript
     step: OperationStep | None = None
     outcome: Transcript | None = None
+
+    @cached_property
+    def decoded(self) -> tuple[Decoded, ...]:
+        """The values of its lines, which only a client's compaction is looked up in."""
+        return tuple(_decode(self.lines))
 
 
 def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[PastState]:
@@ -40,15 +46,15 @@ def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[P
     step: OperationStep | None = None
     for following in (*history.chain, None):
         data = history.data if following is None else b"".join(following.before())
-        decoded = _decoded(data, history.where, loaded.format)
+        lines = _split(data, history.where, loaded.format)
         outcome = None
         if step is not None:
-            outcome_lines = _decoded(history.outcome(step), history.where, loaded.format)
-            outcome = loaded.format.read(outcome_lines)
+            outcome_lines = _split(history.outcome(step), history.where, loaded.format)
+            outcome = loaded.format.read(_decode(outcome_lines))
         yield PastState(
             format=loaded.format,
-            decoded=decoded,
-            transcript=loaded.format.read(decoded),
+            lines=lines,
+            transcript=loaded.format.read(_decode(lines)),
             step=step,
             outcome=outcome,
         )
@@ -57,8 +63,7 @@ def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[P
 
 def current_state(loaded: TranscriptFile) -> PastState:
     """Return the current state of a transcript, without the operations that led to it."""
-    decoded = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
-    return PastState(format=loaded.format, decoded=tuple(decoded), transcript=loaded.transcript)
+    return PastState(format=loaded.format, lines=loaded.lines, transcript=loaded.transcript)
 
 
 def sent_messages(transcript: Transcript) -> tuple[Message, ...]:
@@ -71,9 +76,12 @@ def sent_messages(transcript: Transcript) -> tuple[Message, ...]:
     )
 
 
-def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
-    lines, _ = split(split_lines(data), where, chosen.name)
-    return tuple(decode_lines(RawLine(index, line) for index, line in enumerate(lines)))
+def _split(data: bytes, where: str, chosen: Format) -> Sequence[bytes]:
+    return split(split_lines(data), where, chosen.name)[0]
+
+
+def _decode(lines: Iterable[bytes]) -> Iterator[Decoded]:
+    return decode_lines(RawLine(index, line) for index, line in enumerate(lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,12 @@ from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
 from compactctl.commands.operations.find_history import archive_advice, history_behind
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.states import HiddenBy, PastMessages, states_of
+from compactctl.commands.operations.states import (
+    HiddenBy,
+    PastMessages,
+    read_before_step,
+    states_of,
+)
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
@@ -182,12 +187,13 @@ def _whole(
     """Return all lines there ever were, in order, and the states that hold them, oldest first."""
     # Inline steps before the first archive: their originals are in the oldest archived state.
     steps = tuple(dropwhile(lambda step: not isinstance(step, ArchivedStep), history.chain))
-    rows = [tuple(step.rows()) for step in steps]
+    before_steps = [read_before_step(step, loaded.format) for step in steps]
+    rows = [state.rows for state in before_steps]
     after = [*(tuple(row.raw for row in state) for state in rows[1:]), loaded.lines]
     lines = tuple(DisplayedLine(loaded.lines, row) for row in range(len(loaded.lines)))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
-    states = states_of(steps, rows, loaded.transcript, loaded.format)
+    states = states_of(steps, before_steps, loaded.transcript)
     states = (*states[:-1], _with_client(states[-1], loaded))
     return tuple(_marked(lines, states)), states
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import pairwise
 from typing import Any
 
 from compactctl.commands.operations.history import OperationHistory
@@ -120,22 +121,39 @@ class _State:
                 yield from originals or (current,)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateBefore:
+    """The state before a step; ``rows`` have the bytes of the lines that the step hid."""
+
+    rows: tuple[ArchivedLine, ...]
+    transcript: Transcript
+
+
+def read_before_step(step: OperationStep, chosen: Format) -> StateBefore:
+    """Read the state before a step without keeping the bytes of lines that stayed."""
+    rows: list[ArchivedLine] = []
+
+    def lines() -> Iterator[bytes]:
+        for row in step.rows():
+            rows.append(row if row.group is not None else replace(row, raw=b""))
+            yield row.raw
+
+    transcript = parse(lines(), chosen)
+    return StateBefore(rows=tuple(rows), transcript=transcript)
+
+
 def states_of(
-    steps: Sequence[OperationStep],
-    rows: Sequence[Sequence[ArchivedLine]],
-    newest: Transcript,
-    chosen: Format,
+    steps: Sequence[OperationStep], before_steps: Sequence[StateBefore], newest: Transcript
 ) -> tuple[PastMessages, ...]:
     """Return the states before each step, oldest first, and the newest one.
 
-    ``rows`` are the lines of each state before a step. Raises ArchiveError for invalid edits.
+    The former only have the messages that are hidden. Raises ArchiveError for invalid edits.
     """
-    transcripts = [parse((row.raw for row in lines), chosen) for lines in rows]
-    edited = (_edited(lines, step.where) for step, lines in zip(steps, rows, strict=True))
+    transcripts = [*(state.transcript for state in before_steps), newest]
     past_states = (
-        PastMessages(messages=_by_line(before), hidden=_left_behind(by_edits, before, after))
-        for by_edits, before, after in zip(
-            edited, transcripts, [*transcripts, newest][1:], strict=True
+        _hidden(before, _left_behind(_edited(state.rows, step.where), before, after))
+        for step, state, (before, after) in zip(
+            steps, before_steps, pairwise(transcripts), strict=True
         )
     )
     return (*past_states, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
@@ -184,6 +202,14 @@ def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenB
         for name, hide in folded.hidden.items()
     }
     return edited | hidden
+
+
+def _hidden(transcript: Transcript, hidden: Mapping[MessageId, HiddenBy]) -> PastMessages:
+    messages_by_line = {
+        line: [message for message in messages if message.id in hidden]
+        for line, messages in _by_line(transcript).items()
+    }
+    return PastMessages(messages=messages_by_line, hidden=hidden)
 
 
 def _by_line(transcript: Transcript) -> dict[int, list[Message]]:
