@@ -63,7 +63,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = {
         "profiles": "List the profiles of known systems, or explain one.",
         "models": "List known models, or show how a model name is resolved.",
         "settings": "Show a command's settings, and where each comes from.",
-        "cache": "Show the batch cache.",
+        "cache": "Show the cache of batches and session lists.",
     },
     "lab": {
         "simulate": "Show when each profile would have compacted, and to what size.",

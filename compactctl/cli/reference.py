@@ -239,10 +239,11 @@ def _records(stage: str) -> Iterator[tuple[str, str]]:
 
 
 _CACHE_HELP = Help(
-    """Show the batch cache.
+    """Show the cache of batches and session lists.
 
-Batches keep the figures of a file until it changes: paths, names of models and tools, no text. Only
-you can read the cache. compactctl batch --clear-cache deletes it.
+Batches keep the figures of a file until it changes: paths, names of models and tools, no text.
+Session lists keep titles, which may be the first words of a prompt. Only you can read the cache.
+compactctl batch --clear-cache deletes it.
 """,
     examples=("compactctl show cache",),
 )

@@ -28,8 +28,9 @@ from compactctl.sessions.registry import (
     newest_entries,
     store_named,
 )
-from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry
+from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
 from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.source import open_input, read_lines
 
@@ -125,10 +126,13 @@ class SessionFinder:
         """
         store = store_named(client)
         entries = [entry for entry in self._entries if entry.client == store.client]
-        sessions = [s for s in shown(entries) if s.entry.n_bytes is not None or _is_fit(s, purpose)]
+        with ResultCache(cache_path(self.machine)) as cache:
+            listed = list(shown(entries, cache))
+        sessions = [s for s in listed if s.entry.n_bytes is not None or _is_fit(s, purpose)]
         if not sessions:
             raise NoInputError(f"{client}: {store.title} has no session here")
-        return tuple(self._chosen(f"{client}:", session).path for session in sessions[::-1])
+        _check_readable(f"{client}:", store)
+        return tuple(map(path_of, sessions[::-1]))
 
     def newest_here(self) -> ChosenSession | None:
         """Return the newest session that was started in this folder, None if there is none.
@@ -236,12 +240,7 @@ class SessionFinder:
         return self._chosen(reference, sessions[0])
 
     def _chosen(self, reference: str, session: Session, *, announce: bool = True) -> ChosenSession:
-        store = store_named(session.entry.client)
-        if store.unsupported_hint:
-            raise NotUnderstoodError(
-                f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
-                f"{store.unsupported_hint}"
-            )
+        _check_readable(reference, store_named(session.entry.client))
         return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 
     def _choices(self, why: str, sessions: Sequence[Session]) -> SessionChoices:
@@ -258,9 +257,18 @@ class SessionFinder:
         return ShortIds(self._entries)
 
 
-def shown(entries: Iterable[SessionEntry]) -> Iterator[Session]:
+def _check_readable(reference: str, store: SessionStore) -> None:
+    if store.unsupported_hint:
+        raise NotUnderstoodError(
+            f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
+            f"{store.unsupported_hint}"
+        )
+
+
+def shown(entries: Iterable[SessionEntry], cache: ResultCache | None = None) -> Iterator[Session]:
     """Yield the sessions that clients themselves would list."""
-    read = load_sessions(entry for entry in entries if entry.listing.kind not in HIDDEN_KINDS)
+    visible = (entry for entry in entries if entry.listing.kind not in HIDDEN_KINDS)
+    read = load_sessions(visible, cache)
     return (session for session in read if not is_hidden(session))
 
 

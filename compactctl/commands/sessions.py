@@ -20,6 +20,7 @@ from compactctl.sessions.reading.file_ends import WINDOW, last_lines
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entries, store_named
 from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
+from compactctl.store.cache import ResultCache, cache_path, result_key
 from compactctl.store.client_folders import UserEnvironment, editor_folders
 from compactctl.tokens.models.lookup import resolve_model, smallest_window_for
 
@@ -74,10 +75,11 @@ class SessionRow:
 
 
 class ShortIds:
-    """Abbreviates ids so that they stay unique."""
+    """Abbreviates ids so that they stay unique; ``cache`` is for the sizes in their rows."""
 
-    def __init__(self, entries: Iterable[SessionEntry]) -> None:
+    def __init__(self, entries: Iterable[SessionEntry], cache: ResultCache | None = None) -> None:
         self._sorted: Sequence[str] = sorted({entry.id for entry in entries})
+        self._cache = cache
 
     def row(self, session: Session) -> SessionRow:
         """Return a row about a session."""
@@ -85,7 +87,7 @@ class ShortIds:
             session=session,
             short_id=self._short(session.entry.id),
             window=_window(session),
-            at_least=least_size(session),
+            at_least=least_size(session, self._cache),
         )
 
     def _short(self, full: str) -> str:
@@ -205,18 +207,20 @@ def sessions(session_filter: SessionFilter, machine: UserEnvironment, now: float
         e for e in in_question if session_filter.hidden or e.listing.kind not in HIDDEN_KINDS
     ]
     rows: list[SessionRow] = []
-    short_ids, n_read, n_hidden = ShortIds(everywhere), 0, len(in_question) - len(to_read)
-    for session in load_sessions(to_read):
-        n_read += 1
-        row = short_ids.row(session)
-        if not session_filter.matches(row):
-            continue
-        if is_hidden(session) and not session_filter.hidden:
-            n_hidden += 1
-            continue
-        rows.append(row)
-        if len(rows) == session_filter.limit:
-            break
+    n_read, n_hidden = 0, len(in_question) - len(to_read)
+    with ResultCache(cache_path(machine)) as cache:
+        short_ids = ShortIds(everywhere, cache)
+        for session in load_sessions(to_read, cache):
+            n_read += 1
+            row = short_ids.row(session)
+            if not session_filter.matches(row):
+                continue
+            if is_hidden(session) and not session_filter.hidden:
+                n_hidden += 1
+                continue
+            rows.append(row)
+            if len(rows) == session_filter.limit:
+                break
     return SessionsResult(
         rows=tuple(rows),
         home=str(machine.home),
@@ -225,7 +229,7 @@ def sessions(session_filter: SessionFilter, machine: UserEnvironment, now: float
         hidden=n_hidden,
         unread=len(to_read) - n_read,
         searched=() if entries else _places(folders.searched, machine),
-        notes=tuple(folders.warnings),
+        notes=tuple(filter(None, (*folders.warnings, cache.problem))),
     )
 
 
@@ -257,22 +261,30 @@ def is_of(session: Session, folder: Path) -> bool:
     return bool(project) and os.path.realpath(project) == os.path.realpath(folder)
 
 
-def least_size(session: Session) -> int | None:
+def least_size(session: Session, cache: ResultCache | None = None) -> int | None:
     """Return the minimum tokens of a session whose newest report is too small to be true.
 
     It is the count of the last lines of the file, at four characters per token, or the report if
     that is larger. None if the report may be true or is over 32,768, and for a document or a
-    database, whose end cannot be read separately.
+    database, whose end cannot be read separately. ``cache`` remembers it of unchanged files.
     """
     path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
     reported = session.details.context or 0
     if chosen is None or path.suffix not in _LINE_FILES or reported > _MAX_CHECKED_TOKENS:
         return None
-    try:
-        end = _end(path, chosen)
-    except (OSError, ValueError):
-        return None
-    counted = _lower_bound(end) if end.effective else None
+    state = session.entry.state
+    key = result_key("least size", chosen.name, state) if cache is not None and state else None
+    cached = cache.get_many((key,)) if cache is not None and key is not None else {}
+    if key in cached:
+        counted = int(cached[key]) if cached[key] else None
+    else:
+        try:
+            end = _end(path, chosen)
+        except (OSError, ValueError):
+            return None
+        counted = _lower_bound(end) if end.effective else None
+        if cache is not None and key is not None:
+            cache.put(key, "" if counted is None else str(counted))
     return None if counted is None else max(counted, reported)
 
 

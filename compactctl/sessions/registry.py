@@ -5,11 +5,13 @@ folders where its sessions lie in ``store/client_folders``. If these can be writ
 the file also has a function ``fork``, which is entered in ``_FORKERS``.
 """
 
+import json
 import os
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 
 from compactctl.errors import UsageError, suggestion
@@ -27,6 +29,7 @@ from compactctl.sessions.clients import (
 from compactctl.sessions.fork import Fork, ForkIdentity
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
+from compactctl.store.cache import ResultCache, result_key
 from compactctl.store.client_folders import UserEnvironment, store_containing
 
 ALL_STORES: tuple[SessionStore, ...] = (
@@ -41,6 +44,8 @@ ALL_STORES: tuple[SessionStore, ...] = (
     vscode.STORE,
 )
 _BY_NAME = {name: store for store in ALL_STORES for name in (store.client, store.alias)}
+# How many sessions are looked up in the cache at once.
+_CHUNK = 100
 _FORKERS: Mapping[str, Callable[[Session, ForkIdentity], Fork | None]] = {
     claude_code.NAME: claude_code.fork,
     codex.NAME: codex.fork,
@@ -75,17 +80,48 @@ def newest_entries(
     return sorted(entries, key=lambda entry: (-entry.modified, entry.client, entry.id))
 
 
-def load_sessions(entries: Iterable[SessionEntry]) -> Iterator[Session]:
+def load_sessions(
+    entries: Iterable[SessionEntry], cache: ResultCache | None = None
+) -> Iterator[Session]:
     """Yield the sessions of entries, in their order.
 
-    A session that cannot be read, or no longer exists, only has the details of its entry.
+    A session that cannot be read, or no longer exists, only has the details of its entry. Details
+    of files that have not changed are taken from the cache, which gets those of all others.
     """
-    for entry in entries:
-        try:
-            details = _BY_NAME[entry.client].details(entry)
-        except (OSError, ValueError, sqlite3.Error):
-            details = SessionDetails()
-        yield Session(entry=entry, details=_merge_details(details, entry.listing))
+    entries = iter(entries)
+    while chunk := list(islice(entries, 1 if cache is None else _CHUNK)):
+        keys = [None if cache is None else _details_key(entry) for entry in chunk]
+        cached = {} if cache is None else cache.get_many(key for key in keys if key is not None)
+        for entry, key in zip(chunk, keys, strict=True):
+            details = _decode_details(cached[key]) if key in cached else None
+            if details is None:
+                details = _read_details(entry)
+                if cache is not None and key is not None and details is not None:
+                    cache.put(key, json.dumps(asdict(details)))
+            details = _merge_details(details or SessionDetails(), entry.listing)
+            yield Session(entry=entry, details=details)
+
+
+def _read_details(entry: SessionEntry) -> SessionDetails | None:
+    try:
+        return _BY_NAME[entry.client].details(entry)
+    except (OSError, ValueError, sqlite3.Error):
+        return None
+
+
+def _details_key(entry: SessionEntry) -> bytes | None:
+    """Return the key of the details in the cache, None if they are not all in one file."""
+    if entry.state is None or not _BY_NAME[entry.client].is_in_one_file:
+        return None
+    return result_key("session details", entry.client, entry.state)
+
+
+def _decode_details(text: str) -> SessionDetails | None:
+    """Return cached details; None if the text is not valid."""
+    try:
+        return SessionDetails(**json.loads(text))
+    except (ValueError, TypeError):
+        return None
 
 
 def session_at(path: Path, machine: UserEnvironment) -> Session | None:

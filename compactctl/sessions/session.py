@@ -7,6 +7,7 @@ from typing import Literal
 
 from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.store.cache import FileState, file_state
 from compactctl.store.client_folders import UserEnvironment
 
 SessionKind = Literal["main", "subtask", "headless", "subagent", "empty"]
@@ -52,6 +53,7 @@ class SessionEntry:
         path: its file, or the database.
         modified: seconds since the epoch.
         n_bytes: the size of its file; None in a database.
+        state: the state of its file when it was found; None in a database.
         archived: whether the user archived it in the client.
         listing: details known from the folder, the database row or the client's own list.
     """
@@ -61,6 +63,7 @@ class SessionEntry:
     path: Path
     modified: float
     n_bytes: int | None = None
+    state: FileState | None = None
     archived: bool = False
     listing: SessionDetails = NO_DETAILS
 
@@ -80,6 +83,7 @@ class SessionEntry:
             path=path,
             modified=status.st_mtime,
             n_bytes=status.st_size,
+            state=file_state(status),
             listing=listing,
         )
 
@@ -112,6 +116,8 @@ class SessionStore:
         entries: yields all sessions; unreadable folders become warnings of the scanner.
         details: reads the details from both ends of a session; may raise OSError, ValueError or
             sqlite3.Error.
+        is_in_one_file: whether all details of a session are in its file, so that they are the same
+            as long as the file is.
         unsupported_hint: what to do instead if transcripts cannot be compacted; "" if they can.
         may_be_in_project: whether an entry may belong to a folder or one below it, judged by its
             path; True if that says nothing.
@@ -127,6 +133,7 @@ class SessionStore:
     title: str
     entries: Callable[[UserEnvironment, FolderScanner], Iterator[SessionEntry]]
     details: Callable[[SessionEntry], SessionDetails]
+    is_in_one_file: bool = False
     unsupported_hint: str = ""
     may_be_in_project: Callable[[SessionEntry, Path], bool] = _anywhere
     resume_command: str = ""

@@ -82,6 +82,28 @@ def test_what_has_not_changed_is_not_read_again(worked_on: list[str]) -> None:
     assert len(worked_on) == 5
 
 
+def test_a_file_is_the_same_by_any_name(worked_on: list[str]) -> None:
+    first = run()
+    Path("link").symlink_to("in")
+    for name in (str(Path("in").resolve()), "in/../in", "link"):
+        found = run(files=FileChoice(paths=(name,)))
+        assert [row.path for row in found.rows] == [f"{name}/{n}.jsonl" for n in range(5)]
+        assert [replace(row, path="") for row in found.rows] == [
+            replace(row, path="") for row in first.rows
+        ]
+    assert len(worked_on) == 5
+
+
+def test_a_cache_that_others_may_write_to_is_not_used(
+    cache_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run()
+    cache_file.parent.chmod(0o777)
+    assert run().warnings
+    assert run_program(["batch", "in"]) == 0
+    assert "other users may write to it, so nothing is cached" in capsys.readouterr().err
+
+
 def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
     run()
     with Path("in/0.jsonl").open("ab") as stream:
@@ -330,7 +352,7 @@ def test_the_oldest_go_when_there_are_too_many(
     with ResultCache(cache_file) as cache:
         for number in range(6):
             cache.put(bytes([number]), str(number))
-    assert cache_state(cache_file).results == 2
+    assert cache_state(cache_file).results == 4
 
 
 def test_several_processes_at_once(cache_file: Path) -> None:

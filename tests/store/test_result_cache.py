@@ -64,10 +64,11 @@ def test_a_value_is_there_before_the_cache_is_closed_and_replaced_by_a_newer_one
     assert found(path, [b"a"]) == {b"a": "new"}
 
 
-def test_the_least_recently_used_half_goes_when_there_are_too_many(
+def test_the_least_recently_used_go_when_there_are_too_many_and_no_others(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter(range(1, 100))
+    # A day passes between two calls: a use is noted to the hour.
+    clock = iter(range(0, 100 * 86_400, 86_400))
     monkeypatch.setattr("compactctl.store.cache.time.time", lambda: next(clock))
     monkeypatch.setattr(cache, "MAX_ROWS", 4)
     filled(path)
@@ -75,7 +76,32 @@ def test_the_least_recently_used_half_goes_when_there_are_too_many(
     with ResultCache(path) as results:
         results.get_many(KEYS[:1])
         results.put(b"new", "value")
-    assert found(path, [*KEYS, b"new"]).keys() == {KEYS[0], b"new"}
+    assert found(path, [*KEYS, b"new"]).keys() == {KEYS[0], *KEYS[2:], b"new"}
+
+
+def test_a_result_that_was_just_used_is_not_written_again(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        assert len(found(path)) == 4
+        assert connection.execute("PRAGMA data_version").fetchone() == (version,)
+
+
+@pytest.mark.parametrize("folder", ["a link", "writable by others"])
+def test_a_folder_that_others_may_change_is_refused(folder: str, path: Path) -> None:
+    path.parent.parent.mkdir()
+    if folder == "a link":
+        (path.parent.parent / "elsewhere").mkdir()
+        path.parent.symlink_to("elsewhere")
+    else:
+        path.parent.mkdir()
+        path.parent.chmod(0o777)
+    filled(path)
+    with ResultCache(path) as results:
+        assert results.get_many(KEYS) == {}
+        reason = "is a link" if folder == "a link" else "other users may write to it"
+        assert results.problem.startswith(f"{path.parent}: {reason}, so nothing is cached")
+    assert not path.exists()
 
 
 def test_the_state_is_told_and_cleared(path: Path) -> None:
@@ -105,8 +131,8 @@ def test_a_file_that_is_no_database_is_replaced(path: Path) -> None:
 def test_results_of_another_version_are_dropped(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-        connection.execute("PRAGMA user_version = 2")
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        connection.execute("PRAGMA user_version = 3")
     assert found(path) == {}
     filled(path)
     assert len(found(path)) == 4

@@ -71,7 +71,7 @@ class BatchResult:
     """The rows of all files in input order.
 
     ``growth`` compares them with the baseline, None without one; ``written`` are the files written
-    about the batch.
+    about the batch; ``warnings`` are about the cache.
     """
 
     options: BatchOptions
@@ -79,6 +79,7 @@ class BatchResult:
     totals: BatchTotals
     growth: BaselineComparison | None = None
     written: tuple[WrittenFile, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -126,6 +127,7 @@ def batch(
         rows=rows,
         totals=add_up(rows, compacted=options.compacts),
         growth=None if baseline is None else _growth(rows, baseline, gates.tolerance),
+        warnings=(cache.problem,) if cache.problem else (),
     )
 
 

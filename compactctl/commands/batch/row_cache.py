@@ -4,15 +4,13 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field, fields, is_dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
-import compactctl
-from compactctl import __version__
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
@@ -23,9 +21,7 @@ from compactctl.errors import CompactctlError
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import archive_files, archive_folder
-from compactctl.store.cache import (
-    ResultCache,
-)
+from compactctl.store.cache import FileState, ResultCache, file_state, result_key
 from compactctl.store.files.source import sha256_of
 from compactctl.tokens.counters.selection import rank_file_of
 
@@ -73,7 +69,9 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
-        if key in texts and (row := _rows(texts[key])) is not None and _hold(row, task, options)
+        if key in texts
+        and (row := _rows(texts[key], task.input.path)) is not None
+        and _hold(row, task, options)
     }
     return CachedRows(rows, keys, cache)
 
@@ -90,8 +88,6 @@ def _is_fresh(options: BatchOptions) -> bool:
 
 def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bool:
     path = task.input.path
-    if any((row.data_set or row.path) != path for row in rows):
-        return False
     if options.verify_cache and (task.is_data_set or _digest(path) != rows[0].sha256):
         # Digests of conversations do not identify the file.
         return False
@@ -137,18 +133,17 @@ def _key(options_digest: bytes, task: FileTask, *, with_archive: bool) -> bytes 
         return None
     archives = archive_files(archive_folder(path)) if with_archive else ()
     originals = [(archive.path.name, _state(archive.path)) for archive in archives]
-    identity = (os.path.realpath(path), task.input.path, task.output, task.groups)
-    text = repr((*identity, state, originals))
-    return hashlib.sha256(options_digest + text.encode("utf-8", "surrogatepass")).digest()
+    # The real path, so that the file is the same by any name.
+    identity = (os.path.realpath(path), task.output, task.groups)
+    return result_key(options_digest, identity, state, originals)
 
 
-def _state(path: Path) -> tuple[int, ...] | None:
-    """Return values that change whenever a file does; None if it cannot be accessed."""
+def _state(path: Path) -> FileState | None:
+    """Return the state of a file; None if it cannot be accessed."""
     try:
-        info = path.stat()
+        return file_state(path.stat())
     except OSError:
         return None
-    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def fingerprint(options: BatchOptions) -> bytes:
@@ -171,11 +166,11 @@ def fingerprint(options: BatchOptions) -> bytes:
         written_paths=(),
     )
     packages = [_version(name) for name in _COUNTING]
-    text = repr((relevant, __version__, _code(), packages, _rank_files(options)))
+    text = repr((relevant, packages, _rank_files(options)))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None]]:
+def _rank_files(options: BatchOptions) -> list[tuple[str, FileState | None]]:
     """Return the states of the rank files that counters name, by option, profile or table."""
     measure = options.recipe.measure
     profile = measure.profile
@@ -187,14 +182,6 @@ def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None
     return [(os.path.realpath(path), _state(path)) for path in paths]
 
 
-@lru_cache(maxsize=1)
-def _code() -> tuple[tuple[str, int, int], ...]:
-    """Return the state of this program's files: a changed one may measure differently."""
-    files: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
-    states = ((str(path), path.stat()) for path in files if path.suffix in (".py", ".toml"))
-    return tuple(sorted((name, info.st_size, info.st_mtime_ns) for name, info in states))
-
-
 def _version(package: str) -> str:
     try:
         return version(package)
@@ -202,11 +189,13 @@ def _version(package: str) -> str:
         return ""
 
 
-def _rows(text: str) -> tuple[BatchRow, ...] | None:
-    """Return the cached rows; None if the text is not valid."""
+def _rows(text: str, path: str) -> tuple[BatchRow, ...] | None:
+    """Return the cached rows of a file, now named ``path``; None if the text is not valid."""
     try:
-        rows: list[dict[str, Any]] = json.loads(text)
-        return tuple(_read(BatchRow, row) for row in rows)
+        rows = [_read(BatchRow, row) for row in json.loads(text)]
+        return tuple(
+            replace(row, path=path if row.row is None else f"{path}#{row.row}") for row in rows
+        )
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -186,6 +186,7 @@ STORE = SessionStore(
     title="Claude Code",
     entries=_entries,
     details=_details,
+    is_in_one_file=True,
     may_be_in_project=_may_be_in_project,
     resume_command="claude --resume {id}",
     resume_model=" --model {model}",

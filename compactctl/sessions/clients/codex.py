@@ -138,6 +138,7 @@ STORE = SessionStore(
     title="Codex",
     entries=_entries,
     details=_details,
+    is_in_one_file=True,
     resume_command="codex resume {id}",
 )
 

@@ -93,6 +93,7 @@ STORE = SessionStore(
     title="pi",
     entries=_entries,
     details=_details,
+    is_in_one_file=True,
     resume_command="pi --session {id}",
     resumes_in_project_only=True,
 )

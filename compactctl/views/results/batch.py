@@ -242,6 +242,7 @@ def _row(row: BatchRow) -> dict[str, Any]:
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: written files, and the meaning of the exit code."""
+    yield from warning_lines(result.warnings)
     yield from warning_lines(warning for file in result.written for warning in file.warnings)
     yield from _doubted(result.rows)
     yield from _unread(result.rows)
