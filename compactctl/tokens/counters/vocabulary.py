@@ -124,7 +124,7 @@ class TokenRanks:
         shard = zlib.crc32(token) % N_SHARDS
         if shard in self._unread:
             self._unread.remove(shard)
-            self._read.update(self._shard(shard))
+            self._read.update(self._shards(shard, shard + 1))
             if len(self._unread) < _FEW_UNREAD:
                 self._read.update(self.items())
                 self._unread.clear()
@@ -132,12 +132,11 @@ class TokenRanks:
 
     def items(self) -> Iterator[tuple[bytes, int]]:
         """Yield all tokens and their ranks, in no useful order."""
-        for shard in range(N_SHARDS):
-            yield from self._shard(shard)
+        return self._shards(0, N_SHARDS)
 
-    def _shard(self, shard: int) -> Iterator[tuple[bytes, int]]:
-        first, end = self._token_ends[shard : shard + 2]
-        stream = BytesIO(self._tokens[slice(*self._byte_ends[shard : shard + 2])])
+    def _shards(self, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
+        first, end = self._token_ends[start], self._token_ends[stop]
+        stream = BytesIO(self._tokens[self._byte_ends[start] : self._byte_ends[stop]])
         tokens = map(stream.read, self._lengths[first:end])
         return zip(tokens, _integers(self._ranks[4 * first : 4 * end]), strict=True)
 
