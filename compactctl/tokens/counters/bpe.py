@@ -16,8 +16,8 @@ MIN_TIKTOKEN_CHARS = 2_000_000
 MIN_FAST_CHARS = 5_000_000
 """The same for the extra ``fast``, which takes 0.5 seconds to load."""
 
-# Merging takes quadratic time.
-_MAX_MERGED_BYTES = 1_000
+# Merging n bytes takes about n * (n + 100) * 10 ns: with this much, as long as loading tiktoken.
+_MAX_MERGING = 30_000_000
 
 
 class BpeCounter:
@@ -25,8 +25,8 @@ class BpeCounter:
 
     Most pieces of texts repeat. Counting each piece once takes half as long again as tiktoken, but
     tiktoken takes 0.3 seconds to load. It is loaded where there is much text, for rare characters
-    and for very long pieces. The first count opens the vocabulary and raises IntegrityError if its
-    file is damaged.
+    and for long pieces. The first count opens the vocabulary and raises IntegrityError if its file
+    is damaged.
     """
 
     # Of all transcripts that this process has counted.
@@ -54,7 +54,8 @@ class BpeCounter:
         BpeCounter.counted_chars += sum(map(len, texts))
         if BpeCounter.counted_chars > self._min_fast_chars and (engine := fast_engine()):
             return count_fast(engine, self.id, texts)
-        if BpeCounter.counted_chars > self._min_tiktoken_chars:
+        is_much = BpeCounter.counted_chars > self._min_tiktoken_chars
+        if any(texts) and (is_much or piece_counts(self.id).is_costly):
             return self._tiktoken.count_many(texts)
         return [self._count(text) if text else 0 for text in texts]
 
@@ -66,7 +67,7 @@ class BpeCounter:
             return self._tiktoken.count_many([text])[0]
         else:
             pattern = unicode_pattern(published)
-        count = _piece_counts(self.id).__getitem__
+        count = piece_counts(self.id).__getitem__
         if len(text) <= MAX_SLICE:
             return sum(map(count, pattern.findall(text)))
         # One at a time, as millions of pieces take much memory.
@@ -77,21 +78,34 @@ class BpeCounter:
         )
 
 
-@cache
-def _piece_counts(name: str) -> BoundedCache:
-    """Return the counts of pieces, shared by all transcripts of a process."""
-    ranks = load_ranks(VOCABULARIES[name])
-    tiktoken = TiktokenCounter(name)
+class PieceCounts(BoundedCache):
+    """The tokens of pieces, counted once for all transcripts of a process."""
 
-    def count(piece: str) -> int:
+    def __init__(self, name: str) -> None:
+        super().__init__(self._count)
+        self._ranks = load_ranks(VOCABULARIES[name])
+        self._tiktoken = TiktokenCounter(name)
+        self._merging = 0
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether so much was merged that tiktoken is worth its load."""
+        return self._merging > _MAX_MERGING
+
+    def _count(self, piece: str) -> int:
         token = piece.encode()
-        if ranks.get(token, NO_RANK) != NO_RANK:
+        if self._ranks.get(token, NO_RANK) != NO_RANK:
             return 1
-        if len(token) > _MAX_MERGED_BYTES:
-            return tiktoken.count_many([piece])[0]
-        return n_merged(token, ranks.get)
+        self._merging += len(token) * (len(token) + 100)
+        if self.is_costly:
+            return self._tiktoken.count_many([piece])[0]
+        return n_merged(token, self._ranks.get)
 
-    return BoundedCache(count)
+
+@cache
+def piece_counts(name: str) -> PieceCounts:
+    """Return the counts of a vocabulary's pieces, the same for all counters."""
+    return PieceCounts(name)
 
 
 def n_merged(piece: bytes, rank: Callable[[bytes, int], int]) -> int:

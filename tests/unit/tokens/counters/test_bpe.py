@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import any_text, texts
 
-from compactctl.tokens.counters.bpe import BpeCounter
+from compactctl.tokens.counters.bpe import BpeCounter, piece_counts
 from compactctl.tokens.counters.pieces import has_rare_character
 from compactctl.tokens.counters.tiktoken_counter import (
     TiktokenCounter,
@@ -23,6 +23,7 @@ NAMES = sorted(VOCABULARIES)
 
 def by_pieces(name: str) -> BpeCounter:
     """Return a counter that loads no engine, however much this process has counted."""
+    piece_counts.cache_clear()
     return BpeCounter(name, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
 
 

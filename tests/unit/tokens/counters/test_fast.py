@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.tokens.counters import bpe, fast
-from compactctl.tokens.counters.bpe import BpeCounter
+from compactctl.tokens.counters.bpe import BpeCounter, piece_counts
 from compactctl.tokens.counters.fast import DISABLE_VARIABLE, BatchCount, count_fast, fast_engine
 from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
@@ -102,10 +102,20 @@ def test_much_text_goes_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counter.count_many(["hello world"]) == [2]
 
 
+def test_pieces_that_take_long_to_merge_go_to_tiktoken() -> None:
+    piece_counts.cache_clear()
+    counter = BpeCounter("o200k_base")
+    assert counter.count_many(["=-~" * 2_000]) == TiktokenCounter("o200k_base").count_many(
+        ["=-~" * 2_000]
+    )
+    assert piece_counts("o200k_base").is_costly
+    piece_counts.cache_clear()
+
+
 @pytest.mark.parametrize("text", ["hello world", "\u2192 caf\u00e9 \u65e5\u672c\u8a9e \U0001f600"])
 def test_ordinary_text_needs_neither_engine(text: str) -> None:
     code = (
-        "import sys; from compactctl.tokens.counters.bpe import BpeCounter;"
+        "import sys; from compactctl.tokens.counters.bpe import BpeCounter, piece_counts;"
         f"BpeCounter('o200k_base').count_many([{text!r}]);"
         "print({'tiktoken', 'toktok'} & {*sys.modules})"
     )
