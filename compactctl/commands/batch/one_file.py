@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Timer, current_thread, main_thread
 from time import monotonic
 from types import FrameType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import (
@@ -23,12 +23,6 @@ from compactctl.commands.batch.row import (
     failed_row,
 )
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
-from compactctl.commands.client_sessions.write import Written
-from compactctl.commands.compact.compact import (
-    CompactOptions,
-    compact,
-    compact_for_figures,
-)
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
@@ -47,6 +41,10 @@ from compactctl.errors import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import sha256_of
+
+if TYPE_CHECKING:
+    from compactctl.commands.client_sessions.write import Written
+    from compactctl.commands.compact.result import CompactOptions
 
 TOOK_TOO_LONG = 75
 """The exit code: EX_TEMPFAIL of sysexits.h."""
@@ -131,6 +129,8 @@ def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measu
 
 
 def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
+    from compactctl.commands.compact.compact import compact, compact_for_figures
+
     _check_problem(task)
     if options.writes and task.output is not None:
         make_folder(Path(task.output).parent)
@@ -149,7 +149,9 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     return WorkedFile(rows=(row,), details=() if details is None else (details,))
 
 
-def _compact_options(options: BatchOptions, task: FileTask) -> CompactOptions:
+def _compact_options(options: BatchOptions, task: FileTask) -> "CompactOptions":
+    from compactctl.commands.compact.result import CompactOptions
+
     return CompactOptions(
         input=options.input.at(task.input.path),
         recipe=options.recipe,
@@ -161,7 +163,7 @@ def _compact_options(options: BatchOptions, task: FileTask) -> CompactOptions:
     )
 
 
-def _output(written: Written) -> RowOutput:
+def _output(written: "Written") -> RowOutput:
     sha256 = sha256_of(Path(written.output))
     return RowOutput(path=written.output, sha256=sha256, archive=written.archive)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.pool import CHUNK_BYTES
 from compactctl.commands.batch.row import BatchRow
-from compactctl.commands.client_sessions.new_session import store_of
-from compactctl.commands.compact.place import compacted_name
 from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.reading.discover import InputFile
 from compactctl.errors import CompactctlError, UsageError
@@ -102,6 +100,9 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
     Raises UsageError if two inputs have one output, or if an output would overwrite an input or be
     among a client's sessions.
     """
+    from compactctl.commands.client_sessions.new_session import store_of
+    from compactctl.commands.compact.place import compacted_name
+
     store = store_of(Path(out, "any"))
     if store is not None:
         raise UsageError(
