@@ -242,7 +242,7 @@ def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(
         path.write_bytes(swapped)
         return result
 
-    monkeypatch.setattr("compactctl.commands.batch.one_file.compact", compact_and_change)
+    monkeypatch.setattr("compactctl.commands.compact.compact.compact", compact_and_change)
     (row,) = run(str(path), plan=PLAN, measure=counting).rows
     assert (row.status, row.tokens) == ("ok", expected.total)
     assert row_values(row)["categories"] == expected.categories
