@@ -71,7 +71,7 @@ NO_SUMMARY_INPUTS = SummaryInputs()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A summary's text and writer; ``note`` says why it is not the requested writer, if so."""
+    """A summary's text and writer; ``note`` says what a reader of the report should know of it."""
 
     text: str
     writer: str = BUILTIN_SUMMARIZER

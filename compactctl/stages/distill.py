@@ -104,8 +104,8 @@ def propose(
         layout = InPlaceLayout.build(view, hidden, newest, hide_older=is_digest)
         result = distill_in_place(_in_place_request(layout, request, max_newest), meter)
         return _propose_in_place(view, meter, layout, result, options)
-    text = write_digest(request, meter.counter.count_many)
-    return condense(view, meter, hidden, Summary(text=text), _condense_spec(options))
+    summary = write_digest(request, meter.counter.count_many)
+    return condense(view, meter, hidden, summary, _condense_spec(options))
 
 
 def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
@@ -138,13 +138,13 @@ def _propose_in_place(
     shortened = layout.rewrite_proposal(view, result, NAME, options)
     hidden = layout.messages_to_hide(view, result.hidden)
     if not hidden:
-        return shortened
+        return replace(shortened, notes=tuple(filter(None, (*shortened.notes, result.note))))
     summary = Summary(text=result.text)
     proposal = hide_behind_summary(view, meter, hidden, summary, _condense_spec(options))
     count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
     shortened_count = f", messages shortened: {count:,}" if count else ""
-    notes = (f"messages hidden: {len(hidden):,}{shortened_count}",)
-    return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
+    notes = filter(None, (f"messages hidden: {len(hidden):,}{shortened_count}", result.note))
+    return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=tuple(notes))
 
 
 def _in_place_request(

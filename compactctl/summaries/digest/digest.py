@@ -3,8 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from compactctl.model.message import Message
+from compactctl.model.summary import Summary
 from compactctl.records import dataclass
-from compactctl.summaries.digest.fragments import Fragment, collect_fragments, list_entries
+from compactctl.summaries.digest.fragments import (
+    PIECE_CHARS,
+    Fragment,
+    collect_fragments,
+    list_entries,
+)
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, Lexicon
@@ -36,6 +42,8 @@ _LINE_TOKENS = 2
 # Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
 # two projects.
 _NAME_TOKENS = 4
+# Lines that are searched at least for those to quote, the newest first.
+_MIN_SEARCHED_LINES = 50_000
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
@@ -114,11 +122,11 @@ class DigestRequest:
     mark_gaps: bool = True
 
 
-def write_digest(request: DigestRequest, count: CountTexts) -> str:
+def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     """Return a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
     Everything in it is quoted. It always holds the lasting words of the user, and is larger than
-    the budget if they are.
+    the budget if they are. Its note says if the messages are too many to search all of them.
     """
     passages = read_passages(request.messages, request.cwd)
     note = format_note(NOTE, len(request.messages), passages)
@@ -135,7 +143,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> str:
 
     budget = budget_with(request.budget, pinned.word_tokens, tokens(), request.spoken_tokens)
     selection.grow(lambda: budget - tokens())
-    return text()
+    return Summary(text=text(), note=search_note(passages, request.budget))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +181,33 @@ def build_pool(
     count: CountTexts,
 ) -> tuple[FragmentPool, tuple[str, ...]]:
     """Return the fragments to choose from, and the entities that other texts mention already."""
-    lexicon = Lexicon(request.cwd)
-    pool = _build_pool(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
+    start = _search_start(passages, request.budget)
+    demand = EntityDemand.of(passages[start:], Lexicon(request.cwd))
+    pool = _build_pool(request, passages, pinned, demand, count)
     covered = (*_texts(request.following), *pinned.values())
-    return pool, tuple(name for text in covered for name in lexicon.entities(text))
+    return pool, tuple(name for text in covered for name in demand.lexicon.entities(text))
+
+
+def search_note(passages: Sequence[Passage], budget: int) -> str:
+    """Return a note on the messages that are too old to be searched; "" if all are searched."""
+    start = _search_start(passages, budget)
+    count = passages[start].part_index.message if start else 0
+    return f"oldest messages searched only for the user's words: {count:,}" if count else ""
+
+
+def _search_start(passages: Sequence[Passage], budget: int) -> int:
+    """Return the index of the first passage of which lines may be chosen.
+
+    A budget of so many tokens holds far fewer lines; looking for them among even more would take
+    time and memory without limit.
+    """
+    lines = max(_MIN_SEARCHED_LINES, budget)
+    for index in reversed(range(len(passages))):
+        text = passages[index].text
+        lines -= text.count("\n") + len(text) // PIECE_CHARS + 1
+        if lines <= 0:
+            return index
+    return 0
 
 
 def _build_pool(
@@ -186,9 +217,9 @@ def _build_pool(
     demand: EntityDemand,
     count: CountTexts,
 ) -> FragmentPool:
-    lexicon = demand.lexicon
+    lexicon, start = demand.lexicon, _search_start(passages, request.budget)
     fragments = (
-        *collect_fragments(passages, pinned, demand.demand, lexicon),
+        *collect_fragments(passages, pinned, demand.demand, lexicon, start),
         *list_entries(passages, demand.demand, lexicon, request.cwd),
     )
     groups = dict.fromkeys(fragment.group for fragment in fragments)

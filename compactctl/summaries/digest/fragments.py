@@ -33,7 +33,7 @@ DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", 
 QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
 # A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
 # end of a value in data, or of a name, else after 260 characters.
-_PIECE_CHARS = 260
+PIECE_CHARS = 260
 _PIECE = re.compile(
     r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
 )
@@ -120,8 +120,9 @@ def collect_fragments(
     pinned: Mapping[int, str],
     demand: Mapping[str, float],
     lexicon: Lexicon,
+    start: int = 0,
 ) -> list[Fragment]:
-    """Return the fragments of all passages, newest first; of equal lines only the newest.
+    """Return the fragments of passages from ``start`` on, newest first; of equal lines the newest.
 
     Lines that are ``pinned`` (by passage index) are left out, and so is reasoning, which is not
     sent again.
@@ -131,7 +132,7 @@ def collect_fragments(
         demand=demand, lexicon=lexicon, facts=facts_by_line(passages), seen=seen
     )
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
-    for index in reversed(range(len(passages))):
+    for index in reversed(range(start, len(passages))):
         passage = passages[index]
         if passage.kind != "thought" and pinned.get(index) != passage.text:
             group = FragmentGroup("course", calls.get(id(passage.pair), index))
@@ -236,7 +237,7 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
     lines = text_lines(text)
     for row in reversed(range(len(lines))):
         line = lines[row]
-        if 0 < len(line) <= _PIECE_CHARS:
+        if 0 < len(line) <= PIECE_CHARS:
             yield LineIndex(passage, row), 0, line
             continue
         line = line if len(line) <= _MAX_LINE_CHARS else line[: word_end(line, _MAX_LINE_CHARS)]

@@ -17,7 +17,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.records import dataclass
-from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts
+from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
     LINE_NUMBER,
     MIN_LINE_CHARS,
@@ -78,12 +78,14 @@ class InPlaceResult:
         tokens: size of the digest and of all messages that stay.
         hidden: the hidden messages, by their index among the originals.
         changed: the new content of the parts that change.
+        note: which messages were too many to be searched; "" if none were.
     """
 
     text: str
     tokens: int
     hidden: tuple[int, ...]
     changed: Mapping[PartIndex, str]
+    note: str = ""
 
 
 def distill_in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
@@ -158,6 +160,7 @@ class _Draft:
             tokens=tokens,
             hidden=self._hidden(),
             changed={index: text for index, text in contents if text is not None},
+            note=search_note(self._passages, self.request.digest.budget),
         )
 
     def _tokens(self) -> int:

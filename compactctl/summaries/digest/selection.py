@@ -23,6 +23,8 @@ _SECOND = 0.15
 _NEIGHBOR = 0.5
 _ROUNDS = 5
 _MAX_SCALE = 3.0
+# How often as much is undone as is missing; then twice as much each time, so that it ends soon.
+_EXACT_DROPS = 20
 # Fewer tokens than this are not worth another round.
 _SLACK = 30
 # The minimum value per token of a line if spare room is to be filled; the newest come first.
@@ -130,8 +132,11 @@ class Selection:
             if room < _SLACK:
                 break
             before, priced = room, self.fill(round(room * scale))
+            drops = 0
             while (room := room_left()) < 0 and self.chosen:
-                self.drop(-room)
+                # Where choices save less than their prices, a few more are undone each time.
+                self.drop(-room << max(0, drops - _EXACT_DROPS))
+                drops += 1
             # Together, fragments cost less than the sum of their prices.
             scale = min(_MAX_SCALE, priced / max(1, before - room))
         return room

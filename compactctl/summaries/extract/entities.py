@@ -22,6 +22,10 @@ _WORD = re.compile(
     r"(?:\\[nrt]){2,}|(?<!\w)\\[nrt]|\[\d[\d;]*m"
     r"|https?://[^\s\x00-\x1f\x7f\"'<>()\[\]{}`\\|^]+|#\d{1,6}\b|[\w./~@+-]{4,}"
 )
+# The same words in an ASCII text without addresses, in half the time.
+_PLAIN_WORD = re.compile(
+    r"[A-Za-z0-9_./~@+-]{4,}|(?:\\[nrt]){2,}|(?<!\w)\\[nrt]|\[\d[\d;]*m|#\d{1,6}\b", re.ASCII
+)
 # Shows that a line was written with escapes, so that one after a letter is an escape, too: an
 # escaped quotation mark, or an escape that is not part of a path.
 _ESCAPED = re.compile(r"\\\"|(?<![\w:])\\[nrt]|\\[nrt](?![\w.])")
@@ -111,7 +115,8 @@ class Lexicon:
 
     def entities(self, text: str) -> tuple[str, ...]:
         """Return the distinct entities of ``text`` in order of first appearance."""
-        words = _WORD.findall(_unescape(text))
+        is_plain = text.isascii() and "://" not in text
+        words = (_PLAIN_WORD if is_plain else _WORD).findall(_unescape(text))
         return tuple(dict.fromkeys(filter(None, map(self._entity_of.__getitem__, words))))
 
     def kind(self, entity: str) -> EntityKind:
@@ -119,10 +124,10 @@ class Lexicon:
         return self._kinds[entity]
 
     def _classify(self, word: str) -> str | None:
-        if word.isalpha() and word.islower():
-            # Most words; every entity has another character.
-            return None
         entity = word.rstrip("./-+#@~,;:!?*")
+        if entity.isalnum() and entity.islower() and not COMMIT_ID.fullmatch(entity):
+            # Most words: all other entities have a capital or another character.
+            return None
         match = _KIND.fullmatch(entity) if MIN_CHARS <= len(entity) <= MAX_CHARS else None
         if match is None or match.lastgroup is None:
             return None

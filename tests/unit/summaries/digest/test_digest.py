@@ -14,6 +14,7 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import words
 
 from compactctl.model.message import Message
+from compactctl.summaries.digest import digest
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, write_digest
 from compactctl.summaries.digest.selection import Selection
 from compactctl.summaries.extract.passages import read_passages
@@ -26,7 +27,7 @@ def count(texts: Sequence[str]) -> list[int]:
 
 def made(*messages: Message, budget: int = 400, following: tuple[Message, ...] = ()) -> str:
     request = DigestRequest(messages=conversation(*messages), following=following, budget=budget)
-    return write_digest(request, count)
+    return write_digest(request, count).text
 
 
 def noise(steps: int = 30) -> list[Message]:
@@ -179,6 +180,24 @@ def test_room_that_nothing_needs_goes_to_the_newest_lines() -> None:
     assert "is 3\n" not in text
 
 
+@pytest.mark.parametrize(
+    ("lines", "searched", "note"),
+    [(10, {3}, ": 3"), (20, {2, 3}, ": 2"), (30, {1, 2, 3}, ": 1"), (50, {0, 1, 2, 3}, "")],
+)
+def test_of_too_many_lines_only_the_newest_are_searched(
+    lines: int, searched: set[int], note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digest, "_MIN_SEARCHED_LINES", lines)
+    notes = ("\n".join(f"berth_{name}_{n} = quay {n}" for n in range(10)) for name in "abc")
+    talk = conversation(user("Moor at berth_z."), *map(assistant, notes))
+    request = DigestRequest(messages=talk, budget=9)
+    fragments = build_pool(request, read_passages(talk), {}, count)[0].fragments
+    assert {each.line.passage for each in fragments if each.group.section == "course"} == searched
+    found = write_digest(request, count)
+    assert "Moor at berth_z." in found.text
+    assert found.note == (note and f"oldest messages searched only for the user's words{note}")
+
+
 def test_what_was_given_back_can_be_chosen_again() -> None:
     lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
     read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
@@ -201,7 +220,7 @@ def test_a_path_that_the_heading_names_is_not_told_again() -> None:
         budget=400,
         cwd="/srv/quay",
     )
-    text = write_digest(request, count)
+    text = write_digest(request, count).text
     assert "Edit moor.py" in text
     assert "/srv/quay/moor.py" not in text
 
@@ -270,7 +289,7 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
     data = "[" + ",".join(f'{{"port_number":{n},"dock_name":"quay_{n}"}}' for n in range(300)) + "]"
     talk = conversation(user("go"), call("x", "Bash", command="make list"), result("x", data))
     request = DigestRequest(messages=talk, budget=1_800)
-    text = write_digest(request, lambda texts: [len(each) // 4 for each in texts])
+    text = write_digest(request, lambda texts: [len(each) // 4 for each in texts]).text
     assert '> [{"port_number"' in text or '> {"port_number"' in text
     assert 6_000 < len(text) <= 7_204
 
@@ -280,7 +299,7 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
     messages = build(plan)
     least, text = (
-        write_digest(DigestRequest(messages=messages, budget=n), count) for n in (0, budget)
+        write_digest(DigestRequest(messages=messages, budget=n), count).text for n in (0, budget)
     )
     lasting = sum(count(list(find_lasting_words(read_passages(messages)).texts.values())))
     # Where people said more than there is room for, the rest may take as much again.
@@ -292,7 +311,7 @@ def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budge
 @given(plan=PLANS)
 def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]) -> None:
     messages = build(plan)
-    text = write_digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count)
+    text = write_digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count).text
     said = {" ".join(str(part).split()) for message in messages for part in message.parts}
     course = text.partition("## Course")[2].partition("## Also named")[0]
     for line in course.split("\n"):
@@ -308,7 +327,7 @@ def test_it_is_the_same_under_any_hash_seed() -> None:
         "from unit.stages.test_distill import session;"
         "from compactctl.summaries.digest.digest import DigestRequest, write_digest;"
         "count = lambda texts: [len(t.split()) for t in texts];"
-        "print(write_digest(DigestRequest(messages=session(), budget=700), count))"
+        "print(write_digest(DigestRequest(messages=session(), budget=700), count).text)"
     )
     root = Path(__file__).parents[4]
     texts = {

@@ -201,3 +201,17 @@ def test_what_is_larger_than_priced_is_taken_back_and_what_is_smaller_makes_room
     none = Selection(pool(fragments, [3] * 100), ())
     assert none.grow(lambda: -5) == -5
     assert not none.chosen
+
+
+def test_where_undoing_saves_little_it_undoes_more_and_more() -> None:
+    fragments = [line(n, passage=n, facts=fact(str(n), 1)) for n in range(3_000)]
+    selection = Selection(pool(fragments, [1] * 3_000), ())
+    rendered: list[int] = []
+
+    def room_left() -> int:
+        rendered.append(len(selection.chosen))
+        return -1 if len(selection.chosen) > 5 else 3_000
+
+    selection.grow(room_left)
+    # Five rounds: each undoes one choice 21 times, then 2, 4, 8 and so on.
+    assert len(rendered) < 5 * (21 + 14)

@@ -38,7 +38,7 @@ def talk() -> tuple[Message, ...]:
 
 @pytest.mark.parametrize("budget", [10, 200, 2_000])
 def test_all_that_a_digest_quotes_is_found(budget: int) -> None:
-    text = write_digest(DigestRequest(messages=talk(), budget=budget), counts)
+    text = write_digest(DigestRequest(messages=talk(), budget=budget), counts).text
     first, rules, answer, instruction, last = find_quoted_words(f"[Earlier]:\n\n{text}")
     assert first == ("request", FIRST)
     assert "Never push." in rules[1]
