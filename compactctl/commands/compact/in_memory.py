@@ -83,8 +83,11 @@ def compact_lines(
     style = LayoutOptions(tags=False)
     edits = net_edits(stage_run.applied.edits)
     new_lines = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
-    expected = expected_messages(stage_run.applied.after)
-    prove_layout([line.data for line in new_lines], loaded.format, expected, options.path)
+    data = [line.data for line in new_lines]
+    # The same lines read back the same.
+    if data != list(lines):
+        expected = expected_messages(stage_run.applied.after)
+        prove_layout(data, loaded.format, expected, options.path)
     return CompactedLines(
         lines=new_lines,
         transcript=loaded.transcript,
