@@ -338,9 +338,9 @@ class Message:
         """
         if self.role != "user" or self.origin.is_injected or self.origin.is_summary:
             return False
-        return not self.results or any(
-            isinstance(part, TextPart) and self.words(part).strip() for part in self.parts
-        )
+        if not any(isinstance(part, ToolResultPart) for part in self.parts):
+            return True
+        return any(isinstance(part, TextPart) and self.words(part).strip() for part in self.parts)
 
     def as_unmovable(self, reason: str) -> "Message":
         """Return the message with a lock that keeps it in place."""

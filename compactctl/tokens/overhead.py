@@ -218,7 +218,10 @@ class RequestMeter:
 
     def total(self, message: Message) -> float:
         """Estimate everything that a message adds."""
-        return self.visible(message) + self._hidden.get(id(message), 0.0)
+        visible = self._visible.get(id(message))
+        if visible is None:
+            visible = self._estimate(message)
+        return visible + self._hidden.get(id(message), 0.0)
 
     def visible(self, message: Message) -> float:
         """Estimate what a message adds without reasoning whose text is not stored."""

@@ -66,12 +66,13 @@ def find_reused_ids(messages: Sequence[Message]) -> frozenset[str]:
 
     They report more than ``_MAX_COINCIDENCES`` sizes of requests, or none in more turns than that.
     """
-    counts = Counter(message.response_id for message in messages)
+    counts = Counter([message.response_id for message in messages])
     frequent = (name for name, count in counts.items() if name and count > _MAX_COINCIDENCES)
     contexts: dict[str, set[int]] = {name: set() for name in frequent}
     for message in messages if contexts else ():
         if message.response_id in contexts:
-            contexts[message.response_id].add(max(0, message.usage.context) if message.usage else 0)
+            usage = message.usage
+            contexts[message.response_id].add(usage.context if usage and usage.context > 0 else 0)
     unreported = {name for name, sizes in contexts.items() if sizes == {0}}
     reused = {name for name, sizes in contexts.items() if len(sizes) > _MAX_COINCIDENCES}
     return frozenset(reused | _ids_in_many_turns(messages, unreported) if unreported else reused)
@@ -89,7 +90,8 @@ def _ids_in_many_turns(messages: Sequence[Message], names: set[str]) -> set[str]
 
 
 def _next_response(message: Message, newest: _Response | None, n_ends: int) -> _Response:
-    context = max(0, message.usage.context) if message.usage else 0
+    usage = message.usage
+    context = usage.context if usage and usage.context > 0 else 0
     if newest is None:
         return _Response(1, n_ends, context)
     if n_ends == newest.n_ends and context in (0, newest.context or context):

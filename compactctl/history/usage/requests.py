@@ -97,7 +97,7 @@ def find_requests(
         response_id = message.response_id or (message.id if message.usage else None)
         if response_id is not None:
             responses.setdefault(response_id, []).append(index)
-    turns = list(accumulate(int(message.starts_turn) for message in messages))
+    turns = list(accumulate([int(message.starts_turn) for message in messages]))
     requests = (
         _request(indices, messages, (sizes, sums, stored), visible or size, turns[indices[0]])
         for indices in responses.values()
@@ -146,8 +146,8 @@ def _request(
         return None
     sizes, sums, stored = counted
     newest = reported[-1]
-    visible_tokens = sum(visible(messages[index]) for index in indices)
-    estimated = sum(sizes[index] for index in indices) - visible_tokens
+    visible_tokens = sum([visible(messages[index]) for index in indices])
+    estimated = sum([sizes[index] for index in indices]) - visible_tokens
     return Request(
         first_index=indices[0],
         message_indices=tuple(indices),
