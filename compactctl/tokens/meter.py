@@ -1,6 +1,7 @@
 """Token sizes of messages and parts, each distinct text counted once."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from compactctl.model.message import (
     FilePart,
@@ -17,6 +18,9 @@ from compactctl.model.message import (
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import NeuroLinkCodeCounter, NeuroLinkCounter
 from compactctl.tokens.media import RATES, MediaRates, media_tokens
+
+# How many trial texts are remembered, and the characters of the longest.
+_MAX_TRIED, _MAX_TRIED_CHARS = 32_768, 300
 
 
 class Meter:
@@ -41,6 +45,7 @@ class Meter:
         # that no other object can get its id.
         self._messages: dict[int, tuple[Message, int]] = {}
         self._totals: dict[int, tuple[tuple[Message, ...], int]] = {}
+        self._tried = lru_cache(_MAX_TRIED)(self.text_uncached)
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
@@ -52,6 +57,10 @@ class Meter:
     def text_uncached(self, text: str) -> int:
         """Count the tokens of one text without caching it, because it is only a trial."""
         return self.counter.count_many([text])[0]
+
+    def text_retried(self, text: str) -> int:
+        """Count the tokens of a trial that may come again; the newest short ones are cached."""
+        return self.text_uncached(text) if len(text) > _MAX_TRIED_CHARS else self._tried(text)
 
     def prime(self, messages: Iterable[Message]) -> None:
         """Count all texts of ``messages`` in one batch, which is faster than one by one."""

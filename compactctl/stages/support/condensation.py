@@ -112,7 +112,7 @@ def skip_if_nothing_new(stage: str, view: ConversationView) -> SkippedStage | No
 
 def write_summary(view: ConversationView, request: SummaryRequest, meter: Meter) -> Summary:
     """Write a summary with the view's summarizer, or the built-in one if it has none."""
-    return (view.summarizer or offline.write_offline_summary)(request, meter.text_uncached)
+    return (view.summarizer or offline.write_offline_summary)(request, meter.text_retried)
 
 
 def originals_of(view: ConversationView, messages: Sequence[Message]) -> tuple[Message, ...]:

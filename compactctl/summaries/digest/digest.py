@@ -13,7 +13,7 @@ from compactctl.summaries.digest.fragments import (
 )
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
-from compactctl.summaries.extract.entities import EntityDemand, Lexicon
+from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.user_requests import (
@@ -182,7 +182,7 @@ def build_pool(
 ) -> tuple[FragmentPool, tuple[str, ...]]:
     """Return the fragments to choose from, and the entities that other texts mention already."""
     start = _search_start(passages, request.budget)
-    demand = EntityDemand.of(passages[start:], Lexicon(request.cwd))
+    demand = EntityDemand.of(passages[start:], shared_lexicon(request.cwd))
     pool = _build_pool(request, passages, pinned, demand, count)
     covered = (*_texts(request.following), *pinned.values())
     return pool, tuple(name for text in covered for name in demand.lexicon.entities(text))

@@ -17,7 +17,7 @@ from compactctl.summaries.document.earlier_summary import earlier_items
 from compactctl.summaries.document.templates import resolve_template
 from compactctl.summaries.extract.current_work import current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items
-from compactctl.summaries.extract.entities import EntityDemand, Lexicon
+from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.files import file_items
 from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clip_middle
 from compactctl.summaries.extract.outcomes import command_items, error_items
@@ -128,7 +128,7 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     if room < _MIN_ROOM or budget < min_tokens:
         earlier = tuple(earlier_items(passages))
         return Summary(text=_minimal_summary(words, earlier, request.budget, count))
-    demand = EntityDemand.of(passages, Lexicon(request.cwd))
+    demand = EntityDemand.of(passages, shared_lexicon(request.cwd))
     items = [
         *middle_request_items(passages, lasting),
         *_items(request, passages, following, demand),

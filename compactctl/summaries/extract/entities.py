@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Literal
 
 from compactctl.records import dataclass
@@ -15,6 +16,9 @@ EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 # Shorter words are not distinctive, longer ones are encoded data.
 MIN_CHARS = 4
 MAX_CHARS = 200
+# Characters of the texts whose entities a lexicon remembers, and words with which it is reused.
+_MAX_REMEMBERED_CHARS = 4_000_000
+_MAX_REMEMBERED_WORDS = 200_000
 
 # Escapes in quoted code and terminal colors are skipped, else "\\tname" would read as "tname". A
 # single escape after a letter is not skipped, since that is a Windows path more often.
@@ -104,17 +108,33 @@ class _Entities(dict[str, str | None]):
 class Lexicon:
     """Finds entities in texts, classifying each distinct word once.
 
-    Paths inside ``cwd`` become relative to it. Memory grows with the distinct words. Results do not
-    depend on the order of calls.
+    Paths inside ``cwd`` become relative to it. Memory grows with the distinct words; the entities
+    of the newest texts are remembered, too. Results do not depend on the order of calls.
     """
 
     def __init__(self, cwd: str | None = None) -> None:
         self._root = cwd.rstrip("/") + "/" if cwd else None
         self._entity_of = _Entities(self._classify)
         self._kinds: dict[str, EntityKind] = {}
+        self._entities_in: dict[str, tuple[str, ...]] = {}
+        self._chars = 0
 
     def entities(self, text: str) -> tuple[str, ...]:
         """Return the distinct entities of ``text`` in order of first appearance."""
+        entities = self._entities_in.get(text)
+        if entities is None:
+            self._chars += len(text)
+            if self._chars > _MAX_REMEMBERED_CHARS:
+                self._entities_in, self._chars = {}, len(text)
+            entities = self._entities_in[text] = self._find(text)
+        return entities
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes so much memory that it should not outlive its transcript."""
+        return len(self._entity_of) > _MAX_REMEMBERED_WORDS
+
+    def _find(self, text: str) -> tuple[str, ...]:
         is_plain = text.isascii() and "://" not in text
         words = (_PLAIN_WORD if is_plain else _WORD).findall(_unescape(text))
         return tuple(dict.fromkeys(filter(None, map(self._entity_of.__getitem__, words))))
@@ -145,6 +165,21 @@ class Lexicon:
         if self._root:
             path = path.removeprefix(self._root)
         return path.removeprefix("./")
+
+
+def shared_lexicon(cwd: str | None) -> Lexicon:
+    """Return the lexicon of the last call if that was for the same folder.
+
+    Stages, passes and replays look for entities in the same texts again and again.
+    """
+    if _newest_lexicon(cwd).is_large:
+        _newest_lexicon.cache_clear()
+    return _newest_lexicon(cwd)
+
+
+@lru_cache(maxsize=1)
+def _newest_lexicon(cwd: str | None) -> Lexicon:
+    return Lexicon(cwd)
 
 
 def _unescape(text: str) -> str:

@@ -170,6 +170,8 @@ def test_a_text_is_counted_once() -> None:
     assert counter.batches == [["a b", "c"], []]
     assert [meter.text("d"), meter.text("d"), meter.text_uncached("d")] == [1, 1, 1]
     assert counter.batches[2:] == [["d"], ["d"]]
+    assert [meter.text_retried("e f"), meter.text_retried("e f")] == [2, 2]
+    assert counter.batches[4:] == [["e f"]]
 
 
 def test_definitions_count_by_neurolinks_rule_only_for_neurolink() -> None:

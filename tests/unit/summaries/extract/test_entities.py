@@ -6,11 +6,13 @@ from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.summaries.extract import entities
 from compactctl.summaries.extract.entities import (
     MAX_CHARS,
     EntityDemand,
     EntityUses,
     Lexicon,
+    shared_lexicon,
 )
 from compactctl.summaries.extract.passages import read_passages
 
@@ -136,3 +138,36 @@ def test_old_input_is_wanted_by_nobody() -> None:
         passage_counts=Counter({"a": 1}), not_by_model=Counter({"a": 99}), age={"a": 10_000}
     )
     assert uses.demand("a") == 0.0
+
+
+def test_the_lexicon_of_a_folder_is_shared_until_it_is_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "see /srv/quay/moor.py and berth_1"
+    lexicon = shared_lexicon("/srv/quay")
+    assert lexicon.entities(text) == ("moor.py", "berth_1")
+    assert shared_lexicon("/srv/quay") is lexicon
+    assert shared_lexicon("/srv").entities(text) == ("quay/moor.py", "berth_1")
+    monkeypatch.setattr(entities, "_MAX_REMEMBERED_WORDS", 0)
+    assert shared_lexicon("/srv").entities(text) == ("quay/moor.py", "berth_1")
+    monkeypatch.setattr(entities, "_MAX_REMEMBERED_CHARS", 9)
+    lexicon = shared_lexicon("/srv")
+    assert [lexicon.entities(text), lexicon.entities("berth_2"), lexicon.entities(text)] == [
+        ("quay/moor.py", "berth_1"),
+        ("berth_2",),
+        ("quay/moor.py", "berth_1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\n\\nname_1 \\tname_2 C:\\new\\name_3 [31mname_4 #12 #1234567 a-b-c 0abcdef deadbeef",
+        "moor.py lowercase words2 UpperCase CONST_A x/y.z run-2 E123 v1.2.3.4 __init__ ~/a/b",
+    ],
+)
+def test_a_text_with_an_address_or_beyond_ascii_has_the_same_entities(text: str) -> None:
+    found = Lexicon().entities(text)
+    assert len(found) > 3
+    assert Lexicon().entities(f"{text} é") == found
+    assert Lexicon().entities(f"{text} ://") == found
