@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only, normalize_command
@@ -80,10 +82,19 @@ def has_failed(pair: ToolPair) -> bool:
         return False
     text = pair.result.text
     ends = text if len(text) <= 2 * _END_CHARS else text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
-    if pair.result.is_error or _FAILURE.search(ends):
+    if pair.result.is_error or _reports_failure(ends):
         return True
     changes_state = pair.command is not None and not is_read_only(pair.command)
     return changes_state and _FAILED_LAST_LINE.match(last_line(pair)) is not None
+
+
+@lru_cache(4096)
+def _reports_failure(ends: str) -> bool:
+    """Whether a client or shell reports a failure at either end of an output.
+
+    Cached, because headings, facts and items of all drafts ask for it.
+    """
+    return _FAILURE.search(ends) is not None
 
 
 def exit_code(pair: ToolPair) -> int | None:
@@ -184,12 +195,16 @@ def error_lines(pair: ToolPair) -> list[str]:
     if not is_failure and (pair.command is None or is_query):
         return []
     # A search fails if nothing matches, and what it matches may mention errors.
-    pattern = _LIKELY_ERROR if is_failure and not is_query else _CERTAIN_ERROR
-    # Skip the first line, which may be cut off at its start.
     tail = f"\n{pair.result.text}"[-MAX_SEARCHED_CHARS:]
+    return list(_error_lines(tail, is_certain=not is_failure or is_query))
+
+
+@lru_cache(1024)
+def _error_lines(tail: str, *, is_certain: bool) -> tuple[str, ...]:
+    """Return the first error lines, only certain ones if so; else the last line may be one."""
+    pattern = _CERTAIN_ERROR if is_certain else _LIKELY_ERROR
+    # Skip the first line, which may be cut off at its start.
     lines = [line.strip() for line in tail.split("\n")[1:]]
     lines = [line for line in lines if len(line) in ERROR_LINE_CHARS]
-    errors = [line for line in lines if pattern.search(line)]
-    if is_failure and not is_query and not errors:
-        errors = lines[-1:]
-    return errors[:MAX_ERRORS_PER_OUTPUT]
+    errors = list(islice(filter(pattern.search, lines), MAX_ERRORS_PER_OUTPUT))
+    return tuple(errors if errors or is_certain else lines[-1:])
