@@ -64,7 +64,10 @@ class Meter:
 
     def prime(self, messages: Iterable[Message]) -> None:
         """Count all texts of ``messages`` in one batch, which is faster than one by one."""
-        texts = dict.fromkeys(t for m in messages for p in m.parts for t in part_texts(p))
+        texts: dict[str, None] = {}
+        for message in messages:
+            for part in message.parts:
+                texts.update(dict.fromkeys(part_texts(part)))
         uncached = [text for text in texts if text not in self._counts]
         self._counts.update(zip(uncached, self.counter.count_many(uncached), strict=True))
 

@@ -13,7 +13,8 @@ the newest request, plus its answer, plus the counted tokens of everything after
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
+from math import inf
 
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.history.turns import leading_system_count, split_conversations
@@ -481,17 +482,25 @@ def _first_request(transcript: Transcript, measured: Measurement) -> Request | N
     """
     messages = transcript.messages
     end = transcript.compactions.lines[0] if transcript.compactions.lines else transcript.n_lines
-    reported_indices = [i for i, m in enumerate(messages) if m.usage and m.usage.context > 0]
-    judged_indices = [i for i in reported_indices if messages[i].line < end][
-        :_FIRST_REPORTS
-    ] or reported_indices[:1]
+    judged_indices = [*islice(_reported_indices(messages, end), _FIRST_REPORTS)] or [
+        *islice(_reported_indices(messages, inf), 1)
+    ]
     if not judged_indices:
         return None
-    start = believed_reports(messages[: judged_indices[-1] + 1], measured)
+    judged_messages = messages[: judged_indices[-1] + 1]
+    measured.meter.prime(judged_messages)
+    start = believed_reports(judged_messages, measured)
     first = start.requests[0] if start.requests else None
     is_reported = first is not None and first.first_index <= judged_indices[0]
     is_used = start.doubt is None or not start.doubt.is_used
     return first if is_reported and is_used else None
+
+
+def _reported_indices(messages: Sequence[Message], end: float) -> Iterator[int]:
+    """Yield the indices of the messages before line ``end`` that report a size."""
+    for index, message in enumerate(messages):
+        if message.usage and message.usage.context > 0 and message.line < end:
+            yield index
 
 
 def _from_split(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -54,7 +55,7 @@ def content_parts(
 
     ``tools`` maps call ids to tool names; results in the content are given those names.
     """
-    return _parts(content, path, lambda block, block_path: block_parts(block, block_path, tools))
+    return _parts(content, path, partial(block_parts, tools=tools))
 
 
 def block_parts(
