@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import itemgetter
 
@@ -112,6 +112,8 @@ class _Draft:
 
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
         self.request, self._meter = request, meter
+        # Most of what changes from one round to the next are lines in their messages.
+        self._digest_size = lru_cache(1)(meter.text_uncached)
         count = meter.counter.count_many
         self._messages = request.digest.messages
         self._passages = read_passages(
@@ -166,7 +168,7 @@ class _Draft:
     def _tokens(self) -> int:
         """Return the size of the digest and of all messages that stay with what is chosen."""
         self._update()
-        return self._meter.text_uncached(self._digest()) + sum(self._sizes.values())
+        return self._digest_size(self._digest()) + sum(self._sizes.values())
 
     def _update(self) -> None:
         """Write and count the units anew whose lines were chosen or dropped since the last time."""
