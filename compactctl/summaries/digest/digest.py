@@ -43,7 +43,7 @@ _LINE_TOKENS = 2
 # two projects.
 _NAME_TOKENS = 4
 # Lines that are searched at least for those to quote, the newest first.
-_MIN_SEARCHED_LINES = 50_000
+_MIN_SEARCHED_LINES = 100_000
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
