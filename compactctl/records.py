@@ -27,9 +27,6 @@ else:
         return lambda cls: _frozen(cls, kw_only=kw_only)
 
 
-_MANY_FIELDS = 6
-
-
 def _frozen(cls: type, *, kw_only: bool) -> type:
     plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
     record: Any = plain(cls)
@@ -49,10 +46,7 @@ def _compiled_init(record: type, all_fields: "Sequence[Field[Any]]") -> Callable
         class Point: x: int; tags: list[str] = field(default_factory=list)
 
     gets ``def __init__(self, x, tags=_absent)`` with a line ``_set(self, "x", x)`` for each field.
-    With many fields the lines are ``self.x = x``, while the record is of another class that has the
-    same slots and is not frozen: that takes half the time.
     """
-    is_thawed = len(all_fields) >= _MANY_FIELDS and record.__bases__ == (object,)
     names: dict[str, Any] = {"_set": object.__setattr__, "_absent": MISSING}
     parameters: dict[bool, list[str]] = {False: [], True: []}
     lines = []
@@ -66,11 +60,7 @@ def _compiled_init(record: type, all_fields: "Sequence[Field[Any]]") -> Callable
             names[f"_default_{name}"] = field.default
             default = f"=_default_{name}"
         parameters[bool(field.kw_only)].append(name + default)
-        lines.append(f" self.{name} = {value}" if is_thawed else f" _set(self, {name!r}, {value})")
-    if is_thawed:
-        slots = {"__slots__": [field.name for field in all_fields]}
-        names |= {"_frozen": record, "_thawed": type(record.__name__, (), slots)}
-        lines = [" _set(self, '__class__', _thawed)", *lines, " self.__class__ = _frozen"]
+        lines.append(f" _set(self, {name!r}, {value})")
     if hasattr(record, "__post_init__"):
         lines.append(" self.__post_init__()")
     keywords = ["*", *parameters[True]] if parameters[True] else []

@@ -137,34 +137,6 @@ def test_a_record_can_be_pickled_copied_and_hashed() -> None:
     assert {Pair(1, 2), Pair(1, 3), Pair(2)} == {Pair(1), Pair(2)}
 
 
-@BOTH
-def test_a_record_of_many_fields_is_frozen_too(kind: Kind) -> None:
-    @kind(frozen=True, slots=True)
-    class Many:
-        """A record with more fields than are set one call at a time."""
-
-        a: int
-        b: int = 2
-        c: int = 3
-        d: list[int] = field(default_factory=list)
-        e: int = 5
-        f: int = 6
-        sum: int = field(default=0, compare=False)
-
-        def __post_init__(self) -> None:
-            object.__setattr__(self, "sum", self.a + self.b)
-
-    many: Any = Many
-    record = many(1, f=7)
-    assert type(record) is many
-    assert (record.sum, record.d, record.f) == (3, [], 7)
-    assert record == many(1, f=7)
-    assert replace(record, b=5).sum == 6
-    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'a'"):
-        record.a = 2
-    assert not hasattr(record, "__dict__")
-
-
 def test_a_record_without_fields_equals_another_of_its_class() -> None:
     @records.dataclass(frozen=True, slots=True)
     class Nothing:
