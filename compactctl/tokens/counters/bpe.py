@@ -10,7 +10,7 @@ from compactctl.tokens.counters.pieces import ascii_pattern, has_rare_character,
 from compactctl.tokens.counters.tiktoken_counter import MAX_SLICE, TiktokenCounter
 from compactctl.tokens.counters.vocabulary import NO_RANK, VOCABULARIES, load_ranks
 
-MIN_TIKTOKEN_CHARS = 2_000_000
+MIN_TIKTOKEN_CHARS = 3_000_000
 """Once a process has counted so many characters, tiktoken is worth its load of 0.3 seconds."""
 
 MIN_FAST_CHARS = 5_000_000
