@@ -332,7 +332,7 @@ def test_the_figures_are_those_of_what_would_be_written(damage: bytes, grown: by
     assert (told.status, told.figures, told.outcome) == (done.status, done.figures, done.outcome)
 
 
-def test_much_text_is_counted_alike_by_the_fast_engine(
+def test_much_text_is_counted_alike_by_tiktoken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mixed()

@@ -22,7 +22,6 @@ from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.claude import load_reconstruction as load_claude
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.fast import count_fast, fast_engine
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import Meter
 
@@ -58,19 +57,13 @@ def exact_ways(texts: Sequence[str], distinct: Sequence[str]) -> dict[str, Way]:
     """Return what is compared; every way gives the tokens of all texts."""
     encode = load_encoding(NAME).encode_ordinary
     messages = [as_message(text) for text in texts]
-    plain = BpeCounter(NAME, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
+    plain = BpeCounter(NAME, min_tiktoken_chars=sys.maxsize)
     plain.count_many(["load"])
     ways: dict[str, Way] = {
         "tiktoken alone, every text": lambda: [len(encode(text)) for text in texts],
         "tiktoken alone, each distinct text once": lambda: [len(encode(t)) for t in distinct],
         "BpeCounter and Meter": lambda: metered(plain, messages),
     }
-    engine = fast_engine()
-    if engine is not None:
-        fast = BpeCounter(NAME, min_fast_chars=0)
-        fast.count_many(["load"])
-        ways["toktok alone, each distinct text once"] = lambda: count_fast(engine, NAME, distinct)
-        ways["the extra fast and Meter"] = lambda: metered(fast, messages)
     return ways
 
 

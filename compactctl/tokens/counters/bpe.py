@@ -5,16 +5,12 @@ from functools import cache
 
 from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.counter import Exactness
-from compactctl.tokens.counters.fast import count_fast, fast_engine
 from compactctl.tokens.counters.pieces import ascii_pattern, has_rare_character, unicode_pattern
 from compactctl.tokens.counters.tiktoken_counter import MAX_SLICE, TiktokenCounter
 from compactctl.tokens.counters.vocabulary import NO_RANK, VOCABULARIES, load_ranks
 
 MIN_TIKTOKEN_CHARS = 3_000_000
 """Once a process has counted so many characters, tiktoken is worth its load of 0.3 seconds."""
-
-MIN_FAST_CHARS = 5_000_000
-"""The same for the extra ``fast``, which takes 0.5 seconds to load."""
 
 # Merging n bytes takes about n * (n + 100) * 10 ns: with this much, as long as loading tiktoken.
 _MAX_MERGING = 30_000_000
@@ -32,17 +28,10 @@ class BpeCounter:
     # Of all transcripts that this process has counted.
     counted_chars = 0
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        min_tiktoken_chars: int = MIN_TIKTOKEN_CHARS,
-        min_fast_chars: int = MIN_FAST_CHARS,
-    ) -> None:
+    def __init__(self, name: str, min_tiktoken_chars: int = MIN_TIKTOKEN_CHARS) -> None:
         self.id = name
         self._tiktoken = TiktokenCounter(name)
         self._min_tiktoken_chars = min_tiktoken_chars
-        self._min_fast_chars = min_fast_chars
 
     @property
     def exactness(self) -> Exactness:
@@ -52,8 +41,6 @@ class BpeCounter:
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Count each text as plain text: names of special tokens have no meaning in it."""
         BpeCounter.counted_chars += sum(map(len, texts))
-        if BpeCounter.counted_chars > self._min_fast_chars and (engine := fast_engine()):
-            return count_fast(engine, self.id, texts)
         is_much = BpeCounter.counted_chars > self._min_tiktoken_chars
         if any(texts) and (is_much or piece_counts(self.id).is_costly):
             return self._tiktoken.count_many(texts)

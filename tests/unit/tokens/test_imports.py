@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(tokens.__path__, "compactctl.tokens.")
 )
-HEAVY = ["click", "ctok", "orjson", "pyarrow", "requests", "rich", "tiktoken", "toktok"]
+HEAVY = ["click", "ctok", "orjson", "pyarrow", "requests", "rich", "tiktoken"]
 
 
 def test_importing_loads_no_heavy_library() -> None:

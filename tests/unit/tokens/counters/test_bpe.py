@@ -24,7 +24,7 @@ NAMES = sorted(VOCABULARIES)
 def by_pieces(name: str) -> BpeCounter:
     """Return a counter that loads no engine, however much this process has counted."""
     piece_counts.cache_clear()
-    return BpeCounter(name, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
+    return BpeCounter(name, min_tiktoken_chars=sys.maxsize)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from real.choice import TRIED
 
 from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
-from compactctl.tokens.counters.fast import count_fast, fast_engine
 from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter, without_surrogates
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 
@@ -47,19 +46,9 @@ def differences(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_accelerator_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
-    engine = fast_engine()
-    if engine is None:
-        pytest.skip("the accelerator toktok-rs is not installed or switched off")
-    texts = sample(real_texts, 2_000_000)
-    theirs = TiktokenCounter(name).count_many(texts)
-    assert differences(texts, count_fast(engine, name, texts), theirs) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_counting_by_pieces_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
     texts = sample(real_texts, 2_000_000)
-    counter = BpeCounter(name, min_tiktoken_chars=sys.maxsize, min_fast_chars=sys.maxsize)
+    counter = BpeCounter(name, min_tiktoken_chars=sys.maxsize)
     theirs = TiktokenCounter(name).count_many(texts)
     assert differences(texts, counter.count_many(texts), theirs) == []
 
