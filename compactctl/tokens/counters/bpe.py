@@ -30,6 +30,7 @@ class BpeCounter:
 
     def __init__(self, name: str, min_tiktoken_chars: int = MIN_TIKTOKEN_CHARS) -> None:
         self.id = name
+        self._pattern = VOCABULARIES[name].pattern
         self._tiktoken = TiktokenCounter(name)
         self._min_tiktoken_chars = min_tiktoken_chars
 
@@ -47,13 +48,12 @@ class BpeCounter:
         return [self._count(text) if text else 0 for text in texts]
 
     def _count(self, text: str) -> int:
-        published = VOCABULARIES[self.id].pattern
         if text.isascii():
-            pattern = ascii_pattern(published)
+            pattern = ascii_pattern(self._pattern)
         elif has_rare_character(text):
             return self._tiktoken.count_many([text])[0]
         else:
-            pattern = unicode_pattern(published)
+            pattern = unicode_pattern(self._pattern)
         count = piece_counts(self.id).__getitem__
         if len(text) <= MAX_SLICE:
             return sum(map(count, pattern.findall(text)))
