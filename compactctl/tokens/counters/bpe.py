@@ -98,7 +98,8 @@ def piece_counts(name: str) -> PieceCounts:
 def n_merged(piece: bytes, rank: Callable[[bytes, int], int]) -> int:
     """Count the tokens of a piece: of all neighbors, the pair of the lowest rank is merged first.
 
-    ``rank`` takes bytes, and what to return if they are no token. Of equal pairs the first counts:
+    ``rank`` takes bytes, and what to return if they are not a token. Of equal pairs the first
+    counts:
 
         b"aaab" -> a a a b -> aa a b -> aa ab, if "aa" has a lower rank than "ab"
     """

@@ -24,7 +24,7 @@ N_SHARDS = 8192
 # After so many shards, as of 15 kB of code, the rest is read at once, which takes 0.1 seconds.
 _MAX_SINGLE_SHARDS = N_SHARDS // 8
 NO_RANK = 1 << 32
-"""The rank of what is no token, above all others."""
+"""The rank of bytes that are not a token, above all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
