@@ -275,8 +275,11 @@ def _renamed(context: click.Context, name: str, arguments: Sequence[str]) -> lis
         from compactctl.views.terminal.screen import print_messages
 
         print_messages(note)
-    # Click keeps the help option of a command's first context: it is to have -h, too.
-    view = HelpContext(_import_command("view"), parent=context)
+
+    def view() -> click.Context:
+        # Click keeps the help option of a command's first context: it is to have -h, too.
+        return HelpContext(_import_command("view"), parent=context)
+
     return renamed_arguments(name, successor, arguments, view)
 
 

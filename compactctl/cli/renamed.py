@@ -1,6 +1,6 @@
 """Names that commands had before, which work for one more version."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -20,18 +20,18 @@ def renamed_note(name: str, successor: str) -> str | None:
 
 
 def renamed_arguments(
-    name: str, successor: str, arguments: Sequence[str], view: click.Context
+    name: str, successor: str, arguments: Sequence[str], view: Callable[[], click.Context]
 ) -> list[str]:
     """Return the words that do today what an old name with its arguments did.
 
-    ``view`` is a context of that command, whose parser finds the message among the arguments of
+    ``view`` makes a context of that command, whose parser finds the message among the arguments of
     ``explain``.
     """
     match name:
         case "tag":
             return ["compact", *map(_hide_option, arguments)]
         case "explain":
-            return ["view", *_with_message(arguments, view)]
+            return ["view", *_with_message(arguments, view())]
         case "cache":
             return [*successor.split(), *(word for word in arguments if word != _CLEAR)]
         case _:

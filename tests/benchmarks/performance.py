@@ -229,7 +229,7 @@ ROWS = (
         is_quick=True),
     Row(name="`batch --help` / `import click`", make=lambda _: start("batch", "--help"), aim=2),
     Row(name="a hook that does nothing / `import click`",
-        make=lambda _: start("hook", "claude-code", stdin=NO_HOOK), aim=2),
+        make=lambda _: start("client", "hook", "claude-code", stdin=NO_HOOK), aim=2),
     Row(name="`view --message 100` / `stats`, 1.5 MB",
         make=lambda i: on_sample(i, "view", "--message", "100"), aim=1.6),
     Row(name="`lab simulate` / `stats`, 1.5 MB",
