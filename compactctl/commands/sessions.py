@@ -266,26 +266,28 @@ def least_size(session: Session, cache: ResultCache | None = None) -> int | None
 
     It is the count of the last lines of the file, at four characters per token, or the report if
     that is larger. None if the report may be true or is over 32,768, and for a document or a
-    database, whose end cannot be read separately. ``cache`` remembers it of unchanged files.
+    database, whose end cannot be read separately. ``cache`` remembers the count of an unchanged
+    file.
     """
     path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
     reported = session.details.context or 0
     if chosen is None or path.suffix not in _LINE_FILES or reported > _MAX_CHECKED_TOKENS:
         return None
+
+    def counted() -> str:
+        end = _end(path, chosen)
+        least = _lower_bound(end) if end.effective else None
+        return "" if least is None else str(least)
+
     state = session.entry.state
-    key = result_key("least size", chosen.name, state) if cache is not None and state else None
-    cached = cache.get_many((key,)) if cache is not None and key is not None else {}
-    if key in cached:
-        counted = int(cached[key]) if cached[key] else None
-    else:
-        try:
-            end = _end(path, chosen)
-        except (OSError, ValueError):
-            return None
-        counted = _lower_bound(end) if end.effective else None
-        if cache is not None and key is not None:
-            cache.put(key, "" if counted is None else str(counted))
-    return None if counted is None else max(counted, reported)
+    try:
+        if cache is None or state is None:
+            size = counted()
+        else:
+            size = cache.remembered(result_key("least size", chosen.name, state), counted)
+    except (OSError, ValueError):
+        return None
+    return max(int(size), reported) if size else None
 
 
 def _share(context: int | None, window: int | None) -> float | None:

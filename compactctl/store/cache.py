@@ -8,7 +8,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from functools import lru_cache
 from importlib import import_module
@@ -74,7 +74,7 @@ def result_key(*parts: object) -> bytes:
 
 @lru_cache(maxsize=1)
 def program_state() -> str:
-    """Return a digest of the program's version and files: a changed one may compute otherwise."""
+    """Return a digest of the program's version and files: a changed one may compute differently."""
     # The stub of the package names modules that import this one, so type checkers see a cycle.
     package = import_module("compactctl")
     files: Iterable[Path] = Path(__file__).parents[1].rglob("*.[pt][yo]*")
@@ -114,6 +114,15 @@ class ResultCache:
         for start in range(0, len(keys), _BATCH_SIZE):
             values.update(self._query(keys[start : start + _BATCH_SIZE]))
         return values
+
+    def remembered(self, key: bytes, compute: Callable[[], str]) -> str:
+        """Return the cached value of a key; compute and store it if there is none."""
+        cached = self.get_many((key,))
+        if key in cached:
+            return cached[key]
+        value = compute()
+        self.put(key, value)
+        return value
 
     def put(self, key: bytes, value: str) -> None:
         """Store a value at once, so that it survives if this process is killed."""

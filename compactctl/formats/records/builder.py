@@ -307,15 +307,13 @@ def build_message(
         response_id=draft.response_id,
         model=draft.model,
         origin=_origin(
-            (
-                draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
-                draft.is_summary
-                or is_untagged_summary
-                or (is_tagged and tags.condense_id is not None),
-                is_ours,
-                draft.is_subagent,
-                draft.is_logged_answer,
-            )
+            is_injected=draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
+            is_summary=draft.is_summary
+            or is_untagged_summary
+            or (is_tagged and tags.condense_id is not None),
+            is_synthetic=is_ours,
+            is_subagent=draft.is_subagent,
+            is_logged_answer=draft.is_logged_answer,
         ),
         locks=_locks(
             immutable_reason(decoded, parts, draft.immutable_reason), draft.unmovable_reason
@@ -327,16 +325,7 @@ def build_message(
 
 
 # Most messages of a transcript share a few origins.
-@lru_cache(maxsize=64)
-def _origin(flags: tuple[bool, bool, bool, bool, bool]) -> Origin:
-    is_injected, is_summary, is_synthetic, is_subagent, is_logged_answer = flags
-    return Origin(
-        is_injected=is_injected,
-        is_summary=is_summary,
-        is_synthetic=is_synthetic,
-        is_subagent=is_subagent,
-        is_logged_answer=is_logged_answer,
-    )
+_origin = lru_cache(maxsize=64)(Origin)
 
 
 def _locks(immutable: str | None, unmovable: str | None) -> Locks:

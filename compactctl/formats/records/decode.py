@@ -42,8 +42,7 @@ _TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 _MAX_COMPLETIONS = 4
 
 
-# Not frozen: one is created for every line, and that is faster.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Decoded:
     """The JSON values of a line in order, and a description of its damage, if any.
 

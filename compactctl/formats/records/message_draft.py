@@ -6,8 +6,7 @@ from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPa
 from compactctl.records import dataclass
 
 
-# Not frozen: one is created for every message, and that is twice as fast.
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDraft:
     """The fields of a ``Message`` that depend on the format.
 

@@ -42,7 +42,7 @@ _LINE_TOKENS = 2
 # Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
 # two projects.
 _NAME_TOKENS = 4
-# Lines that are searched at least for those to quote, the newest first.
+# At least so many lines are searched for those to quote, the newest first.
 _MIN_SEARCHED_LINES = 100_000
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
@@ -196,10 +196,10 @@ def search_note(passages: Sequence[Passage], budget: int) -> str:
 
 
 def _search_start(passages: Sequence[Passage], budget: int) -> int:
-    """Return the index of the first passage of which lines may be chosen.
+    """Return the index of the first passage whose lines may be chosen.
 
-    A budget of so many tokens holds far fewer lines; looking for them among even more would take
-    time and memory without limit.
+    A budget holds far fewer lines than tokens. Searching even more of them would take time and
+    memory without limit.
     """
     lines = max(_MIN_SEARCHED_LINES, budget)
     for index in reversed(range(len(passages))):

@@ -92,7 +92,7 @@ class FragmentGroup(NamedTuple):
 class Fragment(NamedTuple):
     """A line that may be quoted, or a piece of a long one.
 
-    There are as many as lines in a session, and named tuples are built faster than dataclasses.
+    There are as many as lines in a session, and a named tuple is built faster than a record.
 
     Attributes:
         group: its heading; a result shares the heading of its call.

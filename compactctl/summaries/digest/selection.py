@@ -23,7 +23,7 @@ _SECOND = 0.15
 _NEIGHBOR = 0.5
 _ROUNDS = 5
 _MAX_SCALE = 3.0
-# How often as much is undone as is missing; then twice as much each time, so that it ends soon.
+# After so many times of undoing what is missing, each time undoes twice as much, so that it ends.
 _EXACT_DROPS = 20
 # Fewer tokens than this are not worth another round.
 _SLACK = 30
@@ -77,7 +77,7 @@ class Selection:
         self._chosen_neighbors: Counter[int] = Counter()
         self._members: dict[int, list[int]] = {}
         self._index_of_line: dict[LineIndex, int] = {}
-        # What the entries of fragments in the queue say, and those entries that changed.
+        # The density that each queued fragment has now, and the entries whose density changed.
         self._queued: dict[int, float] = {}
         self._heap: list[tuple[float, int]] = []
         # A dict rather than a set: ``drop`` needs the order.

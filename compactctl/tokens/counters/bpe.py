@@ -12,7 +12,8 @@ from compactctl.tokens.counters.vocabulary import NO_RANK, VOCABULARIES, load_ra
 MIN_TIKTOKEN_CHARS = 3_000_000
 """Once a process has counted so many characters, tiktoken is worth its load of 0.3 seconds."""
 
-# Merging n bytes takes about n * (n + 100) * 10 ns: with this much, as long as loading tiktoken.
+# Merging n bytes takes about n * (n + 100) units of 10 ns. So many units take as long as loading
+# tiktoken.
 _MAX_MERGING = 30_000_000
 
 

@@ -19,11 +19,11 @@ _BLOCKS = (
     # Letters of Latin, Greek and Cyrillic; symbols; kana.
     *(range(0x80, 0x180), range(0x386, 0x3D0), range(0x400, 0x460)),
     *(range(0x2000, 0x2C00), range(0x3000, 0x3100)),
-    # Selectors of variants, wide forms, pictures.
+    # Variation selectors, wide forms, pictures.
     *(range(0xFE00, 0xFE70), range(0xFEFF, 0xFFFE), range(0x1F000, 0x1FB00)),
 )
 _UNASSIGNED = "Cn"
-# It equals "s" when case is ignored, and then could end a contraction.
+# It equals "s" when case is ignored, and could then end a contraction.
 _LONG_S = 0x17F
 _ELEMENT = re.compile(r"\[[^]]*\]|\\p\{\w+\}|\\[sS]|\$")
 _NAMED = re.compile(r"\\p\{(\w+)\}|\\s")
@@ -37,7 +37,7 @@ class _Run(NamedTuple):
     category: str
 
 
-# Chinese and Korean, of which every character is a letter, and private use.
+# Chinese and Korean, where every character is a letter, and private use.
 _LARGE_BLOCKS = (
     _Run(0x3400, 0x4DBF, "Lo"),
     _Run(0x4E00, 0x9FFC, "Lo"),
