@@ -2,24 +2,23 @@
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
-from compactctl.lab.audit import AuditInput, without_boilerplate
-from compactctl.lab.audit import audit as audit_compaction
-from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import BUILTIN_SUMMARIZER, COUNTS
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import with_originals
-from compactctl.summaries.by_model.answers import describe_unrelated
-from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
+
+if TYPE_CHECKING:
+    from compactctl.lab.audit_findings import Audit, LossKind
 
 # The writers that use no model: the built-in summarizer, and stage plain, which only counts.
 _BUILT_IN = (BUILTIN_SUMMARIZER, COUNTS)
-_LOSS_NOUNS: Mapping[LossKind, str] = {
+_LOSS_NOUNS: "Mapping[LossKind, str]" = {
     "rule": "rule",
     "task": "open task",
     "file": "changed file",
@@ -38,7 +37,7 @@ class WrittenSummary:
     group: str
     writer: str
     text: str
-    audit: Audit | None = None
+    audit: "Audit | None" = None
     unrelated: str = ""
 
     @property
@@ -83,9 +82,7 @@ def summaries_of(
     return tuple(
         replace(
             summary,
-            audit=audit_compaction(
-                _compaction(applied, originals, summary, cwd), meter.text_uncached
-            ),
+            audit=_audit(applied, originals, summary, meter, cwd),
             unrelated=_unrelated(applied, originals, summary),
         )
         if summary.writer and (include_built_in or not summary.is_built_in)
@@ -159,27 +156,35 @@ def _unrelated(
     """
     if summary.writer == COUNTS:
         return ""
+    from compactctl.lab.audit import without_boilerplate
+    from compactctl.summaries.by_model.answers import describe_unrelated
+    from compactctl.summaries.by_model.unsupported_claims import source_texts
+
     ids = _hidden(applied.edits, summary.group)
     hidden = [message for message in applied.before if message.id in ids]
     source = source_texts(with_originals(hidden, originals))
     return describe_unrelated(without_boilerplate(summary.text), source)
 
 
-def _compaction(
+def _audit(
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     summary: WrittenSummary,
+    meter: Meter,
     cwd: str | None,
-) -> AuditInput:
-    """Return one summary as the compaction of its conversation, for the audit."""
+) -> "Audit":
+    """Audit one summary as the compaction of its conversation."""
+    from compactctl.lab.audit import AuditInput, audit, without_boilerplate
+
     ids = _hidden(applied.edits, summary.group)
     conversations = {m.conversation for m in applied.before if m.id in ids}
     before = tuple(m for m in applied.before if m.conversation in conversations)
     source = with_originals(before, originals)
-    return AuditInput(
+    compaction = AuditInput(
         before=source,
         after=tuple(m for m in applied.after if m.conversation in conversations),
         summary=without_boilerplate(summary.text),
         source=source,
         cwd=cwd,
     )
+    return audit(compaction, meter.text_uncached)

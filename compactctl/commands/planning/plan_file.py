@@ -46,7 +46,6 @@ from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.records import dataclass
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
-from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.summaries.extract.items import one_line
 from compactctl.tokens.meter import part_texts
 
@@ -199,6 +198,8 @@ def _said(message: Message) -> str:
 
 
 def _beginning(message: Message) -> str:
+    from compactctl.summaries.by_model.secrets import mask_secrets
+
     texts = (texts for part in message.parts for texts in part_texts(part) if texts.strip())
     # Mask secrets before cutting: half of a secret may not be recognized as one.
     beginnings = (
@@ -249,6 +250,8 @@ def _lines(text: str) -> str:
 
 def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a row except its texts; empty fields are left out."""
+    from compactctl.summaries.by_model.secrets import mask_secrets
+
     explained = row.explained
     fields = {
         "line": explained.line or None,

@@ -26,7 +26,6 @@ from compactctl.views.facts import (
     written_lines,
 )
 from compactctl.views.other_systems import COMPACT, foreign_records
-from compactctl.views.results.audit import audit_fields
 from compactctl.views.results.request import assumption_lines
 from compactctl.views.terminal.screen import (
     Accent,
@@ -329,6 +328,8 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     """Return what a stage did; its counts are 0 if it did nothing."""
+    from compactctl.views.results.audit import audit_fields
+
     stage = stage_named(record.name)
     summary = next((written for written in result.summaries if written.group == record.group), None)
     fields = {
