@@ -31,13 +31,27 @@ def _frozen(cls: type, *, kw_only: bool) -> type:
     plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
     record: Any = plain(cls)
     record.__dataclass_params__.frozen = True
-    record.__init__ = _compiled_init(record, fields(record))
+    record.__init__ = _init_of(record)
     compared = [field.name for field in fields(record) if field.compare]
     record._compared = attrgetter(*compared) if compared else type  # noqa: SLF001
     for name, method in _SHARED.items():
         if cls.__dict__.get(name) is None:
             setattr(record, name, method)
     return record  # type: ignore[no-any-return]
+
+
+def _init_of(record: Any) -> Callable[..., None]:  # noqa: ANN401 - a class of any fields
+    """Return an ``__init__`` that replaces itself by the compiled one when it is first called.
+
+    A run uses about half of the records that it imports. Until then ``inspect.signature`` shows
+    no fields.
+    """
+
+    def __init__(self: object, *values: object, **named: object) -> None:  # noqa: N807
+        record.__init__ = _compiled_init(record, fields(record))
+        record.__init__(self, *values, **named)
+
+    return __init__
 
 
 def _compiled_init(record: type, all_fields: "Sequence[Field[Any]]") -> Callable[..., None]:
