@@ -36,9 +36,12 @@ from compactctl.errors import GATE_FAILED, NoInputError
 from compactctl.records import dataclass
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import this_machine
+from compactctl.tokens.counters.bpe import expect_text
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
+# Most of a session's bytes are metadata and copies: of 84 MB of Claude Code's, 11 MB are sent.
+_BYTES_PER_CHAR = 10
 Value = TypeVar("Value")
 TakeDetails = Callable[[FileDetails], object]
 """Called once for each file with rows about it, in the order of the files."""
@@ -219,9 +222,16 @@ def _worked_on(
     workers = workers_for(options.jobs, sizes)
     # Every task is pickled with the options; do not repeat a long list of paths in each.
     sent = replace(options, files=replace(options.files, paths=()))
-    pool = Pool(partial(run_file, sent), worker_died)
+    n_chars = sum(sizes) // workers // _BYTES_PER_CHAR
+    pool = Pool(partial(_run_one_of_many, n_chars, sent), worker_died)
     with closing(pool.run(tasks, sizes, workers)) as finished:
         yield from finished
+
+
+def _run_one_of_many(n_chars: int, options: BatchOptions, task: FileTask) -> WorkedFile:
+    """Run a task in a process that will count about ``n_chars`` in all of its tasks."""
+    expect_text(n_chars)
+    return run_file(options, task)
 
 
 def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:

@@ -26,8 +26,9 @@ class BpeCounter:
     is damaged.
     """
 
-    # Of all transcripts that this process has counted.
+    # Of all transcripts that this process has counted, and of those announced to it.
     counted_chars = 0
+    expected_chars = 0
 
     def __init__(self, name: str, min_tiktoken_chars: int = MIN_TIKTOKEN_CHARS) -> None:
         self.id = name
@@ -43,7 +44,8 @@ class BpeCounter:
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Count each text as plain text: names of special tokens have no meaning in it."""
         BpeCounter.counted_chars += sum(map(len, texts))
-        is_much = BpeCounter.counted_chars > self._min_tiktoken_chars
+        n_chars = max(BpeCounter.counted_chars, BpeCounter.expected_chars)
+        is_much = n_chars > self._min_tiktoken_chars
         if any(texts) and (is_much or piece_counts(self.id).is_costly):
             return self._tiktoken.count_many(texts)
         return [self._count(text) if text else 0 for text in texts]
@@ -64,6 +66,14 @@ class BpeCounter:
             count(piece) if len(piece) <= MAX_SLICE else self._tiktoken.count_many([piece])[0]
             for piece in pieces
         )
+
+
+def expect_text(n_chars: int) -> None:
+    """Announce that this process will count so many characters in all.
+
+    If that is worth the load of tiktoken, it counts them from the first one on.
+    """
+    BpeCounter.expected_chars = n_chars
 
 
 class PieceCounts(BoundedCache):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.tokens.counters.bpe import BpeCounter, piece_counts
+from compactctl.tokens.counters.bpe import BpeCounter, expect_text, piece_counts
 from compactctl.tokens.counters.tiktoken_counter import TiktokenCounter
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[4]
 @pytest.fixture(autouse=True)
 def _nothing_counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(BpeCounter, "counted_chars", 0)
+    monkeypatch.setattr(BpeCounter, "expected_chars", 0)
     piece_counts.cache_clear()
     yield
     piece_counts.cache_clear()
@@ -26,6 +27,12 @@ def test_much_text_goes_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
     counter = BpeCounter("o200k_base", min_tiktoken_chars=10)
     assert counter.count_many(["hello"]) == [7]
     assert counter.count_many(["hello world"]) == [2]
+
+
+def test_so_does_the_first_text_where_much_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BpeCounter, "_count", lambda *_: 7)
+    expect_text(100)
+    assert BpeCounter("o200k_base", min_tiktoken_chars=10).count_many(["hello"]) == [1]
 
 
 def test_pieces_that_take_long_to_merge_go_to_tiktoken() -> None:
