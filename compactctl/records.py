@@ -59,9 +59,9 @@ def _compiled_init(record: type, all_fields: "Sequence[Field[Any]]") -> Callable
 
         class Point: x: int; tags: list[str] = field(default_factory=list)
 
-    gets ``def __init__(self, x, tags=_absent)`` with a line ``_set(self, "x", x)`` for each field.
+    gets ``def __init__(self, x, tags=_absent)`` with a line ``_set_x(self, x)`` for each field.
     """
-    names: dict[str, Any] = {"_set": object.__setattr__, "_absent": MISSING}
+    names: dict[str, Any] = {"_absent": MISSING}
     parameters: dict[bool, list[str]] = {False: [], True: []}
     lines = []
     for field in all_fields:
@@ -74,7 +74,8 @@ def _compiled_init(record: type, all_fields: "Sequence[Field[Any]]") -> Callable
             names[f"_default_{name}"] = field.default
             default = f"=_default_{name}"
         parameters[bool(field.kw_only)].append(name + default)
-        lines.append(f" _set(self, {name!r}, {value})")
+        names[f"_set_{name}"] = getattr(record, name).__set__
+        lines.append(f" _set_{name}(self, {value})")
     if hasattr(record, "__post_init__"):
         lines.append(" self.__post_init__()")
     keywords = ["*", *parameters[True]] if parameters[True] else []
