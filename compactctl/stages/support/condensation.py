@@ -147,11 +147,15 @@ def with_ranks(view: ConversationView) -> ConversationView:
     source = with_originals(view.messages, view.originals)
     ranks = {original.id: rank for rank, original in enumerate(source)}
     ranked = {
-        message.id: tuple(replace(original, rank=ranks.get(original.id)) for original in originals)
+        message.id: tuple(_ranked(original, ranks.get(original.id)) for original in originals)
         for message in view.messages
         for originals in [view.originals.get(message.id, (message,))]
     }
     return replace(view, originals={**view.originals, **ranked})
+
+
+def _ranked(message: Message, rank: int | None) -> Message:
+    return message if message.rank == rank else replace(message, rank=rank)
 
 
 def originals_after(
