@@ -25,7 +25,7 @@ from compactctl.stages.support.condensation import (
 )
 from compactctl.stages.support.stage import Stage
 from compactctl.stages.support.truncation import messages_without
-from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.extract.budget import summary_budget
 from compactctl.tokens.meter import Meter
 
 LABEL = "[Conversation Summary — {count} earlier messages compacted]\n\n"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.stand_ins import is_stand_in
@@ -27,9 +27,11 @@ from compactctl.stages.support.in_place_layout import InPlaceLayout
 from compactctl.stages.support.replacement import LONG_TEXT, reword_long_texts
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
-from compactctl.summaries.digest.digest import DigestRequest, write_digest
-from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, distill_in_place
 from compactctl.tokens.meter import Meter
+
+if TYPE_CHECKING:
+    from compactctl.summaries.digest.digest import DigestRequest
+    from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult
 
 NAME = "distill"
 DistillForm = Literal["auto", "digest", "in-place"]
@@ -67,6 +69,9 @@ def propose(
     view: ConversationView, meter: Meter, options: DistillOptions
 ) -> Proposal | SkippedStage:
     """Propose to hide older messages behind a digest of their originals, or to shorten them."""
+    from compactctl.summaries.digest.digest import DigestRequest, write_digest
+    from compactctl.summaries.digest.in_place import distill_in_place
+
     preamble_tokens = meter.total(preamble(view.messages))
     total = meter.total(originals_of(view, view.messages)) - preamble_tokens
     target = view.target
@@ -128,7 +133,7 @@ def _propose_in_place(
     view: ConversationView,
     meter: Meter,
     layout: InPlaceLayout,
-    result: InPlaceResult,
+    result: "InPlaceResult",
     options: DistillOptions,
 ) -> Proposal | SkippedStage:
     """Shorten messages in place; hide those of which no line is kept."""
@@ -148,8 +153,10 @@ def _propose_in_place(
 
 
 def _in_place_request(
-    layout: InPlaceLayout, request: DigestRequest, max_tokens: int
-) -> InPlaceRequest:
+    layout: InPlaceLayout, request: "DigestRequest", max_tokens: int
+) -> "InPlaceRequest":
+    from compactctl.summaries.digest.in_place import InPlaceRequest
+
     return InPlaceRequest(
         digest=replace(request, messages=layout.originals),
         units=layout.units,

@@ -21,7 +21,7 @@ from compactctl.stages.support.condensation import (
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import protected_tail_start
-from compactctl.summaries.document.earlier_summary import previous_summary
+from compactctl.summaries.document.labels import previous_summary
 from compactctl.tokens.meter import Meter
 
 NAME = "recursive"

@@ -17,8 +17,6 @@ from compactctl.stages.support.replacement import (
     propose_rewrites,
 )
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
-from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import find_lasting_words
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -113,6 +111,9 @@ def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
 
 def _lasting_parts(view: ConversationView) -> Iterator[PartIndex]:
     """Yield the parts with words of the user that must survive every compaction."""
+    from compactctl.summaries.extract.passages import read_passages
+    from compactctl.summaries.extract.user_requests import find_lasting_words
+
     passages = read_passages(view.messages, view.cwd)
     return (passages[index].part_index for index in find_lasting_words(passages).texts)
 

@@ -32,10 +32,9 @@ from compactctl.stages.support.condensation import (
 from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import messages_without, protected_tail_start, tail_start
-from compactctl.summaries.document.earlier_summary import previous_summary
-from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.document.labels import previous_summary
+from compactctl.summaries.extract.budget import MIN_USEFUL, summary_budget
 from compactctl.summaries.extract.items import OMISSION
-from compactctl.summaries.extract.user_requests import MIN_USEFUL
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"

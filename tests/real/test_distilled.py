@@ -14,7 +14,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.summaries.extract.user_requests import MIN_USEFUL
+from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.tokens.meter import part_texts
 
 _SHARES = ("0.5", "0.3", "0.15", "0.1")

@@ -19,8 +19,7 @@ from compactctl.stages.support.truncation import (
     protected_tail_start,
     room_for_text,
 )
-from compactctl.summaries.document import offline
-from compactctl.summaries.extract.user_requests import MIN_USEFUL
+from compactctl.summaries.extract.budget import MIN_USEFUL, summary_budget
 from compactctl.tokens.meter import Meter
 
 # One message is its own best summary; agent-code refuses below two as well.
@@ -112,7 +111,10 @@ def skip_if_nothing_new(stage: str, view: ConversationView) -> SkippedStage | No
 
 def write_summary(view: ConversationView, request: SummaryRequest, meter: Meter) -> Summary:
     """Write a summary with the view's summarizer, or the built-in one if it has none."""
-    return (view.summarizer or offline.write_offline_summary)(request, meter.text_retried)
+    # Imported here, as by other stages, since --help loads all of them.
+    from compactctl.summaries.document.offline import write_offline_summary
+
+    return (view.summarizer or write_offline_summary)(request, meter.text_retried)
 
 
 def originals_of(view: ConversationView, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -200,7 +202,7 @@ def summary_request(
     kept_messages = messages_without(view.messages, hidden)
     source_tokens = meter.total(source)
     budget = min(
-        max_tokens or offline.summary_budget(source_tokens),
+        max_tokens or summary_budget(source_tokens),
         source_tokens // 2,
         meter.total(hidden) * 9 // 10,
         summary_room(view, meter, kept_messages, summary_format.tokens("", len(source), meter)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, atomic_units
@@ -22,7 +23,9 @@ from compactctl.records import dataclass
 from compactctl.stages.support.condensation import in_order, originals_of
 from compactctl.stages.support.replacement import Rewrite, can_rewrite, propose_rewrites
 from compactctl.stages.support.stage import StageOptions
-from compactctl.summaries.digest.in_place import InPlaceResult
+
+if TYPE_CHECKING:
+    from compactctl.summaries.digest.in_place import InPlaceResult
 
 _REASON = "shortened to the lines likely to be needed again"
 
@@ -125,7 +128,7 @@ class InPlaceLayout:
         }
 
     def rewrite_proposal(
-        self, view: ConversationView, result: InPlaceResult, stage: str, options: StageOptions
+        self, view: ConversationView, result: "InPlaceResult", stage: str, options: StageOptions
     ) -> Proposal:
         """Return the edits that give the visible messages their new content."""
         rewrites = [

@@ -8,7 +8,6 @@ from compactctl.model.summary import LabelStyle, SummaryRequest
 from compactctl.records import dataclass
 from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template
-from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 # Characters shown of a message, as in Codebuddy.
 MESSAGE_LIMIT = 10_000
@@ -159,6 +158,8 @@ def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
 
 def _files(request: SummaryRequest) -> Iterator[str]:
     """Yield the files that were read and changed, in the order of their first mention."""
+    from compactctl.summaries.extract.passages import read_passages, tool_pairs
+
     pairs = tool_pairs(read_passages(request.messages, request.cwd))
     changed = dict.fromkeys(path for pair in pairs for path in pair.changes)
     read = dict.fromkeys(pair.reads for pair in pairs if pair.reads and pair.reads not in changed)

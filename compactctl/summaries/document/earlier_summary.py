@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compactctl.model.message import Message
-from compactctl.summaries.document.labels import prose
 from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clip_middle
 from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
@@ -76,11 +74,6 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             value=topic.value,
             position=position,
         )
-
-
-def previous_summary(messages: Sequence[Message]) -> str:
-    """Return the text of the newest earlier summary among messages, "" if there is none."""
-    return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
 
 
 def _points(text: str) -> Iterator[tuple[_Topic, str]]:

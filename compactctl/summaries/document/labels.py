@@ -41,6 +41,11 @@ def prose(message: Message) -> str:
     return "\n".join(texts).strip()
 
 
+def previous_summary(messages: Sequence[Message]) -> str:
+    """Return the text of the newest earlier summary among messages, "" if there is none."""
+    return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
+
+
 def _tagged(message: Message, text: str) -> str:
     # A closing tag in the text must not end the message.
     inner = text.replace("</message", "<\\/message").replace(_CLOSING, "<\\/conversation>")

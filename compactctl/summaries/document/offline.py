@@ -51,11 +51,6 @@ _SHARES = {
 # Characters to which a reply is shortened at most, and tokens of a bullet with its reference.
 _MIN_REPLY = 160
 _BULLET_TOKENS = 6
-# Measured on real sessions with prefixes of 20,000 to 200,000 tokens: at 3% to 6% a summary holds
-# most of what is needed again, and a larger one costs more in every later request than it saves.
-BUDGET_PERCENT = 6
-MIN_BUDGET = 2_000
-MAX_BUDGET = 8_000
 # Tokens that must remain for content, else nine headings do not pay.
 _MIN_ROOM = 200
 # The best items may take their shares of up to this many times the room beside the lasting words.
@@ -99,11 +94,6 @@ def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
     if tokens <= limit:
         return text
     return clip_middle(text, max(_MIN_REPLY, len(text) * limit // tokens))
-
-
-def summary_budget(prefix_tokens: int) -> int:
-    """Return the tokens that a summary of a prefix of this size should have."""
-    return max(MIN_BUDGET, min(prefix_tokens * BUDGET_PERCENT // 100, MAX_BUDGET))
 
 
 def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) -> Summary:

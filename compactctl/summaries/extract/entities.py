@@ -10,12 +10,12 @@ from typing import Literal
 
 from compactctl.records import dataclass
 from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.words import MAX_CHARS
 
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 
-# Shorter words are not distinctive, longer ones are encoded data.
+# Shorter words are not distinctive.
 MIN_CHARS = 4
-MAX_CHARS = 200
 # Characters of the texts whose entities a lexicon remembers, and words with which it is reused.
 _MAX_REMEMBERED_CHARS = 4_000_000
 _MAX_REMEMBERED_WORDS = 200_000

@@ -6,6 +6,7 @@ from itertools import dropwhile
 from typing import get_args
 
 from compactctl.records import dataclass
+from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.summaries.extract.items import RULES, ItemValue, SummaryItem, clip_middle
 from compactctl.summaries.extract.passages import Passage, PassageKind
 from compactctl.summaries.extract.sentences import (
@@ -17,8 +18,6 @@ from compactctl.summaries.extract.sentences import (
     sentences,
 )
 
-MIN_USEFUL = 600
-"""Tokens below which a summary holds little more than names."""
 SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
 # The section, topic and label of each kind that is quoted whole.

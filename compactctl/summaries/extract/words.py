@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 
-from compactctl.summaries.extract.entities import MAX_CHARS
-
+# Longer words are encoded data.
+MAX_CHARS = 200
 # Characters of paths, names, addresses and words with an apostrophe; and those of their parts.
 _NAME = re.compile(r"[\w./@~+'’-]")  # noqa: RUF001 - apostrophes as people write them
 _PART = re.compile(r"[\w'’-]")  # noqa: RUF001

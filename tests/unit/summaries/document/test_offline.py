@@ -33,10 +33,10 @@ from compactctl.summaries.document.draft import write_document
 from compactctl.summaries.document.offline import (
     best_items,
     kept_request_items,
-    summary_budget,
     write_offline_summary,
 )
 from compactctl.summaries.document.templates import NINE
+from compactctl.summaries.extract.budget import summary_budget
 from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words, lasting_items

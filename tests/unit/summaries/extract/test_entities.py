@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from compactctl.summaries.extract import entities
 from compactctl.summaries.extract.entities import (
-    MAX_CHARS,
     EntityDemand,
     EntityUses,
     Lexicon,
     shared_lexicon,
 )
 from compactctl.summaries.extract.passages import read_passages
+from compactctl.summaries.extract.words import MAX_CHARS
 
 
 @pytest.mark.parametrize(

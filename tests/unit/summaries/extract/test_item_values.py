@@ -4,7 +4,8 @@ import pytest
 from builders import assistant, attached, call, conversation, result, summary, thinking, user
 
 from compactctl.model.message import Message
-from compactctl.summaries.document.earlier_summary import earlier_items, previous_summary
+from compactctl.summaries.document.earlier_summary import earlier_items
+from compactctl.summaries.document.labels import previous_summary
 from compactctl.summaries.extract.current_work import call_title, current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items, is_finding
 from compactctl.summaries.extract.entities import Lexicon
