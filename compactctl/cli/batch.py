@@ -26,17 +26,16 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.arguments import paths_argument
+from compactctl.cli.options.growth import TOLERANCE_OPTION
 from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE
-from compactctl.cli.report import TOLERANCE_OPTION
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS
-from compactctl.commands.batch.row import parse_flags
-from compactctl.commands.measuring.figures import DetailChoice
+from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, parse_flags
+from compactctl.commands.measuring.measure import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
 from compactctl.tokens.models.token_sizes import parse_window

@@ -15,29 +15,16 @@ from compactctl.cli.opt import (
     READS,
     SHOWN,
     Arg,
-    ParsedText,
     beside,
     opt,
 )
+from compactctl.cli.options.growth import TOLERANCE_OPTION
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
-from compactctl.commands.batch.report import TOLERANCE, ReportOptions, report
+from compactctl.commands.batch.report import ReportOptions, report
 from compactctl.commands.output_files import WrittenFile
-from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-
-
-TOLERANCE_OPTION = opt(
-    "tolerance",
-    GATES,
-    MAY,
-    "Allow figures to grow by this share of the baseline.",
-    type=ParsedText(parse_share),
-    metavar="SHARE",
-    default=str(TOLERANCE),
-    show_default=True,
-)
 
 
 _REPORT_HELP = Help(

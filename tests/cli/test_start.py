@@ -47,3 +47,14 @@ def test_what_only_looks_at_the_cache_reads_no_transcript(shown_as: tuple[str, .
     found = _imported("show", "cache", *shown_as)
     packages = {name.split(".")[1] for name in found if name.startswith("compactctl.")}
     assert packages & {"formats", "history", "profiles", "stages"} == set(), _LATER
+
+
+def test_the_help_of_batch_imports_nothing_that_runs_a_stage_or_writes_a_file() -> None:
+    found = _imported("batch", "--help")
+    unneeded = {
+        "commands.batch.row",
+        "store.publish",
+        "summaries.digest",
+        "summaries.document.offline",
+    }
+    assert found & {f"compactctl.{name}" for name in unneeded} == set(), _LATER

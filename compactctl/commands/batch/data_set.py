@@ -19,8 +19,8 @@ from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
 from compactctl.commands.compact.summing_up import fates_by_id
-from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of
-from compactctl.commands.measuring.measure import measure
+from compactctl.commands.measuring.figures import FileDetails, details_of
+from compactctl.commands.measuring.measure import NO_DETAILS, measure
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError

@@ -24,8 +24,8 @@ from compactctl.commands.batch.row import (
 )
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
-from compactctl.commands.measuring.measure import Measurement, measure
+from compactctl.commands.measuring.figures import details_of, figures_of
+from compactctl.commands.measuring.measure import NO_DETAILS, Measurement, measure
 from compactctl.commands.reading.transcript import (
     check_strict,
     is_in_database,

@@ -3,11 +3,9 @@
 import math
 from dataclasses import field
 
-from compactctl.commands.batch.report import TOLERANCE
-from compactctl.commands.batch.row import Flag
+from compactctl.commands.batch.report_format import TOLERANCE, Flag
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.measuring.figures import NO_DETAILS, DetailChoice
-from compactctl.commands.measuring.measure import counter_asked_for
+from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, counter_asked_for
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions

@@ -15,6 +15,7 @@ from compactctl.commands.batch.report_format import (
     CATEGORY_COLUMNS,
     FILES_VERSION,
     METADATA,
+    TOLERANCE,
     UNREAD,
 )
 from compactctl.commands.output_files import WrittenFile, check_report
@@ -29,8 +30,6 @@ from compactctl.store.files.parquet_pages import column_bytes
 
 _BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)
-TOLERANCE = 0.1
-"""By how much a figure may exceed the baseline, as a share of it."""
 # Smaller increases do not count as growth: tokens of a request, a share of all tokens.
 _MIN_TOKENS, _MIN_SHARE = 1_000, 0.01
 Figure = Literal["context", "reread", "tools"]

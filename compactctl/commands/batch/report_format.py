@@ -1,23 +1,36 @@
-"""What writers, readers and options of batch reports share: statuses, formats, versions.
+"""What writers, readers and options of batch reports share: statuses, flags, formats, versions.
 
 The columns are in ``columns``, since importing them loads every stage.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast, get_args
 
+from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES, Category
 
 Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
+Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 REPORT_FORMATS = ("parquet", "csv", "jsonl", "md", "junit")
 RUNNERS = ("github", "azure", "gitlab")
 """CI runners that can be shown the worst files."""
 METADATA = "compactctl.batch"
 FILES_VERSION = 1
 """Incremented if a column is removed or changes its meaning."""
+TOLERANCE = 0.1
+"""By how much a figure may exceed the baseline, as a share of it."""
 # Null if a file could not be measured.
 CATEGORY_COLUMNS: Mapping[str, Category] = {
     f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
 }
+
+
+def parse_flags(text: str) -> tuple[Flag, ...]:
+    """Read names of flags with commas between them. Raises UsageError for another name."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in get_args(Flag)]
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} must be one of {', '.join(get_args(Flag))}")
+    return cast("tuple[Flag, ...]", names)

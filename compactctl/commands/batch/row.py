@@ -3,20 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Literal, Self, cast, get_args
+from typing import Self
 
-from compactctl.commands.batch.report_format import UNREAD, Status
+from compactctl.commands.batch.report_format import UNREAD, Flag, Status
 from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
-from compactctl.errors import GATE_FAILED, UsageError
+from compactctl.errors import GATE_FAILED
 from compactctl.history.damage import describe_unread
 from compactctl.records import dataclass
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
-
-Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,15 +225,6 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
         yield "over-window"
     if figures.is_doubted:
         yield "usage"
-
-
-def parse_flags(text: str) -> tuple[Flag, ...]:
-    """Read names of flags with commas between them. Raises UsageError for another name."""
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in get_args(Flag)]
-    if unknown:
-        raise UsageError(f"{unknown[0]!r} must be one of {', '.join(get_args(Flag))}")
-    return cast("tuple[Flag, ...]", names)
 
 
 def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
-from compactctl.commands.measuring.figures import NO_DETAILS
+from compactctl.commands.measuring.measure import NO_DETAILS
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError

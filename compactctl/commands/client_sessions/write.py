@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Literal
 from compactctl.pipeline.layout import Layout
 from compactctl.records import dataclass
 from compactctl.sessions.fork import Fork
-from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source
-from compactctl.store.publish.append import Carrier, append
-from compactctl.store.publish.overwrite import is_same_place
-from compactctl.store.publish.publish import publish
 
 if TYPE_CHECKING:
     from compactctl.commands.operations.history import OperationHistory
+    from compactctl.store.archive.archive_writer import ArchiveDraft
+    from compactctl.store.publish.append import Carrier
 
 OutputLayout = Layout | Literal["native"]
 
@@ -109,7 +107,7 @@ class Destination:
 
 
 def write(
-    place: Destination, source: Source, content: Content, deposits: Sequence[ArchiveDraft]
+    place: Destination, source: Source, content: Content, deposits: Sequence["ArchiveDraft"]
 ) -> Written:
     """Publish a new version of ``source``. Raises as ``publish`` and ``register_session`` do."""
     from compactctl.commands.client_sessions.new_session import (
@@ -117,6 +115,7 @@ def write(
         register_session,
         undo_name,
     )
+    from compactctl.store.publish.publish import publish
 
     output, fork = place.output, place.output.fork
     if fork is not None:
@@ -148,11 +147,12 @@ def append_to(
     place: Destination,
     source: Source,
     block: bytes,
-    deposits: Sequence[ArchiveDraft],
-    carrier: Carrier | None = None,
+    deposits: Sequence["ArchiveDraft"],
+    carrier: "Carrier | None" = None,
 ) -> Written:
     """Append records to a session; ``undo_option`` remains to be set. Raises as ``append`` does."""
     from compactctl.commands.client_sessions.new_session import appended_undo_name
+    from compactctl.store.publish.append import append
 
     appended = append(FileSystem(), source=source, drafts=deposits, block=block, carrier=carrier)
     return Written(
@@ -168,11 +168,14 @@ def append_to(
 
 def earlier_deposits(
     place: Destination, source: Source, history: "OperationHistory"
-) -> list[ArchiveDraft]:
+) -> list["ArchiveDraft"]:
     """Return the archives of earlier operations if the output's archive does not hold them yet.
 
     So if the output is another file, or a session that its client moved.
     """
+    from compactctl.store.archive.archive_writer import ArchiveDraft
+    from compactctl.store.publish.overwrite import is_same_place
+
     if source.path is None and source.archive is None:
         return []
     if (

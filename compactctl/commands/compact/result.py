@@ -6,8 +6,8 @@ from dataclasses import field
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
-from compactctl.commands.measuring.figures import NO_DETAILS, DetailChoice, Figures, FileDetails
-from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.measuring.figures import Figures, FileDetails
+from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, Measurement
 from compactctl.commands.planning.fates import Comparison, MessageFate
 from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile

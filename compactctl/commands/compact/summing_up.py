@@ -4,13 +4,8 @@ from collections.abc import Sequence
 
 from compactctl.commands.compact.draft import Draft
 from compactctl.commands.compact.result import CompactOptions, CompactResult, Requested
-from compactctl.commands.measuring.figures import (
-    NO_DETAILS,
-    FileDetails,
-    StageEffect,
-    details_of,
-    figures_of,
-)
+from compactctl.commands.measuring.figures import FileDetails, StageEffect, details_of, figures_of
+from compactctl.commands.measuring.measure import NO_DETAILS
 from compactctl.commands.planning.fates import MessageFate, compare, message_fates
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun

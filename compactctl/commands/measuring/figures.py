@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.measuring.measure import DetailChoice, Measurement
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
 from compactctl.history.breakdown import MessageTokens, message_tokens, reread_tokens, tool_uses
 from compactctl.history.categories import Category, category_tokens
@@ -151,17 +151,6 @@ class StageEffect:
 
     tokens: int
     stage: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetailChoice:
-    """Which rows to compute."""
-
-    messages: bool = False
-    rounds: bool = False
-
-
-NO_DETAILS = DetailChoice()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

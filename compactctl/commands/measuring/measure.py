@@ -234,6 +234,17 @@ class MeasureOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DetailChoice:
+    """Which rows about a transcript to compute: one per message, one per request."""
+
+    messages: bool = False
+    rounds: bool = False
+
+
+NO_DETAILS = DetailChoice()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """The model, the meters and the limits for one transcript.
 

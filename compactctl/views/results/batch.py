@@ -7,8 +7,8 @@ from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.report_format import Status
-from compactctl.commands.batch.row import BatchRow, Flag
+from compactctl.commands.batch.report_format import Flag, Status
+from compactctl.commands.batch.row import BatchRow
 from compactctl.records import dataclass
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines

@@ -21,8 +21,14 @@ from xml.etree import ElementTree as ET
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import TABLE_TYPES, table_values
-from compactctl.commands.batch.report_format import FILES_VERSION, METADATA, REPORT_FORMATS, RUNNERS
-from compactctl.commands.batch.row import BatchRow, Flag
+from compactctl.commands.batch.report_format import (
+    FILES_VERSION,
+    METADATA,
+    REPORT_FORMATS,
+    RUNNERS,
+    Flag,
+)
+from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
 from compactctl.errors import UsageError

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, ROW
 
-from compactctl.commands.batch.row import BatchRow, RowFailure, failed_row, parse_flags
+from compactctl.commands.batch.report_format import parse_flags
+from compactctl.commands.batch.row import BatchRow, RowFailure, failed_row
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Unread
 
