@@ -1,6 +1,7 @@
 """``compactctl view``."""
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +13,12 @@ from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.tables import PROFILE
-from compactctl.commands.inspect.explain import ExplainOptions, ExplainResult, explain_message
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.records import dataclass
+
+if TYPE_CHECKING:
+    from compactctl.commands.inspect.explain import ExplainResult
 
 _HELP = Help(
     """Show the messages the model sees, or those hidden from it.
@@ -129,10 +132,12 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
     doing="reading",
     reads="view.input.path",
 )
-def view_command(request: _Request) -> ViewResult | ExplainResult:
+def view_command(request: _Request) -> "ViewResult | ExplainResult":
     """Run ``compactctl view``."""
     if request.message is None:
         return view(request.view)
+    from compactctl.commands.inspect.explain import ExplainOptions, explain_message
+
     return explain_message(
         ExplainOptions(
             input=request.view.input,
