@@ -153,13 +153,14 @@ class _Draft:
 
     def result(self) -> InPlaceResult:
         """Return the result of what is chosen so far."""
-        tokens = self._tokens()
+        self._update()
+        text = self._digest()
         units = (unit for unit in self._sizes if unit not in self._whole_units)
         parts = sorted((item for unit in units for item in self._parts_of(unit)), key=itemgetter(0))
         contents = ((index, self._content(index, part)) for index, part in parts)
         return InPlaceResult(
-            text=self._digest(),
-            tokens=tokens,
+            text=text,
+            tokens=self._size_with(text),
             hidden=self._hidden(),
             changed={index: text for index, text in contents if text is not None},
             note=search_note(self._passages, self.request.digest.budget),
@@ -168,7 +169,11 @@ class _Draft:
     def _tokens(self) -> int:
         """Return the size of the digest and of all messages that stay with what is chosen."""
         self._update()
-        return self._digest_size(self._digest()) + sum(self._sizes.values())
+        return self._size_with(self._digest())
+
+    def _size_with(self, digest: str) -> int:
+        """Return the size of ``digest`` and of all messages that stay, as last updated."""
+        return self._digest_size(digest) + sum(self._sizes.values())
 
     def _update(self) -> None:
         """Write and count the units anew whose lines were chosen or dropped since the last time."""

@@ -73,8 +73,9 @@ class Selection:
         numbers = {group: number for number, group in enumerate(pool.headings)}
         self._headings = tuple(pool.headings.values())
         self._heading_of = [numbers[fragment.group] for fragment in pool.fragments]
-        self._used: Counter[DigestSection] = Counter()
-        self._chosen_neighbors: Counter[int] = Counter()
+        # The tokens that remain of each limited section.
+        self._section_rooms = dict(pool.section_limits)
+        self._chosen_neighbors = [0] * len(pool.fragments)
         self._members: dict[int, list[int]] = {}
         self._index_of_line: dict[LineIndex, int] = {}
         # The density that each queued fragment has now, and the entries whose density changed.
@@ -98,10 +99,10 @@ class Selection:
         # The value of each fragment without its heading; None if it has to be worked out anew.
         self._values: list[float | None] = [None] * len(pool.fragments)
         self._users: defaultdict[str, list[int]] = defaultdict(list)
+        self._revalue(pool.demand)
         for index, fragment in enumerate(pool.fragments):
             for name in (*fragment.describes, *fragment.mentions, *_fact_names(fragment)):
                 self._users[name].append(index)
-        self._revalue(pool.demand)
 
     @property
     def fragments(self) -> list[Fragment]:
@@ -166,7 +167,7 @@ class Selection:
                 self._push(index, density)
                 continue
             remaining -= price
-            self._used[self._section(index)] += price
+            self._use(index, price)
             self._choose(index)
         return room - remaining
 
@@ -178,15 +179,17 @@ class Selection:
         while self.chosen and tokens > 0:
             index, _ = self.chosen.popitem()
             tokens -= self._pool.tokens[index]
-            self._used[self._section(index)] -= self._pool.tokens[index]
+            self._use(index, -self._pool.tokens[index])
             self._count(index, -1)
 
-    def _section(self, index: int) -> DigestSection:
-        return self._pool.fragments[index].group.section
-
     def _section_room(self, index: int) -> float:
-        section = self._section(index)
-        return self._pool.section_limits.get(section, inf) - self._used[section]
+        return self._section_rooms.get(self._pool.fragments[index].group.section, inf)
+
+    def _use(self, index: int, tokens: int) -> None:
+        """Subtract ``tokens`` from what remains of a fragment's section, if that is limited."""
+        section = self._pool.fragments[index].group.section
+        if section in self._section_rooms:
+            self._section_rooms[section] -= tokens
 
     def _price(self, index: int) -> int:
         heading = self._heading_of[index]
@@ -203,7 +206,8 @@ class Selection:
         if not self._sharing[heading]:
             cost, names = self._headings[heading]
             price += cost
-            value += self._value_of_names(names)
+            if names:
+                value += self._value_of_names(names)
         density = value / price if price > 1 else value
         if density < _ANY_LINE and self._pool.fill_spare_room:
             return _ANY_LINE if _is_line(self._pool.fragments[index]) else density

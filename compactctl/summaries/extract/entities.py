@@ -32,7 +32,7 @@ _PLAIN_WORD = re.compile(
 )
 # Shows that a line was written with escapes, so that one after a letter is an escape, too: an
 # escaped quotation mark, or an escape that is not part of a path.
-_ESCAPED = re.compile(r"\\\"|(?<![\w:])\\[nrt]|\\[nrt](?![\w.])")
+_ESCAPED = re.compile(r"\\(?:\"|(?<![\w:]\\)[nrt]|[nrt](?![\w.]))")
 _ESCAPE = re.compile(r"(?<!\\)\\[nrt]")
 _EXTENSION = (
     r"py|pyi|ipynb|jsx?|[mc]js|[mc]?ts|tsx|s?css|html?|vue|svelte|go|rs|rb|exs?|heex|erl|java|kt"
