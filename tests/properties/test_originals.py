@@ -14,7 +14,7 @@ from compactctl.commands.measuring.measure import measure
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
-from compactctl.commands.planning.run_stages import StageInputs, run_stages
+from compactctl.commands.planning.run_stages import SizedTranscript, StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, MessageId, Part, ToolCallPart
@@ -81,7 +81,8 @@ def summarized(at: Bench, *stages: str, plan: PlanOptions) -> list[Message]:
         protect=ProtectOptions(keep_turns=0),
     )
     chosen = make_plan(recipe, measured.limits)
-    run_stages(loaded.transcript, chosen, measured, StageInputs(summarizer=noted))
+    sized = SizedTranscript.of(loaded.transcript, measured)
+    run_stages(sized, chosen, StageInputs(summarizer=noted))
     return told
 
 

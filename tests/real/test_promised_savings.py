@@ -19,7 +19,12 @@ from transcripts import FOLDER
 
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
-from compactctl.commands.planning.run_stages import StageInputs, StageRun, run_stages
+from compactctl.commands.planning.run_stages import (
+    SizedTranscript,
+    StageInputs,
+    StageRun,
+    run_stages,
+)
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import Message, ToolResultPart
 
@@ -81,7 +86,7 @@ def _error(path: Path, stages: tuple[str, ...]) -> float | None:
         return None
     measured = measure(transcript, MeasureOptions())
     plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
-    done = run_stages(transcript, plan, measured, StageInputs())
+    done = run_stages(SizedTranscript.of(transcript, measured), plan, StageInputs())
     if done.applied.after == messages:
         return None
     expected = _Judge(messages, done, measured).expected(known)

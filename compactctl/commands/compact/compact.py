@@ -48,7 +48,13 @@ from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import Plan, make_plan
-from compactctl.commands.planning.run_stages import AppliedEdits, StageInputs, StageRun, run_stages
+from compactctl.commands.planning.run_stages import (
+    AppliedEdits,
+    SizedTranscript,
+    StageInputs,
+    StageRun,
+    run_stages,
+)
 from compactctl.commands.planning.stage_order import with_other_order
 from compactctl.commands.reading.proof import ExpectedMessage, expected_messages, prove_layout
 from compactctl.commands.reading.transcript import (
@@ -226,10 +232,11 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = _stage_inputs(options, read, plan, summarizer)
     if plan_file is None:
-        done = run_stages(transcript, plan, measured, inputs, held)
+        sized = SizedTranscript.of(transcript, measured)
+        done = run_stages(sized, plan, inputs, held)
         if summarizer is None:
             done = with_other_order(
-                done, plan, lambda other: run_stages(transcript, other, measured, inputs, held)
+                done, plan, lambda other: run_stages(sized, other, inputs, held)
             )
     else:
         renamed = options.output.fork is not None

@@ -13,11 +13,7 @@ from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.native import with_block
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.measuring.measure import (
-    Measurement,
-    largest_answered_request,
-    with_plausible_usage,
-)
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
@@ -96,12 +92,11 @@ class Draft:
         applied, file, measured = self.run.applied, self.input.file, self.measured
         newest, model = newest_id(applied.before), file.transcript.session.model
         is_named = any(message.model for message in applied.after)
-        transcript = with_plausible_usage(file.transcript, measured.model, measured.framed)
         fields = {
             "through": newest,
             "unseen": self.run.outcome.after.unseen,
             "model": None if is_named else model,
-            "answered": largest_answered_request(transcript, measured.model),
+            "answered": measured.answered,
         }
         present = {name: value for name, value in fields.items() if value}
         return present | format_field(file.format.name)

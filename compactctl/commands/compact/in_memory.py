@@ -6,7 +6,12 @@ from typing import Any
 
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import StageInputs, StageRun, run_stages
+from compactctl.commands.planning.run_stages import (
+    SizedTranscript,
+    StageInputs,
+    StageRun,
+    run_stages,
+)
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
@@ -79,7 +84,7 @@ def compact_lines(
     measured = measure(loaded.transcript, recipe.measure)
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
-    stage_run = run_stages(loaded.transcript, plan, measured, inputs)
+    stage_run = run_stages(SizedTranscript.of(loaded.transcript, measured), plan, inputs)
     style = LayoutOptions(tags=False)
     edits = net_edits(stage_run.applied.edits)
     new_lines = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))

@@ -7,7 +7,12 @@ from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import Outcome, StageInputs, run_stages
+from compactctl.commands.planning.run_stages import (
+    Outcome,
+    SizedTranscript,
+    StageInputs,
+    run_stages,
+)
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
@@ -67,7 +72,7 @@ def prompt(options: PromptOptions) -> PromptResult:
         texts=options.recipe.plan.texts,
     )
     plan = make_plan(options.recipe, measured.limits, measured.model)
-    outcome = run_stages(loaded.transcript, plan, measured, inputs).outcome
+    outcome = run_stages(SizedTranscript.of(loaded.transcript, measured), plan, inputs).outcome
     return PromptResult(
         options=options,
         measure=measured,

@@ -16,7 +16,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.states import HiddenBy, originals_of
 from compactctl.commands.planning.fates import MessageFate, message_fates
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import StageInputs, run_stages
+from compactctl.commands.planning.run_stages import SizedTranscript, StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, load
 from compactctl.errors import UsageError
 from compactctl.history.categories import Category
@@ -269,7 +269,7 @@ def _fate(
     """Return the fate of a message in a compaction."""
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(originals=originals_of(loaded, history))
-    applied = run_stages(loaded.transcript, plan, measured, inputs).applied
+    applied = run_stages(SizedTranscript.of(loaded.transcript, measured), plan, inputs).applied
     rows = message_fates(applied, measured.meter)
     return next((row for row in rows if row.id == message_id and row.fate != "written"), None)
 

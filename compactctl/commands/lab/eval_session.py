@@ -5,7 +5,13 @@ from dataclasses import field, replace
 from itertools import islice
 from time import perf_counter
 
-from compactctl.commands.measuring.measure import Measurement, MeasureOptions, limits_for, measure
+from compactctl.commands.measuring.measure import (
+    Measurement,
+    MeasureOptions,
+    limits_for,
+    measure,
+    with_plausible_usage,
+)
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings, make_plan
 from compactctl.commands.planning.plan_file import PlanFile
@@ -202,8 +208,9 @@ class Compactor:
 
     def _measured_for(self, recipe: Recipe) -> Measurement:
         options = replace(self._options, profile=recipe.measure.profile)
-        limits = limits_for(self._transcript, options, self._measured.model, self._measured.framed)
-        return replace(self._measured, limits=limits)
+        model, framed = self._measured.model, self._measured.framed
+        credible = with_plausible_usage(self._transcript, model, framed)
+        return replace(self._measured, limits=limits_for(credible, options, model, framed))
 
 
 class EvaluatedSession:

@@ -11,7 +11,13 @@ from compactctl.commands.lab.simulated_session import (
     requests_of,
 )
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.measure import Measurement, MeasureOptions, limits_for, measure
+from compactctl.commands.measuring.measure import (
+    Measurement,
+    MeasureOptions,
+    limits_for,
+    measure,
+    with_plausible_usage,
+)
 from compactctl.commands.measuring.next_request import (
     InputCost,
     RequestModel,
@@ -93,9 +99,11 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
     sizes = _sizes(conversation, request)
 
+    credible = with_plausible_usage(transcript, measured.model, measured.framed)
+
     def replay(profile: Profile) -> SimulatedSession:
         measuring = replace(options.measure, profile=profile)
-        limits = limits_for(transcript, measuring, measured.model, measured.framed)
+        limits = limits_for(credible, measuring, measured.model, measured.framed)
         return SessionSimulator(
             transcript, replace(measured, limits=limits), profile, request, random
         ).run(conversation)

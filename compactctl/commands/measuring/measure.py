@@ -249,12 +249,15 @@ class Measurement:
     """The model, the meters and the limits for one transcript.
 
     ``meter`` counts tokens; ``framed`` estimates from the count what the provider reports.
+    ``answered`` is the size of the largest answered request if it exceeds the recorded window,
+    else 0.
     """
 
     model: ModelInfo
     meter: Meter
     framed: RequestMeter
     limits: Limits
+    answered: int = 0
 
     @property
     def budget(self) -> Budget:
@@ -295,8 +298,14 @@ def measure(
     document_bytes = options.profile.counting.document_bytes if options.profile else 0
     meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
     framed = RequestMeter(meter, overhead_for(model, counter))
-    limits = limits_for(transcript, options, model, framed, extras)
-    return Measurement(model=model, meter=meter, framed=framed, limits=limits)
+    credible = with_plausible_usage(transcript, model, framed)
+    return Measurement(
+        model=model,
+        meter=meter,
+        framed=framed,
+        limits=limits_for(credible, options, model, framed, extras),
+        answered=largest_answered_request(credible, model),
+    )
 
 
 def unlisted_model(options: MeasureOptions) -> str:
@@ -320,9 +329,11 @@ def limits_for(
     framed: RequestMeter,
     extras: Sequence[Message] = (),
 ) -> Limits:
-    """Return the limits that a context is compared with; ``extras`` are those of ``measure``."""
-    credible = with_plausible_usage(transcript, model, framed)
-    budget = _budget(credible, options, model)
+    """Return the limits that a context is compared with, by usage that is plausible.
+
+    ``extras`` are those of ``measure``.
+    """
+    budget = _budget(transcript, options, model)
     if _budget_rule(options).is_beside_tools:
         budget = _beside_tools(budget, (*extras, *transcript.effective), framed.meter)
     client = client_rule_for(transcript.format, transcript.session.client_version)
@@ -331,7 +342,7 @@ def limits_for(
         budget,
         client,
         base,
-        None if _named_window(options) else window_assumed_by_client(credible, model),
+        None if _named_window(options) else window_assumed_by_client(transcript, model),
     )
 
 

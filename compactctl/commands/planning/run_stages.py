@@ -147,15 +147,13 @@ class SizedTranscript:
         return cls(transcript=transcript, measured=measured, size=size, request=request)
 
 
-def run_stages(
-    transcript: Transcript, plan: Plan, measured: Measurement, inputs: StageInputs, held: str = ""
-) -> StageRun:
+def run_stages(sized: SizedTranscript, plan: Plan, inputs: StageInputs, held: str = "") -> StageRun:
     """Run the plan over each conversation separately; ``held`` is the reason why none may run.
 
     The target is for the whole request; its fixed part is subtracted from it.
     """
-    protect = plan.protect.across(transcript.effective)
-    meter, sized = measured.meter, SizedTranscript.of(transcript, measured)
+    transcript, measured = sized.transcript, sized.measured
+    protect, meter = plan.protect.across(transcript.effective), measured.meter
     protected: dict[MessageId, str] = {}
     runs: list[PipelineRun] = []
     kept_shares: list[int] = []
