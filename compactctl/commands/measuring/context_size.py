@@ -345,10 +345,14 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement
 
     If a record follows a lost one, everything above the first request's overhead is missing.
     """
+    is_cut = lost_its_beginning(transcript)
+    if not is_cut and not missing_history(transcript.format, size.overhead, None):
+        # Whatever the first request shows: to count its contents may take long.
+        return size
     first = _first_request(transcript, measured)
     first_overhead = None if first is None else max(0, round(first.context - first.counted_before))
     missing = missing_history(transcript.format, size.overhead, first_overhead)
-    if first_overhead is not None and lost_its_beginning(transcript):
+    if first_overhead is not None and is_cut:
         missing = max(missing, size.overhead - first_overhead)
     if not missing:
         return size
