@@ -21,6 +21,7 @@ from compactctl.formats.content.anthropic import content_parts, new_content, rep
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
     LineReader,
+    RecordPlace,
     build_message,
     content_id,
     message_id_for,
@@ -312,7 +313,7 @@ class _Reader(LineReader):
             usage=reported_usage(response) if response and is_answer else None,
             is_subagent=record.get("isSidechain") is True,
         )
-        return build_message(draft, record, decoded, tags, name)
+        return build_message(draft, record, RecordPlace(decoded), tags, name)
 
     def response_id(
         self, record: Mapping[str, Any], response: Mapping[str, Any], fallback: str

@@ -65,6 +65,16 @@ class RequestError:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
+    """The line of a record and the path in it, its conversation and the dialect of that."""
+
+    line: Decoded
+    path: JsonPath = ()
+    conversation: int = 0
+    dialect: str | None = None
+
+
 class TranscriptBuilder:
     """Collect the records of a file in file order, then build its transcript.
 
@@ -148,12 +158,8 @@ class TranscriptBuilder:
         tags = read_tags(record)
         name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique_id(f"{conversation}.{name}" if conversation else name)
-        message = replace(
-            build_message(draft, record, decoded, tags, name),
-            record_path=record_path,
-            conversation=conversation,
-            dialect=self.dialects.get(conversation),
-        )
+        place = RecordPlace(decoded, record_path, conversation, self.dialects.get(conversation))
+        message = build_message(draft, record, place, tags, name)
         self.messages.append(message)
         return message
 
@@ -289,7 +295,7 @@ class LineReader(ABC):
 
 
 def build_message(
-    draft: MessageDraft, record: Mapping[str, Any], decoded: Decoded, tags: Tags, name: MessageId
+    draft: MessageDraft, record: Mapping[str, Any], place: RecordPlace, tags: Tags, name: MessageId
 ) -> Message:
     """Complete a draft: note who wrote each part, and whether compactctl or a client did."""
     parts = attribute(draft.parts, draft.role)
@@ -303,7 +309,9 @@ def build_message(
         id=name,
         role=draft.role,
         parts=parts,
-        line=decoded.index,
+        line=place.line.index,
+        record_path=place.path,
+        conversation=place.conversation,
         response_id=draft.response_id,
         model=draft.model,
         origin=_origin(
@@ -316,11 +324,12 @@ def build_message(
             is_logged_answer=draft.is_logged_answer,
         ),
         locks=_locks(
-            immutable_reason(decoded, parts, draft.immutable_reason), draft.unmovable_reason
+            immutable_reason(place.line, parts, draft.immutable_reason), draft.unmovable_reason
         ),
         tags=tags,
         usage=draft.usage,
         timestamp=record_time(record) if draft.timestamp is None else draft.timestamp,
+        dialect=place.dialect,
     )
 
 
