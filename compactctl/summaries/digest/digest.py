@@ -42,8 +42,10 @@ _LINE_TOKENS = 2
 # Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
 # two projects.
 _NAME_TOKENS = 4
-# At least so many lines are searched for those to quote, the newest first.
+# So many lines are searched for those to quote, the newest first: as many as there are tokens to
+# keep, but at least and at most these. The most take half a minute, and half a gigabyte.
 _MIN_SEARCHED_LINES = 100_000
+_MAX_SEARCHED_LINES = 300_000
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
@@ -201,7 +203,7 @@ def _search_start(passages: Sequence[Passage], budget: int) -> int:
     A budget holds far fewer lines than tokens. Searching even more of them would take time and
     memory without limit.
     """
-    lines = max(_MIN_SEARCHED_LINES, budget)
+    lines = max(_MIN_SEARCHED_LINES, min(budget, _MAX_SEARCHED_LINES))
     for index in reversed(range(len(passages))):
         text = passages[index].text
         lines -= text.count("\n") + len(text) // PIECE_CHARS + 1

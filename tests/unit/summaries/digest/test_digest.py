@@ -198,6 +198,17 @@ def test_of_too_many_lines_only_the_newest_are_searched(
     assert found.note == (note and f"oldest messages searched only for the user's words{note}")
 
 
+def test_however_large_the_budget_not_all_lines_are_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(digest, "_MIN_SEARCHED_LINES", 5)
+    monkeypatch.setattr(digest, "_MAX_SEARCHED_LINES", 20)
+    talk = conversation(user("go"), *(assistant("\n".join("abcdefghij")) for _ in range(3)))
+    requests = (DigestRequest(messages=talk, budget=budget) for budget in (9, 20, 1_000))
+    notes = [write_digest(request, count).note.rpartition(": ")[2] for request in requests]
+    assert notes == ["3", "2", "2"]
+
+
 def test_what_was_given_back_can_be_chosen_again() -> None:
     lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
     read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
