@@ -1,7 +1,7 @@
 """``compactctl batch``."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 from click.core import ParameterSource
@@ -33,7 +33,7 @@ from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE
-from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.options import BatchOptions, Engine
 from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, parse_flags
 from compactctl.commands.measuring.measure import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
@@ -284,6 +284,16 @@ others; the batch exits with the highest code.
         default=0,
     ),
     opt(
+        "engine",
+        INPUT,
+        LOADS,
+        "Run the processes on this machine, or in a Ray cluster: that of RAY_ADDRESS, or one on "
+        "this machine.",
+        type=click.Choice(get_args(Engine)),
+        default="local",
+        show_default=True,
+    ),
+    opt(
         "timeout",
         INPUT,
         LOADS,
@@ -333,16 +343,17 @@ def batch_command(
     page = page and replace(page, force=force)
     listed = listed_paths(files_from) if files_from else ()
     summarizer = effective_summarizer(options.recipe.summarizer)
-    files = (junit, messages_out, rounds_out, page.path if page else None)
+    files = (*report, *filter(None, (junit, messages_out, rounds_out)))
     options = replace(
         options,
         files=replace(options.files, paths=(*options.files.paths, *listed)),
         recipe=replace(options.recipe, summarizer=summarizer),
         compacts=bool(options.output.path) or _is_plan_given(),
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
-        written_paths=(*report, *filter(None, files)),
+        written_paths=(*files, page.path) if page else files,
     )
     from compactctl.commands.batch.batch import batch
+    from compactctl.commands.batch.report_files import report_files
     from compactctl.views.results.batch_files import (
         DetailFiles,
         annotate,
@@ -352,14 +363,17 @@ def batch_command(
     from compactctl.views.terminal.progress import BatchProgress
 
     report_formats = [report_format(path, report_as) for path in report]
-    with DetailFiles(messages_out, rounds_out) as details:
-        with BatchProgress() as progress:
-            result = batch(options, progress.tell, details.take)
-        result = details.publish(result, force=force)
-    for path, kind in zip(report, report_formats, strict=True):
-        result = with_report(result, path, kind, force=force)
-    if junit is not None:
-        result = with_report(result, junit, "junit", force=force)
+    with report_files(files, force=force) as places:
+        messages, rounds = (path and places.local(path) for path in (messages_out, rounds_out))
+        with DetailFiles(messages, rounds) as details:
+            with BatchProgress() as progress:
+                result = batch(options, progress.tell, details.take)
+            result = details.publish(result, force=force)
+        for path, kind in zip(report, report_formats, strict=True):
+            result = with_report(result, places.local(path), kind, force=force)
+        if junit is not None:
+            result = with_report(result, places.local(junit), "junit", force=force)
+        result = places.publish(result)
     emit(result, shown_as, page=page)
     annotate(result, runner)
     return result.exit_code

@@ -1,6 +1,5 @@
 """Files that a command writes besides its output, and where they may not be written."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from compactctl.errors import UsageError
 from compactctl.records import dataclass
 from compactctl.store.archive.sealed import is_sealed, is_sealed_text
+from compactctl.store.files.objects import is_object, real_place
 from compactctl.store.publish.overwrite import check_output, unknown_file_error
 
 
@@ -17,9 +17,12 @@ def check_report(report: str, reserved: Iterable[str], *, force: bool) -> None:
     ``reserved`` are the command's inputs and outputs. An unchanged earlier report may be
     overwritten; with ``force`` any file that is not reserved.
     """
-    real_path = os.path.realpath(report)
-    if real_path in {os.path.realpath(path) for path in reserved}:
+    real_path = real_place(report)
+    if real_path in {real_place(path) for path in reserved}:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
+    if is_object(report):
+        # Its copy is checked by itself.
+        return
     check_output(report)
     if not force and Path(real_path).is_file() and not _is_ours(Path(real_path)):
         raise unknown_file_error(Path(report))

@@ -144,7 +144,7 @@ def test_other_options_are_another_question(other: dict[str, Any], worked_on: li
 OUTSIDE_OF_ROWS = {
     "files.paths", "files.include", "files.exclude", "files.shard", "output.force",
     "gates.fail_over", "gates.fail_over_tokens", "gates.fail_on", "gates.baseline",
-    "gates.tolerance", "verify_cache", "resume", "jobs", "timeout", "details.messages",
+    "gates.tolerance", "verify_cache", "resume", "jobs", "engine", "timeout", "details.messages",
     "details.rounds", "written_paths",
 }  # fmt: skip
 

@@ -8,7 +8,8 @@ from batch.inputs import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.reading.discover import FileChoice, discover, matches
+from compactctl.commands.reading.discover import FileChoice, discover
+from compactctl.commands.reading.trees import matches
 from compactctl.errors import NoInputError, UsageError
 
 

@@ -18,6 +18,8 @@ from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
 from compactctl.commands.reading.hook_input import hook_fields_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
+from compactctl.store.archive.names import SUFFIX
+from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ def _all_meant(
 
 def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[str]:
     """Resolve an argument to paths; only what cannot be a path is looked up among sessions."""
+    if purpose == "restore":
+        _require_file(value)
     if os.sep in value or os.path.lexists(value) or not _REFERENCE.fullmatch(value):
         return (value,)
     from compactctl.sessions.registry import is_client
@@ -94,6 +98,8 @@ def _optional(
     context: click.Context, value: str | None, *, purpose: "Purpose", compacted: bool
 ) -> str:
     if value is not None:
+        if compacted:
+            _require_file(value)
         return _resolved(context, value, purpose)
     if sys.stdin is not None and sys.stdin.isatty():
         return _chosen_here(context, purpose, compacted=compacted)
@@ -109,13 +115,22 @@ def _optional(
 
 def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
     """Resolve an argument to a path; only what cannot be a path is looked up among sessions."""
-    if value != "." and (value == STANDARD_STREAM or os.path.lexists(value)):
+    is_path = value == STANDARD_STREAM or is_object(value) or os.path.lexists(value)
+    if is_path and value != ".":
         return value
     if context.params.get("client"):
         # What the client compacted is undone in a session of its own: none is put back.
         purpose = "write"
     sessions = _sessions()
     return _path_of(context, sessions, sessions.resolve(value, purpose))
+
+
+def _require_file(path: str) -> None:
+    """Raise UsageError for an object in a store: its archive could not be read from there."""
+    if is_object(path):
+        raise UsageError(
+            f"{path}: copy it and its archives, {path}{SUFFIX}/, to this machine first"
+        )
 
 
 def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool) -> str:

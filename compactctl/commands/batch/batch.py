@@ -31,11 +31,13 @@ from compactctl.commands.batch.tasks import (
 from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.reading.discover import InputFile, discover
+from compactctl.commands.reading.discover import discover
+from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import GATE_FAILED, NoInputError
 from compactctl.records import dataclass
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import this_machine
+from compactctl.store.files.objects import is_object
 from compactctl.tokens.counters.bpe import expect_text
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
@@ -160,7 +162,7 @@ def _is_over(size: float | None, limit: float | None) -> bool:
 def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask, ...]:
     folder = options.output.path
     outputs = {} if folder is None else output_names(inputs, folder)
-    if folder is not None and options.writes:
+    if folder is not None and options.writes and not is_object(folder):
         make_folder(folder)
     reserved = [*(item.path for item in inputs), *outputs.values()]
     for path in options.written_paths:
@@ -219,12 +221,18 @@ def _worked_on(
     options: BatchOptions, tasks: Sequence[FileTask]
 ) -> Iterator[tuple[int, WorkedFile]]:
     sizes = [task.n_bytes for task in tasks]
-    workers = workers_for(options.jobs, sizes)
     # Every task is pickled with the options; do not repeat a long list of paths in each.
     sent = replace(options, files=replace(options.files, paths=()))
-    n_chars = sum(sizes) // workers // _BYTES_PER_CHAR
-    pool = Pool(partial(_run_one_of_many, n_chars, sent), worker_died)
-    with closing(pool.run(tasks, sizes, workers)) as finished:
+    if options.engine == "ray":
+        from compactctl.commands.batch.ray_pool import RayPool
+
+        results = RayPool(partial(run_file, sent), worker_died).run(tasks, sizes, options.jobs)
+    else:
+        workers = workers_for(options.jobs, sizes)
+        n_chars = sum(sizes) // workers // _BYTES_PER_CHAR
+        work = partial(_run_one_of_many, n_chars, sent)
+        results = Pool(work, worker_died).run(tasks, sizes, workers)
+    with closing(results) as finished:
         yield from finished
 
 

@@ -22,6 +22,7 @@ from compactctl.commands.batch.row import (
     RowOutput,
     failed_row,
 )
+from compactctl.commands.batch.staging import is_remote, run_staged
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import details_of, figures_of
@@ -58,13 +59,18 @@ Done = TypeVar("Done")
 def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     """Measure or compact one file. Never raises an Exception: failures become rows."""
     path = task.input.path
+    if is_remote(task) and task.input.problem is None:
+        # The limit is for copying, too.
+        untimed = replace(options, timeout=None)
+        work = partial(run_staged, task, partial(run_file, untimed), options.input.limits)
+        return _as_file(attempt(path, options.timeout, work))
     if task.is_data_set and task.input.problem is None:
         # Each of its conversations is timed and limited separately.
         return _as_file(attempt(path, None, partial(_data_set, options, task)))
     started = monotonic()
-    work = _compacted_file if options.compacts else _measured_file
+    process = _compacted_file if options.compacts else _measured_file
     outcome = _as_file(
-        _skipped(attempt(path, options.timeout, partial(work, options, task)), options, task)
+        _skipped(attempt(path, options.timeout, partial(process, options, task)), options, task)
     )
     took = round(1000 * (monotonic() - started))
     rows = tuple(replace(row, milliseconds=took) for row in outcome.rows)

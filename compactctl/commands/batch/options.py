@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import field
+from typing import Literal
 
 from compactctl.commands.batch.report_format import TOLERANCE, Flag
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -42,6 +43,9 @@ class BatchGates:
 NO_GATES = BatchGates()
 
 
+Engine = Literal["local", "ray"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOptions:
     """Which files to process, and how.
@@ -59,6 +63,7 @@ class BatchOptions:
         verify_cache: read files to check that cached rows are still right.
         resume: skip files that an earlier batch has written and that are unchanged.
         jobs: the number of worker processes; 0 chooses.
+        engine: where these processes are: on this machine, or in a Ray cluster.
         timeout: the time limit of a file in seconds, None for no limit.
         details: the rows about each file to return; files are read for them even if cached.
         written_paths: files to write at the end (reports, tables, a page); none may be an input or
@@ -77,6 +82,7 @@ class BatchOptions:
     verify_cache: bool = False
     resume: bool = False
     jobs: int = 0
+    engine: Engine = "local"
     timeout: float | None = None
     details: DetailChoice = NO_DETAILS
     written_paths: tuple[str, ...] = ()

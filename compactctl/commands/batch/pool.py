@@ -48,7 +48,7 @@ class Pool(Generic[Item, Result]):
         if workers <= 1:
             yield from ((index, self._work(item)) for index, item in enumerate(items))
             return
-        pending = deque(_chunks(sizes, min(CHUNK_BYTES, sum(sizes) // workers)))
+        pending = deque(chunks_of(sizes, min(CHUNK_BYTES, sum(sizes) // workers)))
         while pending:
             suspects = yield from self._until_broken(items, pending, workers)
             yield from self._one_by_one(items, deque(suspects))
@@ -108,7 +108,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _chunks(sizes: Sequence[int], limit: int) -> Iterator[range]:
+def chunks_of(sizes: Sequence[int], limit: int) -> Iterator[range]:
     """Yield ranges of adjacent items that hold about ``limit`` bytes, at least one item each."""
     start = total = 0
     for index, size in enumerate(sizes):

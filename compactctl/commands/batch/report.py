@@ -9,7 +9,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from compactctl.commands.batch.report_format import (
     CATEGORY_COLUMNS,
@@ -24,8 +24,9 @@ from compactctl.history.categories import Category
 from compactctl.model.numbers import exact
 from compactctl.records import dataclass
 from compactctl.store.archive.parquet import damage_errors, open_regular
-from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.limits import READ_LIMITS, TEXT_LIMITS
 from compactctl.store.files.modes import note_mode
+from compactctl.store.files.objects import is_object, open_object
 from compactctl.store.files.parquet_pages import column_bytes
 
 _BATCH_ROWS = 1_024
@@ -98,10 +99,10 @@ def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:
 def read_report(path: str) -> tuple[ReportRow, ...]:
     """Return the rows of a report in their order. Raises as ``read_reports`` does."""
     place = Path(path)
-    if not place.is_file():
+    if not is_object(path) and not place.is_file():
         raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
     try:
-        with damage_errors(place), open_regular(place) as stream:
+        with damage_errors(place), _open_report(path) as stream:
             note_mode(os.fstat(stream.fileno()).st_mode)
             return tuple(map(report_row, _values(stream, path)))
     except ArchiveError as error:
@@ -109,6 +110,10 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
             f"{path}: not a Parquet report of compactctl batch; write one with "
             "compactctl batch --report FILE.parquet"
         ) from error
+
+
+def _open_report(path: str) -> BinaryIO:
+    return open_object(path, READ_LIMITS) if is_object(path) else open_regular(Path(path))
 
 
 def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:

@@ -81,11 +81,12 @@ class RowOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutput:
-    """The written transcript, its digest, and its archive."""
+    """The written transcript, its digest, and its archive; ``etag`` is that of an object."""
 
     path: str
     sha256: str
     archive: str | None
+    etag: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from dataclasses import asdict, field, fields, is_dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin
 
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
-from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
+from compactctl.commands.batch.row import BatchRow, RowOutput
 from compactctl.commands.batch.tasks import FileTask
 from compactctl.commands.measuring.measure import NO_DETAILS
 from compactctl.commands.planning.plan import Recipe
@@ -20,8 +20,9 @@ from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import raw_lines, read_operation
-from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.archive.names import ARCHIVE_NAME, archive_files, archive_folder
 from compactctl.store.cache import FileState, ResultCache, file_state, result_key
+from compactctl.store.files.objects import is_object, list_objects
 from compactctl.store.files.source import sha256_of
 from compactctl.tokens.counters.selection import rank_file_of
 
@@ -66,12 +67,15 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
     options_digest = fingerprint(options)
     keys = [_key(options_digest, task, with_archive=options.compacts) for task in tasks]
     texts = {} if _is_fresh(options) else cache.get_many(key for key in keys if key is not None)
+    out = options.output.path or ""
+    stored = StoredOutputs.below(out) if texts and options.writes and is_object(out) else None
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
         if key in texts
         and (row := _rows(texts[key], task.input.path)) is not None
-        and _hold(row, task, options)
+        and _is_current(row, task, options)
+        and (not options.writes or (bool(row) and _is_written(row[0], stored)))
     }
     return CachedRows(rows, keys, cache)
 
@@ -86,24 +90,52 @@ def _is_fresh(options: BatchOptions) -> bool:
     return (options.writes and not options.resume) or options.details != NO_DETAILS
 
 
-def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bool:
-    path = task.input.path
-    if options.verify_cache and (task.is_data_set or _digest(path) != rows[0].sha256):
-        # Digests of conversations do not identify the file.
+def _is_current(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bool:
+    """Return whether the file still has the content that the rows are about."""
+    if not options.verify_cache or is_object(task.input.path):
+        # The key of an object has its ETag, which depends on its content.
+        return True
+    # Digests of conversations do not identify the file.
+    return not task.is_data_set and _digest(task.input.path) == rows[0].sha256
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutputs:
+    """What is below the URL of ``--out``: ETags by URL, and archives by folder and operation."""
+
+    etags: Mapping[str, str | None]
+    archives: frozenset[tuple[str, str]]
+
+    @classmethod
+    def below(cls, url: str) -> Self:
+        """List what is there. Raises as ``list_objects``."""
+        etags = {item.url: item.etag for item in list_objects(url)}
+        parts = (stored.rpartition("/") for stored in etags)
+        names = ((folder, ARCHIVE_NAME.fullmatch(name)) for folder, _, name in parts)
+        archives = frozenset((folder, match["id"]) for folder, match in names if match)
+        return cls(etags, archives)
+
+    def holds(self, output: RowOutput, operation: str | None) -> bool:
+        """Return whether an output is as it was written, and its archive is there."""
+        if output.etag is None or self.etags.get(output.path) != output.etag:
+            return False
+        return output.archive is None or (output.archive, operation) in self.archives
+
+
+def _is_written(row: BatchRow, stored: StoredOutputs | None) -> bool:
+    operation = None if row.outcome is None else row.outcome.operation
+    if row.output is None:
         return False
-    return not options.writes or (bool(rows) and _is_written(rows[0]))
-
-
-def _is_written(row: BatchRow) -> bool:
-    if row.output is None or _digest(row.output.path) != row.output.sha256:
+    if stored is not None:
+        return stored.holds(row.output, operation)
+    if _digest(row.output.path) != row.output.sha256:
         return False
-    return row.output.archive is None or _is_restorable(row.output, row.outcome)
+    return row.output.archive is None or _is_restorable(row.output, operation)
 
 
-def _is_restorable(output: RowOutput, outcome: RowOutcome | None) -> bool:
+def _is_restorable(output: RowOutput, operation: str | None) -> bool:
     """Return whether the archive of an output restores every byte of the state before."""
     archives = archive_files(Path(output.archive or ""))
-    operation = None if outcome is None else outcome.operation
     paths = [archive.path for archive in archives if archive.id == operation]
     try:
         for path in paths:
@@ -127,6 +159,11 @@ def _key(options_digest: bytes, task: FileTask, *, with_archive: bool) -> bytes 
 
     ``with_archive`` is for compactions, which summarize the originals in the file's archive.
     """
+    if is_object(task.input.path):
+        item = task.input
+        if item.version is None:
+            return None
+        return result_key(options_digest, item.path, item.version, task.output)
     path = Path(task.input.path)
     state = _state(path)
     if state is None:
@@ -161,6 +198,7 @@ def fingerprint(options: BatchOptions) -> bytes:
         verify_cache=False,
         resume=False,
         jobs=0,
+        engine="local",
         timeout=None,
         details=NO_DETAILS,
         written_paths=(),

@@ -8,10 +8,11 @@ from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.pool import CHUNK_BYTES
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.measuring.figures import FileDetails
-from compactctl.commands.reading.discover import InputFile
+from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.records import dataclass
 from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, disk_errors, make_folders
+from compactctl.store.files.objects import is_object, real_place
 from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, open_dataset
 
 
@@ -68,7 +69,7 @@ def _tasks(options: BatchOptions, task: FileTask) -> Iterator[FileTask]:
 
 
 def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[RowGroupInfo]:
-    if item.problem:
+    if item.problem or is_object(item.path):
         return ()
     try:
         data = open_dataset(item.path, options.files.column)
@@ -101,21 +102,20 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
     among a client's sessions.
     """
     from compactctl.commands.client_sessions.new_session import store_of
-    from compactctl.commands.compact.place import compacted_name
 
-    store = store_of(Path(out, "any"))
+    store = None if is_object(out) else store_of(Path(out, "any"))
     if store is not None:
         raise UsageError(
             f"{out}: inside a client's session store ({store}), which would list the copies as "
             "sessions; choose another --out"
         )
     readable = [item for item in inputs if item.problem is None]
-    names = {item.path: str(compacted_name(Path(out, item.below))) for item in readable}
-    sources = {os.path.realpath(item.path) for item in readable}
+    names = {item.path: _output_name(out, item.below) for item in readable}
+    sources = {real_place(item.path) for item in readable}
     owners: dict[str, str] = {}
     for item in readable:
         name = names[item.path]
-        resolved = os.path.realpath(name)
+        resolved = real_place(name)
         if resolved in sources:
             raise UsageError(
                 f"{name}: the output of {item.path} would overwrite an input; choose another --out"
@@ -127,6 +127,14 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
             )
         owners[resolved] = item.path
     return names
+
+
+def _output_name(out: str, below: str) -> str:
+    from compactctl.commands.compact.place import compacted_name
+
+    if is_object(out):
+        return f"{out.rstrip('/')}/{compacted_name(Path(below)).as_posix()}"
+    return str(compacted_name(Path(out, below)))
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:

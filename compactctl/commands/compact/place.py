@@ -14,6 +14,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named, native_append_of
+from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import is_same_place
 
@@ -32,6 +33,15 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError("--in-place and --output cannot be used together")
     if options.output.in_place and options.input.path == STANDARD_STREAM:
         raise UsageError("standard input cannot be compacted in place; name a file")
+    if is_object(options.input.path) and options.output.path is None:
+        raise UsageError(
+            f"{options.input.path}: in an object store; name an output file with -o, or use batch "
+            "--out"
+        )
+    if options.output.path is not None and is_object(options.output.path):
+        raise UsageError(
+            f"{options.output.path}: only batch --out writes to object stores; name a file"
+        )
     if options.output.messages_only:
         _check_messages_only(options)
         return

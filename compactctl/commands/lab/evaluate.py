@@ -14,7 +14,8 @@ from compactctl.commands.lab.eval_session import (
     Trial,
 )
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.reading.discover import FileChoice, InputFile, discover
+from compactctl.commands.reading.discover import FileChoice, discover
+from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
 from compactctl.lab.score import EvaluationCase
 from compactctl.records import dataclass

@@ -6,8 +6,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name, matches
+from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name
 from compactctl.commands.reading.transcript import split
+from compactctl.commands.reading.trees import matches
 from compactctl.errors import CompactctlError, NotUnderstoodError
 from compactctl.records import dataclass
 from compactctl.store.archive.names import archive_files, archive_folder

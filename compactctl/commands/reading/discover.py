@@ -3,130 +3,28 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
-from compactctl.commands.reading.transcript import is_in_database
+from compactctl.commands.reading.trees import (
+    FolderEntry,
+    FolderTree,
+    InputFile,
+    is_folder,
+    matches,
+    object_input,
+    size_of,
+    tree_at,
+)
 from compactctl.errors import NoInputError, UsageError
 from compactctl.records import dataclass
-from compactctl.store.archive.names import SUFFIX, archive_files
-from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.modes import note_mode
+from compactctl.store.files.objects import SCHEMES, find_object, is_object, real_place
 from compactctl.store.files.parquet_dataset import holds_conversations, is_data_set
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.store.files.stale_drafts import DRAFT
-
-
-@dataclass(frozen=True, slots=True)
-class FolderEntry:
-    """A file or folder by its path below the root, "" for the root itself.
-
-    ``problem`` says why a folder could not be read.
-    """
-
-    below: str
-    is_folder: bool = False
-    problem: str | None = None
-
-
-ROOT = FolderEntry("", is_folder=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderTree:
-    """A folder without symlinked folders, archives and excluded entries.
-
-    ``exclude`` holds shell patterns for names or paths below the root; ``*`` also matches slashes.
-    """
-
-    root: str
-    exclude: tuple[str, ...] = ()
-
-    def files(self, start: FolderEntry = ROOT) -> Iterator[FolderEntry]:
-        """Yield the files below a folder, and the folders that could not be read."""
-        pending = [start]
-        while pending:
-            for entry in self._entries(pending.pop()):
-                if entry.is_folder:
-                    pending.append(entry)
-                else:
-                    yield entry
-
-    def matching(self, pattern: Sequence[str]) -> Iterator[FolderEntry]:
-        """Yield the entries that match a pattern, split into its parts; ``**`` matches any folders.
-
-        Includes folders that could not be read. May yield an entry twice.
-        """
-        pending = [(ROOT, tuple(pattern))]
-        while pending:
-            entry, pattern_parts = pending.pop()
-            if entry.problem or all(part == "**" for part in pattern_parts):
-                yield entry
-            elif pattern_parts[0] == "**":
-                pending.append((entry, pattern_parts[1:]))
-                pending += [
-                    (child, pattern_parts) for child in self._entries(entry) if _opens(child)
-                ]
-            else:
-                children = [child for child in self._entries(entry) if _fits(child, pattern_parts)]
-                pending += [(child, pattern_parts[1:]) for child in children]
-
-    def _entries(self, folder: FolderEntry) -> list[FolderEntry]:
-        path = Path(self.root, folder.below)
-        prefix = f"{folder.below}/" if folder.below else ""
-        try:
-            with os.scandir(path) as items:
-                entries = [
-                    FolderEntry(f"{prefix}{item.name}", item.is_dir(follow_symlinks=False))
-                    for item in items
-                    if not _is_passed_by(item)
-                ]
-        except OSError as error:
-            why = f"{path}: cannot be read ({error.strerror}); check its permissions"
-            return [FolderEntry(folder.below, problem=why)]
-        return [entry for entry in entries if not matches(entry.below, self.exclude)]
-
-
-def matches(below: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path below a root, or its name alone, matches one of the shell patterns."""
-    name = below.rpartition("/")[2]
-    return any(_is_like(name, pattern) or _is_like(below, pattern) for pattern in patterns)
-
-
-def _is_like(name: str, pattern: str) -> bool:
-    """Return whether a name matches a pattern, or equals it: run[1].jsonl is also a file name."""
-    return name == pattern or fnmatchcase(name, pattern)
-
-
-def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path leads to a folder; False if that cannot be checked."""
-    try:
-        return Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _is_passed_by(item: os.DirEntry[str]) -> bool:
-    if item.is_symlink():
-        return is_folder(item)
-    return item.name.endswith(SUFFIX) and item.is_dir() and bool(archive_files(Path(item)))
-
-
-def _opens(entry: FolderEntry) -> bool:
-    return entry.is_folder or entry.problem is not None
-
-
-def _fits(entry: FolderEntry, pattern_parts: Sequence[str]) -> bool:
-    if entry.problem:
-        return True
-    is_last = all(part == "**" for part in pattern_parts[1:])
-    name = entry.below.rpartition("/")[2]
-    return _is_like(name, pattern_parts[0]) and (entry.is_folder or is_last)
-
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
 DATA_SETS = ("*.parquet",)
@@ -138,26 +36,6 @@ BESIDE_TRANSCRIPTS = (
 )  # fmt: skip
 _SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
 _COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFile:
-    """One file of a batch.
-
-    Attributes:
-        path: the file; with a ``problem``, a folder.
-        below: its path below the searched folder or the fixed part of the pattern; its name if the
-            user named the file itself.
-        n_bytes: its size on disk, 0 if unknown.
-        problem: why the folder could not be read, if so.
-        is_named: whether the user named the file, and so says that it is a transcript.
-    """
-
-    path: str
-    below: str
-    n_bytes: int = 0
-    problem: str | None = None
-    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +95,11 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
     files: dict[str, InputFile] = {}
     for path in choice.paths:
         for file in _files(path, choice, patterns):
-            real_path = os.path.realpath(file.path)
-            if real_path not in files:
-                files[real_path] = file
+            place = real_place(file.path)
+            if place not in files:
+                files[place] = file
             elif file.is_named:
-                files[real_path] = replace(files[real_path], is_named=True)
+                files[place] = replace(files[place], is_named=True)
     if not files:
         raise NoInputError(
             f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(patterns)}); "
@@ -238,12 +116,32 @@ def _files(path: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[I
         raise UsageError(
             "standard input holds one transcript; name files, or use stats - or compact -"
         )
+    if is_object(path):
+        return _objects(path, choice)
     if is_folder(path):
-        files = FolderTree(root=path, exclude=choice.exclude).files()
-        return _chosen(path, files, patterns)
+        tree = tree_at(path, choice.exclude)
+        return _chosen(tree, tree.files(), patterns)
     if os.path.lexists(path) or not has_magic(path):
-        return [InputFile(path=path, below=Path(path).name, n_bytes=_size(path), is_named=True)]
+        return [InputFile(path=path, below=Path(path).name, n_bytes=size_of(path), is_named=True)]
     return _of_pattern(path, choice, patterns)
+
+
+def _objects(url: str, choice: FileChoice) -> Sequence[InputFile]:
+    """Return the object of this URL, or those below it, or those that match it as a pattern.
+
+    Data sets are only processed if a pattern asks for them: each would have to be read whole to
+    find out what is in it.
+    """
+    item = find_object(url)
+    if item is not None:
+        return [object_input(item, is_named=True)]
+    patterns = choice.include or TRANSCRIPTS
+    if has_magic(url):
+        return _of_pattern(url, choice, patterns)
+    tree = tree_at(url, choice.exclude)
+    if not any(tree.files()):
+        raise NoInputError(f"{url}: no such object, and none below it; check the bucket and key")
+    return _chosen(tree, tree.files(), patterns)
 
 
 def is_compacted_name(name: str) -> bool:
@@ -252,23 +150,31 @@ def is_compacted_name(name: str) -> bool:
 
 
 def _of_pattern(pattern: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[InputFile]:
-    parts = PurePosixPath(pattern).parts
-    n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
-    root = str(PurePosixPath(*parts[:n_fixed]))
-    tree = FolderTree(root=root, exclude=choice.exclude)
+    root, parts = _split_pattern(pattern)
+    tree = tree_at(root, choice.exclude)
     files: list[InputFile] = []
-    for entry in tree.matching(parts[n_fixed:]):
+    for entry in tree.matching(parts):
         if entry.is_folder:
-            files += _chosen(root, tree.files(entry), patterns)
+            files += _chosen(tree, tree.files(entry), patterns)
         else:
-            files += _chosen(root, [entry], choice.include or ("*",))
+            files += _chosen(tree, [entry], choice.include or ("*",))
     if not files:
         raise NoInputError(f"{pattern}: no file matches; check the pattern and the folder")
     return sorted(files, key=_order)
 
 
-def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[InputFile]:
-    files = (_input(root, entry) for entry in entries if _is_wanted(entry, include))
+def _split_pattern(pattern: str) -> tuple[str, Sequence[str]]:
+    """Split a pattern into the folder that it searches, and its parts below that."""
+    scheme = next(filter(pattern.startswith, SCHEMES), "")
+    parts = PurePosixPath(pattern.removeprefix(scheme)).parts
+    n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
+    return f"{scheme}{PurePosixPath(*parts[:n_fixed])}", parts[n_fixed:]
+
+
+def _chosen(
+    tree: FolderTree, entries: Iterable[FolderEntry], include: Sequence[str]
+) -> list[InputFile]:
+    files = (tree.input_at(entry) for entry in entries if _is_wanted(entry, include))
     return sorted((item for item in files if _is_of_conversations(item)), key=_order)
 
 
@@ -284,30 +190,12 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
 
 def _is_of_conversations(item: InputFile) -> bool:
     """Return whether a table found in a folder holds conversations; most hold other things."""
-    return bool(item.problem) or not is_data_set(item.path) or holds_conversations(item.path)
-
-
-def _input(root: str, entry: FolderEntry) -> InputFile:
-    path = str(Path(root, entry.below))
-    if path == STANDARD_STREAM:
-        path = f"./{path}"
-    return InputFile(path=path, below=entry.below, n_bytes=_size(path), problem=entry.problem)
+    is_other = is_data_set(item.path) and not is_object(item.path)
+    return bool(item.problem) or not is_other or holds_conversations(item.path)
 
 
 def _order(item: InputFile) -> list[str]:
     return item.below.split("/")
-
-
-def _size(path: str) -> int:
-    """Return the size of an input file, and note its mode here, since workers read the file."""
-    try:
-        info = Path(path).stat()
-    except OSError:
-        if is_in_database(path):
-            note_mode(PRIVATE_FILE)
-        return 0
-    note_mode(info.st_mode)
-    return info.st_size
 
 
 def listed_paths(source: str) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from compactctl.commands.operations.find_history import fits
-from compactctl.commands.reading.discover import TRANSCRIPTS, matches
+from compactctl.commands.reading.discover import TRANSCRIPTS
+from compactctl.commands.reading.trees import matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.reading.discover import TRANSCRIPTS, matches
+from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import imported_document, is_in_database
+from compactctl.commands.reading.trees import matches
 from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript

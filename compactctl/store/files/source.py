@@ -26,6 +26,7 @@ from compactctl.store.files.compression import (
 from compactctl.store.files.content import Content
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.modes import note_mode
+from compactctl.store.files.objects import is_object, open_object
 
 BUFFER = 1 << 20
 
@@ -186,7 +187,7 @@ def sha256_of(path: Path) -> str:
 def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Iterator[RawLine]:
     """Yield the decompressed lines of a file, one buffer at a time. Raises as ``open_input``."""
     name = str(path)
-    with _open_regular(Path(path), limits) as stream, decompression_errors(name):
+    with _open_regular(path, limits) as stream, decompression_errors(name):
         _note_mode(stream, limits)
         for index, data in enumerate(limits.limited_lines(decompressed(stream), name)):
             yield RawLine(index, data)
@@ -195,7 +196,7 @@ def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
 def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
     """Return the first bytes of a file, decompressed. Raises as ``open_input``."""
     with (
-        _open_regular(Path(path), NO_LIMITS) as stream,
+        _open_regular(path, NO_LIMITS) as stream,
         decompression_errors(str(path)),
         _read_errors(Path(path)),
     ):
@@ -212,6 +213,9 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     """
     if os.fspath(path) == STANDARD_STREAM:
         return _read_stdin(limits)
+    if is_object(path):
+        with open_object(os.fspath(path), limits) as stream:
+            return _read_into_memory(stream, os.fspath(path), limits)
     file = Path(path)
     with _open_regular(file, limits) as stream, _read_errors(file):
         info = os.fstat(stream.fileno())
@@ -294,7 +298,10 @@ def _note_mode(stream: io.BufferedReader, limits: ReadLimits) -> None:
         note_mode(os.fstat(stream.fileno()).st_mode)
 
 
-def _open_regular(path: Path, limits: ReadLimits) -> io.BufferedReader:
+def _open_regular(path: str | os.PathLike[str], limits: ReadLimits) -> io.BufferedReader:
+    if is_object(path):
+        return open_object(os.fspath(path), limits)
+    path = Path(path)
     try:
         info = path.stat()
         _check_regular(path, info)

@@ -31,8 +31,9 @@ from compactctl.commands.lab.simulate import SimulateOptions, simulate
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.discover import FileChoice, InputFile
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import break_down
 from compactctl.history.turns import split_conversations

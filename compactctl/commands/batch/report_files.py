@@ -1,0 +1,68 @@
+"""Files about a batch that go to an object store: written here first, uploaded at the end."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.output_files import check_report
+from compactctl.errors import UsageError
+from compactctl.records import dataclass
+from compactctl.store.files.objects import ObjectCopies, find_object, is_object
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Where the files about a batch are written: those with a URL to copies, until ``publish``."""
+
+    copies: Mapping[str, tuple[Path, ObjectCopies]]
+
+    def local(self, path: str) -> str:
+        """Return the path to write a file to."""
+        return str(self.copies[path][0]) if path in self.copies else path
+
+    def publish(self, result: BatchResult) -> BatchResult:
+        """Upload the files, and return the result that names their URLs.
+
+        Raises ChangedError for one that another program has written meanwhile, and DiskError.
+        """
+        urls = {}
+        for url, (path, copies) in self.copies.items():
+            copies.upload(path)
+            urls[str(path)] = url
+        written = (replace(file, path=urls.get(file.path, file.path)) for file in result.written)
+        return replace(result, written=tuple(written))
+
+
+@contextmanager
+def report_files(paths: Iterable[str], *, force: bool) -> Iterator[ReportFiles]:
+    """Copy what is at those paths that are URLs; the copies go at the end.
+
+    Raises UsageError for one that may not be overwritten, NoInputError if a store cannot be asked.
+    """
+    urls = [path for path in paths if is_object(path)]
+    if not urls:
+        yield ReportFiles({})
+        return
+    with TemporaryDirectory(prefix="compactctl-") as folder:
+        copies = {
+            url: _copied(url, Path(folder).resolve() / str(index)) for index, url in enumerate(urls)
+        }
+        for url, (path, _) in copies.items():
+            try:
+                check_report(str(path), (), force=force)
+            except UsageError as error:
+                raise UsageError(str(error).replace(str(path), url)) from error
+        yield ReportFiles(copies)
+
+
+def _copied(url: str, folder: Path) -> tuple[Path, ObjectCopies]:
+    name = url.rpartition("/")[2]
+    folder.mkdir()
+    copies = ObjectCopies(url.removesuffix(name), folder)
+    item = find_object(url)
+    if item is not None:
+        copies.fetch([item])
+    return folder / name, copies

@@ -1,0 +1,264 @@
+"""Objects of S3, Google Cloud Storage and Azure Blob Storage, named by URLs: s3://bucket/key."""
+
+import hashlib
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+from compactctl.errors import ChangedError, CompactctlError, NoInputError, UsageError
+from compactctl.extras import install_command
+from compactctl.records import dataclass
+from compactctl.store.files.filesystem import DiskError
+from compactctl.store.files.limits import NO_LIMITS, ReadLimits
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta, PutMode
+    from obstore.store import ObjectStore
+
+SCHEMES = ("s3://", "gs://", "az://", "abfs://", "abfss://")
+_URL = re.compile(r"([a-z0-9]+://[^/]+)/?(.*)", re.DOTALL)
+READ_TIMEOUT = "60s"
+"""How long to wait for a store's answer, and for the next bytes of it."""
+_BUFFER = 1 << 20
+# Where the reason is in what a store answered, most telling first.
+_REASONS = (
+    re.compile(r"<Message>(.+?)</Message>", re.DOTALL),
+    re.compile(r"status code: (\d+ [\w ]+)"),
+    re.compile(r"HTTP error: ([^\n]+)"),
+    re.compile(r"([^\n]+)"),
+)
+# Without credentials, a machine's metadata service is asked for them.
+_NO_CREDENTIALS = re.compile(r"169\.254\.\d+\.\d+|metadata\.google|credential", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObject:
+    """An object of a store.
+
+    ``below`` is its key without the prefix that was listed. ``etag`` and ``version`` change with
+    its bytes; a store has at least one of them.
+    """
+
+    url: str
+    below: str
+    n_bytes: int
+    etag: str | None
+    version: str | None
+
+
+def is_object(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is the URL of an object or of a prefix."""
+    return os.fspath(path).startswith(SCHEMES)
+
+
+def real_place(path: str) -> str:
+    """Return what two paths of one file have in common: links followed. A URL stays as it is."""
+    return path if is_object(path) else os.path.realpath(path)
+
+
+def list_objects(prefix: str) -> Iterator[StoredObject]:
+    """Yield the objects below a URL, with the rest of their keys.
+
+    Raises NoInputError if the store cannot be asked, UsageError if the package for it is missing.
+    """
+    bucket, key = _split(prefix)
+    folder = f"{key.rstrip('/')}/" if key else ""
+    store = _open_store(bucket)
+    import obstore
+
+    with _errors(prefix, NoInputError):
+        for page in obstore.list(store, folder or None):
+            for item in page:
+                yield _described(bucket, item, item["path"].removeprefix(folder))
+
+
+def find_object(url: str) -> StoredObject | None:
+    """Return the object with this URL, None if there is none. Raises as ``list_objects``."""
+    bucket, key = _split(url)
+    store = _open_store(bucket)
+    import obstore
+
+    if not key or key.endswith("/"):
+        return None
+    with _errors(url, NoInputError):
+        try:
+            item = obstore.head(store, key)
+        except FileNotFoundError:
+            return None
+    return _described(bucket, item, key.rpartition("/")[2])
+
+
+def open_object(url: str, limits: ReadLimits) -> io.BufferedReader:
+    """Return the bytes of an object, copied to a file that goes when it is closed.
+
+    Raises NoInputError for an object that is missing, empty, too large or cannot be read, and
+    UsageError if the package for it is missing.
+    """
+    bucket, key = _split(url)
+    store = _open_store(bucket)
+    import obstore
+
+    copy = TemporaryFile(buffering=0)  # noqa: SIM115 - the reader closes it
+    try:
+        with _errors(url, NoInputError):
+            answer = obstore.get(store, key)
+            limits.check_size(answer.meta["size"], url)
+            for chunk in answer.stream(_BUFFER):
+                copy.write(chunk)
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    return io.BufferedReader(copy, _BUFFER)
+
+
+def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> str | None:
+    """Write a file as an object, whole or not at all, in place of the state ``replaced``.
+
+    Returns the new ETag, None if the store has none.
+
+    Raises ChangedError if another state is there, or any if None is to be replaced, DiskError if
+    the object cannot be written, and UsageError if the package for it is missing.
+    """
+    _open_store(_split(url)[0])
+    from obstore.exceptions import GenericError
+
+    with _errors(url, DiskError):
+        try:
+            return _put(url, file, replaced)
+        except GenericError:
+            # The client does not repeat writes that were not answered. These may be repeated.
+            return _put(url, file, replaced)
+
+
+def _put(url: str, file: Path, replaced: StoredObject | None) -> str | None:
+    bucket, key = _split(url)
+    store = _open_store(bucket)
+    import obstore
+    from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+    mode: PutMode = "create"
+    if replaced is not None:
+        # S3 and Azure compare the tag, Google the version, and none of them takes a missing one.
+        mode = {"e_tag": replaced.etag}
+        if replaced.version is not None:
+            mode["version"] = replaced.version
+    try:
+        return obstore.put(store, key, file, mode=mode)["e_tag"]
+    except (AlreadyExistsError, PreconditionError) as error:
+        # A write whose answer was lost finds what it has written itself.
+        existing = obstore.get(store, key)
+        if bytes(existing.bytes()) != file.read_bytes():
+            raise ChangedError(
+                f"{url}: was written by another program meanwhile; it was left alone; try again"
+            ) from error
+        return existing.meta["e_tag"]
+
+
+def copy_object(url: str, path: Path, limits: ReadLimits) -> None:
+    """Copy an object to a new file. Raises as ``open_object``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_object(url, limits) as source, path.open("xb") as copy:
+        copyfileobj(source, copy)
+
+
+class ObjectCopies:
+    """Copies of objects in a folder that stands for the URL ``root``, which ends with a slash."""
+
+    def __init__(self, root: str, folder: Path) -> None:
+        self._root, self._folder = root, folder
+        self._fetched: dict[Path, tuple[StoredObject, bytes]] = {}
+
+    def fetch(self, items: Iterable[StoredObject]) -> None:
+        """Copy objects below the URL. Raises as ``open_object``."""
+        for item in items:
+            path = self._folder / item.url.removeprefix(self._root)
+            copy_object(item.url, path, NO_LIMITS)
+            self._fetched[path] = (item, _digest(path))
+
+    def upload(self, path: Path) -> str | None:
+        """Write a file below the folder unless it is as it was fetched; return its ETag.
+
+        Raises as ``write_object``.
+        """
+        item, digest = self._fetched.get(path, (None, None))
+        if item is not None and _digest(path) == digest:
+            return item.etag
+        return write_object(f"{self._root}{path.relative_to(self._folder).as_posix()}", path, item)
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Split a URL into its bucket, with the scheme, and its key."""
+    match = _URL.fullmatch(url)
+    if match is None:
+        scheme = url.partition("://")[0]
+        raise NoInputError(f"{url}: names no bucket; write {scheme}://BUCKET/KEY")
+    return match[1], match[2]
+
+
+def _described(bucket: str, item: "ObjectMeta", below: str) -> StoredObject:
+    return StoredObject(
+        url=f"{bucket}/{item['path']}",
+        below=below,
+        n_bytes=item["size"],
+        etag=item["e_tag"],
+        version=item["version"],
+    )
+
+
+@lru_cache(maxsize=16)
+def _open_store(bucket: str) -> "ObjectStore":
+    try:
+        from obstore.store import from_url
+    except ImportError:
+        raise UsageError(
+            f"{bucket}: object stores need the package obstore; "
+            f"type: {install_command('obstore>=0.12')}"
+        ) from None
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    return from_url(
+        bucket,
+        client_options={
+            # A server that the user set up may have no certificate, such as MinIO on this machine.
+            "allow_http": endpoint.startswith("http://"),
+            "connect_timeout": "10s",
+            "read_timeout": READ_TIMEOUT,
+        },
+        retry_config={"max_retries": 4},
+    )
+
+
+@contextmanager
+def _errors(url: str, kind: type[CompactctlError]) -> Iterator[None]:
+    """Turn what a store answered into an error of this kind."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        what = "bucket" if "NoSuchBucket" in str(error) else "object"
+        raise kind(f"{url}: no such {what}; check its name and the region") from error
+    except (BaseError, ValueError) as error:
+        answer = str(error)
+        reason = next(match[1].strip() for form in _REASONS if (match := form.search(answer)))
+        if _NO_CREDENTIALS.search(answer):
+            what = "no valid credentials; set them in the environment, such as AWS_ACCESS_KEY_ID"
+        elif "NoSuchBucket" in answer:
+            what = "no such bucket; check its name and the region"
+        elif "403" in answer or "401" in answer:
+            what = f"access denied ({reason}); check the credentials and their permissions"
+        else:
+            what = f"the store failed ({reason}); check the connection and try again"
+        raise kind(f"{url}: {what}") from error
