@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.store.files.objects import is_object
+
 # Documented by Claude Code, Codex and Gemini CLI; Copilot CLI writes them together.
 _TRANSCRIPT = ("transcript_path", "transcriptPath")
 _SESSION = ("session_id", "sessionId")
@@ -31,9 +33,17 @@ def read_hook_input() -> Mapping[str, Any]:
 
 
 def transcript_of(hook_input: Mapping[str, Any]) -> str | None:
-    """Return the path of the session's transcript, None if the client names none."""
+    """Return the path of the session's transcript, None if the client names none.
+
+    The URL of an object is no path: clients have their sessions on this machine, and a transcript
+    that looks like the input of a hook must not open a connection.
+    """
     path = next((hook_input[name] for name in _TRANSCRIPT if hook_input.get(name)), None)
-    if not isinstance(path, str) or not any(name in hook_input for name in _SESSION):
+    if (
+        not isinstance(path, str)
+        or is_object(path)
+        or not any(name in hook_input for name in _SESSION)
+    ):
         return None
     return str(Path(path) / _IN_FOLDER) if os.path.isdir(path) else path  # noqa: PTH112 - any text
 

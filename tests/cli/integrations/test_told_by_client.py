@@ -44,8 +44,9 @@ def test_a_transcript_that_is_not_there_is_named(ask: Ask, tmp_path: Path) -> No
         b'{"transcript_path": "/tmp/run.jsonl", "role": "user", "content": "hi"}\n',
         b'{"session_id": "5", "transcript_path": null, "role": "user", "content": "hi"}\n',
         b'{"role": "user", "content": "{\\"session_id\\": 5, \\"transcript_path\\": 6}"}\n',
+        b'{"session_id": "5", "transcript_path": "s3://x/y", "role": "user", "content": "hi"}\n',
     ],
-    ids=["no session", "no path", "inside a text"],
+    ids=["no session", "no path", "inside a text", "in an object store"],
 )
 def test_a_transcript_is_not_taken_for_it(ask: Ask, piped: bytes) -> None:
     shown = ask("view", "--json", stdin=piped)
