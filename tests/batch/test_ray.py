@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from batch.deadly import DEADLY, die_once, lament, shout
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.__main__ import run
+from compactctl.commands.batch.one_file import TookTooLongError, time_limit
 from compactctl.commands.batch.ray_pool import RayPool
 
 pytestmark = [
@@ -148,6 +150,30 @@ def fail(_: str) -> str:
 def test_an_exception_of_the_work_is_raised_here() -> None:
     with pytest.raises(ValueError, match="a bug"):
         dict(RayPool(fail, lament).run(["a"], [1], 1))
+
+
+def stuck(word: str) -> str:
+    """Do what no signal interrupts, as a library may."""
+    with time_limit(0.5, in_cluster=True):
+        while word == DEADLY:
+            with suppress(TookTooLongError):
+                time.sleep(60)
+        return word
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_worker_that_cannot_be_interrupted_is_ended() -> None:
+    done = dict(RayPool(stuck, lament).run(["a", DEADLY, "b"], [1 << 22] * 3, 2))
+    assert done == {0: "a", 1: f"{DEADLY} killed its worker", 2: "b"}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_file_that_takes_too_long_fails(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "large" / "a.jsonl", transcript(3_000))
+    arguments = ["batch", "large", "--no-cache", "--json", "--engine", "ray", "--timeout", "0.1"]
+    assert run(arguments) == 75
+    (row,) = json.loads(capsys.readouterr().out)["files"]
+    assert row["errorClass"] == "TookTooLong"
 
 
 def started(*arguments: str, folder: Path, **variables: str) -> "subprocess.Popen[bytes]":

@@ -131,7 +131,7 @@ class _Conversations:
         )
         if not value:
             work = partial(self._empty, name, value)
-        outcome = attempt(name, self.options.timeout, work)
+        outcome = attempt(name, self.options, work)
         done = (
             ConversationOutcome(row=outcome, value=value)
             if isinstance(outcome, BatchRow)

@@ -5,7 +5,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,14 +63,15 @@ def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
         # The limit is for copying, too.
         untimed = replace(options, timeout=None)
         work = partial(run_staged, task, partial(run_file, untimed), options.input.limits)
-        return _as_file(attempt(path, options.timeout, work))
+        return _as_file(attempt(path, options, work))
     if task.is_data_set and task.input.problem is None:
         # Each of its conversations is timed and limited separately.
-        return _as_file(attempt(path, None, partial(_data_set, options, task)))
+        untimed = replace(options, timeout=None)
+        return _as_file(attempt(path, untimed, partial(_data_set, options, task)))
     started = monotonic()
     process = _compacted_file if options.compacts else _measured_file
     outcome = _as_file(
-        _skipped(attempt(path, options.timeout, partial(process, options, task)), options, task)
+        _skipped(attempt(path, options, partial(process, options, task)), options, task)
     )
     took = round(1000 * (monotonic() - started))
     rows = tuple(replace(row, milliseconds=took) for row in outcome.rows)
@@ -186,16 +187,13 @@ def _check_problem(task: FileTask) -> None:
         raise NoInputError(task.input.problem)
 
 
-def attempt(name: str, timeout: float | None, work: Callable[[], Done]) -> Done | BatchRow:
-    """Run ``work``; return its result, or a failed row for ``name``.
-
-    ``timeout`` is in seconds, None for no limit.
-    """
+def attempt(name: str, options: BatchOptions, work: Callable[[], Done]) -> Done | BatchRow:
+    """Run ``work`` within the time limit; return its result, or a failed row for ``name``."""
     try:
-        with time_limit(timeout):
+        with time_limit(options.timeout, in_cluster=options.engine == "ray"):
             return work()
     except TookTooLongError:
-        why = f"{name}: took longer than {timeout:g} s; give it more with --timeout"
+        why = f"{name}: took longer than {options.timeout:g} s; give it more with --timeout"
         return failed_row(name, "TookTooLong", why, TOOK_TOO_LONG)
     except CompactctlError as error:
         return failed_row(name, type(error).__name__, str(error), error.exit_code)
@@ -219,11 +217,12 @@ class TookTooLongError(BaseException):
 
 
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
+def time_limit(seconds: float | None, *, in_cluster: bool = False) -> Iterator[None]:
     """Raise TookTooLongError in the block after so many seconds; no limit for None and 0.
 
-    A library call that cannot be interrupted gets its worker process killed a little later. Only
-    the main thread of a process can be interrupted; in other threads there is no limit.
+    A library call that cannot be interrupted gets its worker process killed a little later; that of
+    a cluster does not look like a worker, so ``in_cluster`` says that it is one. Only the main
+    thread of a process can be interrupted; in other threads there is no limit.
     """
     if not seconds or current_thread() is not main_thread():
         yield
@@ -231,7 +230,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, _raise)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        with _ending_worker(_PATIENCE * seconds):
+        is_worker = in_cluster or multiprocessing.parent_process() is not None
+        with _ending_process(_PATIENCE * seconds) if is_worker else nullcontext():
             yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -239,10 +239,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def _ending_worker(seconds: float) -> Iterator[None]:
-    if multiprocessing.parent_process() is None:
-        yield
-        return
+def _ending_process(seconds: float) -> Iterator[None]:
     timer = Timer(seconds, os._exit, (TOOK_TOO_LONG,))
     timer.daemon = True
     timer.start()
