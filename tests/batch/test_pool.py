@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.__main__ import run
-from compactctl.commands.batch.pool import SAFE_PATH, SERIAL_BYTES, Pool, workers_for
+from compactctl.commands.batch.pool import SAFE_PATH, SERIAL_BYTES, Pool, chunks_of, workers_for
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 
@@ -117,7 +117,19 @@ def test_there_is_always_a_worker_and_never_an_idle_one(sizes: list[int], jobs: 
     workers = workers_for(jobs, sizes)
     assert 1 <= workers <= max(1, len(sizes))
     assert workers <= jobs or not jobs
-    assert workers == 1 or jobs or sum(sizes) >= SERIAL_BYTES
+    assert workers == 1 or jobs or sum(sizes) >= SERIAL_BYTES or len(sizes) > 500
+
+
+def test_many_tiny_items_are_worth_several_workers_and_tasks() -> None:
+    sizes = [80] * 10_000
+    assert workers_for(0, sizes) == workers_for(0, [SERIAL_BYTES] * 10_000)
+    chunks = [*chunks_of(sizes, 2)]
+    assert [index for chunk in chunks for index in chunk] == [*range(10_000)]
+    assert max(map(len, chunks)) <= 256
+
+
+def test_few_tiny_items_stay_in_this_process() -> None:
+    assert workers_for(0, [80] * 500) == 1
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -21,6 +21,8 @@ CHUNK_BYTES = 4 << 20
 SERIAL_BYTES = 8 << 20
 """The bytes below which one process is faster: each worker first imports the program and builds a
 vocabulary, about 1.2 seconds of CPU, in which one process measures about 4 MB."""
+_LEAST_BYTES = 16 << 10
+"""The bytes that are read in the time that the smallest file takes, to open and to report it."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Without it a new Python looks for modules in the working folder first, where a file called
@@ -48,7 +50,7 @@ class Pool(Generic[Item, Result]):
         if workers <= 1:
             yield from ((index, self._work(item)) for index, item in enumerate(items))
             return
-        pending = deque(chunks_of(sizes, min(CHUNK_BYTES, sum(sizes) // workers)))
+        pending = deque(chunks_of(sizes, workers))
         while pending:
             suspects = yield from self._until_broken(items, pending, workers)
             yield from self._one_by_one(items, deque(suspects))
@@ -97,7 +99,7 @@ class Pool(Generic[Item, Result]):
 
 def workers_for(jobs: int, sizes: Sequence[int]) -> int:
     """Return how many processes to use for items of these bytes; ``jobs`` 0 means choose."""
-    if jobs == 0 and sum(sizes) < SERIAL_BYTES:
+    if jobs == 0 and sum(map(_cost, sizes)) < SERIAL_BYTES:
         return 1
     return max(1, min(jobs or _cores(), len(sizes)))
 
@@ -108,16 +110,23 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def chunks_of(sizes: Sequence[int], limit: int) -> Iterator[range]:
-    """Yield ranges of adjacent items that hold about ``limit`` bytes, at least one item each."""
+def chunks_of(sizes: Sequence[int], workers: int) -> Iterator[range]:
+    """Yield ranges of adjacent items, each a task of about CHUNK_BYTES, or less to occupy all."""
+    costs = [*map(_cost, sizes)]
+    limit = min(CHUNK_BYTES, sum(costs) // workers)
     start = total = 0
-    for index, size in enumerate(sizes):
-        total += size
+    for index, cost in enumerate(costs):
+        total += cost
         if total >= limit:
             yield range(start, index + 1)
             start, total = index + 1, 0
-    if start < len(sizes):
-        yield range(start, len(sizes))
+    if start < len(costs):
+        yield range(start, len(costs))
+
+
+def _cost(size: int) -> int:
+    """Return the bytes of a large file that take as long as an item of this size."""
+    return max(size, _LEAST_BYTES)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from compactctl import __version__
-from compactctl.commands.batch.pool import CHUNK_BYTES, Item, Result, chunks_of
+from compactctl.commands.batch.pool import Item, Result, chunks_of
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
 from compactctl.records import dataclass
@@ -59,7 +59,7 @@ class RayPool(Generic[Item, Result]):
             driver = _Driver(__version__, str(Path.cwd()), gc.get_threshold())
             run_chunk = ray.remote(_run_chunk).options(max_retries=0, num_cpus=1)
             work = ray.put(self._work)
-            pending = deque(chunks_of(sizes, min(CHUNK_BYTES, sum(sizes) // n_cpus)))
+            pending = deque(chunks_of(sizes, n_cpus))
             running: dict[Any, range] = {}
             deaths: Counter[int] = Counter()
             try:
