@@ -94,6 +94,14 @@ def test_a_file_is_the_same_by_any_name(worked_on: list[str]) -> None:
     assert len(worked_on) == 5
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
+def test_a_file_whose_name_is_not_utf_8_is_not_read_again(worked_on: list[str]) -> None:
+    Path("in/0.jsonl").rename("in/caf\udce9.jsonl")
+    first = run()
+    assert run() == first
+    assert len(worked_on) == 5
+
+
 def test_a_cache_that_others_may_write_to_is_not_used(
     cache_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

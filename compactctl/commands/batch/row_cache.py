@@ -11,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin
 
+import orjson
+
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutput
 from compactctl.commands.batch.tasks import FileTask
@@ -18,6 +20,7 @@ from compactctl.commands.measuring.measure import NO_DETAILS
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
+from compactctl.formats.records.decode import parse_value
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import ARCHIVE_NAME, archive_files, archive_folder
@@ -53,7 +56,7 @@ class CachedRows:
         key = self.keys[index]
         is_whole = len(rows) <= MAX_CACHED_ROWS and all(row.is_read for row in rows)
         if key is not None and is_whole:
-            self._cache.put(key, json.dumps([asdict(row) for row in rows]))
+            self._cache.put(key, _text(rows))
 
 
 def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> CachedRows:
@@ -227,10 +230,19 @@ def _version(package: str) -> str:
         return ""
 
 
+def _text(rows: Sequence[BatchRow]) -> str:
+    """Return rows as JSON for the cache."""
+    try:
+        return orjson.dumps(rows).decode()
+    except TypeError:
+        # The name of a file that is not UTF-8 has lone surrogates, which orjson rejects.
+        return json.dumps([asdict(row) for row in rows])
+
+
 def _rows(text: str, path: str) -> tuple[BatchRow, ...] | None:
     """Return the cached rows of a file, now named ``path``; None if the text is not valid."""
     try:
-        rows = [_read(BatchRow, row) for row in json.loads(text)]
+        rows = [_read(BatchRow, row) for row in parse_value(text.encode())]
         return tuple(
             replace(row, path=path if row.row is None else f"{path}#{row.row}") for row in rows
         )
