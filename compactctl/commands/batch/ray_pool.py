@@ -93,6 +93,9 @@ def _results(ray: Any, task: Any) -> list[Any] | None:  # noqa: ANN401 - Ray is 
     try:
         results: list[Any] = ray.get(task)
     except ray.exceptions.RayTaskError as error:
+        # A node may also be lost while a worker fetches from it what the task needs.
+        if isinstance(error.cause, ray.exceptions.RayError):
+            return None
         raise error.cause from None
     except ray.exceptions.RayError:
         return None
