@@ -363,7 +363,8 @@ def cells(row: Row, figures: Sequence[Figures]) -> Iterator[str]:
         low, high = min(figure.ratios), max(figure.ratios)
         is_missed = row.aim is not None and figure.ratio > row.aim
         mark = "**" if is_missed else ""
-        yield f"{mark}{figure.ratio:.2f}{mark} ({low:.2f} to {high:.2f})"
+        spread = f" ({low:.2f} to {high:.2f})" if len(figure.ratios) > 1 else ""
+        yield f"{mark}{figure.ratio:.2f}{mark}{spread}"
         is_memory = row.name.startswith("memory")
         yield f"{figure.amount / 1e6:,.0f} MB" if is_memory else f"{figure.amount:.2f} s"
 
