@@ -87,11 +87,13 @@ class Proxy:
     """Passes connections on to a server, unless ``fault`` takes one over.
 
     ``fault`` gets the head of a request, and returns what to do with it: "pass", "cut" the answer
-    after some bytes, "drop" the request once half of it has come, answer "500", or "stall".
+    after some bytes, "drop" the request once half of it has come, answer with a status such as
+    "500" and the body ``reason``, or "stall".
     """
 
     target: int
     fault: Callable[[bytes], str] = lambda _: "pass"
+    reason: bytes = b""
     requests: list[bytes] = field(default_factory=list)
     _listener: socket.socket = field(default_factory=socket.socket)
 
@@ -126,12 +128,14 @@ class Proxy:
                 if what == "stall":
                     client.recv(1)
                     return
-                answer = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
-                if what != "500":
-                    answer = self._answer(head, body)
+                answer = self._refusal(what) if what.isdigit() else self._answer(head, body)
                 client.sendall(answer[: len(answer) * 2 // 3] if what == "cut" else answer)
                 if what == "cut":
                     return
+
+    def _refusal(self, status: str) -> bytes:
+        size = len(self.reason)
+        return f"HTTP/1.1 {status} Refused\r\nContent-Length: {size}\r\n\r\n".encode() + self.reason
 
     def _answer(self, head: bytes, body: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", self.target)) as server:

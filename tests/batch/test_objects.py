@@ -1,6 +1,8 @@
 """Batches over object stores give what they give over files, and overwrite nobody's objects."""
 
+import errno
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from batch.stores import (
 )
 
 from compactctl.__main__ import run
+from compactctl.commands.batch.one_file import TOOK_TOO_LONG
+from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files import objects
 from compactctl.store.files.filesystem import DiskError
 
@@ -92,6 +96,9 @@ def test_paths_name_objects_as_they_name_files(
         ("batch s3://logs/none", 3, "s3://logs/none: no such object, and none below it"),
         ("stats s3://logs/none.jsonl", 3, "s3://logs/none.jsonl: no such object"),
         ("stats s3://", 3, "s3://: names no bucket; write s3://BUCKET/KEY"),
+        ("stats s3://logs/runs/", 3, "s3://logs/runs/: names no object; name one below it, or use"),
+        ("stats s3://logs/a//b", 3, 'the key a//b has an empty part, "." or ".."; rename it'),
+        ("batch s3://logs/a/../b", 3, 'the key a/../b has an empty part, "." or ".."; rename it'),
         ("compact s3://logs/runs/a.jsonl", 2, "name an output file with -o, or use batch --out"),
         ("compact s3://logs/runs/a.jsonl --in-place", 2, "name an output file with -o"),
         (
@@ -142,6 +149,100 @@ def test_a_store_without_its_package_says_what_to_type(
     monkeypatch.setitem(__import__("sys").modules, "obstore.store", None)
     assert run(["stats", "gs://elsewhere/a.jsonl"]) == 2
     assert "object stores need the package obstore; type: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("url", "variables", "message"),
+    [
+        ("s3://b", {"AWS_ACCESS_KEY_ID": "a"}, "(Missing SecretAccessKey); set AWS_ACCESS_KEY_ID"),
+        ("s3://b", {"AWS_ENDPOINT_URL": "localhost:9000"}, "is no URL; write http:// or https://"),
+        ("gs://b", {"GOOGLE_APPLICATION_CREDENTIALS": "none.json"}, "from none.json: No such file"),
+        ("az://b", {}, "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"),
+    ],
+)
+def test_settings_of_a_store_that_cannot_be_used_are_usage_errors(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    url: str,
+    variables: dict[str, str],
+    message: str,
+) -> None:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
+        monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for command in ("stats", "batch"):
+        objects._open_store.cache_clear()
+        assert run([command, f"{url}/a.jsonl"]) == UsageError.exit_code
+        assert message in one_line(capsys)
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the only line on standard error."""
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """Return a server that is to answer every request with a fault."""
+    with Proxy(target=0) as server:
+        use_server(monkeypatch, server.port)
+        yield server
+    objects._open_store.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "message"),
+    [
+        (
+            "401",
+            "",
+            "access denied (401 Unauthorized); check the credentials and their permissions",
+        ),
+        ("403", "<Message>No.</Message>", "access denied (No); check the credentials and their"),
+        ("400", "<Message>Expired.\n</Message>", "was refused (Expired); check the region and the"),
+        ("301", "", "the bucket is in another region; set AWS_REGION"),
+        ("404", "<Code>NoSuchBucket</Code>", "no such bucket; check its name and the region"),
+        (
+            "405",
+            "",
+            "the store failed (405 Method Not Allowed); check the connection and try again",
+        ),
+    ],
+)
+def test_what_a_store_answers_is_explained_in_one_line(
+    refusing: Proxy, capsys: pytest.CaptureFixture[str], status: str, reason: str, message: str
+) -> None:
+    refusing.fault = lambda _: status
+    refusing.reason = reason.encode()
+    # A key must not be taken for a part of the answer.
+    key = "403 credential - status code: 404.jsonl"
+    assert run(["stats", f"{BUCKET}/{key}"]) == NoInputError.exit_code
+    line = one_line(capsys)
+    assert line.startswith(f"compactctl: {BUCKET}/{key}: ")
+    assert message in line
+
+
+def test_a_store_that_does_not_answer_meets_the_time_limit(
+    refusing: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"{BUCKET}/a.jsonl"
+    refusing.fault = lambda head: "200" if head.startswith(b"HEAD") else "stall"
+    assert batch(url, "--timeout", "0.2") == TOOK_TOO_LONG
+    assert "took longer than 0.2 s" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("bucket")
+def test_no_room_for_a_copy_is_an_error_of_the_disk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(objects, "copyfileobj", fail)
+    assert batch(f"{BUCKET}/runs/a.jsonl", "--no-cache") == DiskError.exit_code
+    assert "no temporary copy (No space left on device); free some" in capsys.readouterr().out
 
 
 def below(bucket: Bucket, prefix: str) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.objects import (
     ObjectCopies,
+    copy_errors,
     copy_object,
     find_object,
     is_object,
@@ -32,7 +33,7 @@ def run_staged(
     Raises NoInputError for an object that cannot be read, ChangedError for an output that another
     program wrote meanwhile, and DiskError for one that cannot be written.
     """
-    with TemporaryDirectory(prefix="compactctl-") as name:
+    with copy_errors(task.input.path), TemporaryDirectory(prefix="compactctl-") as name:
         folder = Path(name).resolve()
         urls: dict[str, str] = {}
         local = task

@@ -4,13 +4,15 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
 
 from compactctl.errors import ChangedError, CompactctlError, NoInputError, UsageError
 from compactctl.extras import install_command
@@ -22,20 +24,30 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode
     from obstore.store import ObjectStore
 
+Answer = TypeVar("Answer")
 SCHEMES = ("s3://", "gs://", "az://", "abfs://", "abfss://")
 _URL = re.compile(r"([a-z0-9]+://[^/]+)/?(.*)", re.DOTALL)
 READ_TIMEOUT = "60s"
 """How long to wait for a store's answer, and for the next bytes of it."""
 _BUFFER = 1 << 20
-# Where the reason is in what a store answered, most telling first.
+# Where the reason is in an error of the client, most telling first. The last two pass over the URL
+# of the request.
 _REASONS = (
     re.compile(r"<Message>(.+?)</Message>", re.DOTALL),
-    re.compile(r"status code: (\d+ [\w ]+)"),
+    re.compile(r"non-2xx status code: (\d+ [\w ]+)"),
     re.compile(r"HTTP error: ([^\n]+)"),
-    re.compile(r"([^\n]+)"),
+    re.compile(r"^.* - ([^\n]+)"),
+    re.compile(r"(?:Generic \w+ error: )?([^\n]+)"),
 )
+_STATUS = re.compile(r"non-2xx status code: (\d+)")
 # Without credentials, a machine's metadata service is asked for them.
-_NO_CREDENTIALS = re.compile(r"169\.254\.\d+\.\d+|metadata\.google|credential", re.IGNORECASE)
+_METADATA_SERVICE = re.compile(r"Error performing \w+ http://(169\.254\.|metadata\.google)")
+_UNREADABLE_KEY = re.compile(r"Path \"(.*)\"(?::| contained) ")
+_AZURE_CREDENTIALS = "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"
+_CREDENTIALS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +86,9 @@ def list_objects(prefix: str) -> Iterator[StoredObject]:
     import obstore
 
     with _errors(prefix, NoInputError):
-        for page in obstore.list(store, folder or None):
-            for item in page:
-                yield _described(bucket, item, item["path"].removeprefix(folder))
+        items = _wait_for(lambda: list(chain.from_iterable(obstore.list(store, folder or None))))
+    for item in items:
+        yield _described(bucket, item, item["path"].removeprefix(folder))
 
 
 def find_object(url: str) -> StoredObject | None:
@@ -89,7 +101,7 @@ def find_object(url: str) -> StoredObject | None:
         return None
     with _errors(url, NoInputError):
         try:
-            item = obstore.head(store, key)
+            item = _wait_for(partial(obstore.head, store, key))
         except FileNotFoundError:
             return None
     return _described(bucket, item, key.rpartition("/")[2])
@@ -98,25 +110,45 @@ def find_object(url: str) -> StoredObject | None:
 def open_object(url: str, limits: ReadLimits) -> io.BufferedReader:
     """Return the bytes of an object, copied to a file that goes when it is closed.
 
-    Raises NoInputError for an object that is missing, empty, too large or cannot be read, and
-    UsageError if the package for it is missing.
+    Raises NoInputError for an object that is missing, too large or cannot be read, DiskError if
+    there is no room for the copy, and UsageError if the package for it is missing.
     """
     bucket, key = _split(url)
-    store = _open_store(bucket)
-    import obstore
-
-    copy = TemporaryFile(buffering=0)  # noqa: SIM115 - the reader closes it
-    try:
-        with _errors(url, NoInputError):
-            answer = obstore.get(store, key)
-            limits.check_size(answer.meta["size"], url)
-            for chunk in answer.stream(_BUFFER):
-                copy.write(chunk)
-    except BaseException:
-        copy.close()
-        raise
+    if not key or key.endswith("/"):
+        raise NoInputError(f"{url}: names no object; name one below it, or use compactctl batch")
+    _open_store(bucket)
+    with copy_errors(url):
+        copy = TemporaryFile(buffering=0)  # noqa: SIM115 - the reader closes it
+        try:
+            with _errors(url, NoInputError):
+                _wait_for(partial(_download, url, copy, limits))
+        except BaseException:
+            copy.close()
+            raise
     copy.seek(0)
     return io.BufferedReader(copy, _BUFFER)
+
+
+def _download(url: str, copy: io.FileIO, limits: ReadLimits) -> None:
+    bucket, key = _split(url)
+    import obstore
+
+    answer = obstore.get(_open_store(bucket), key)
+    limits.check_size(answer.meta["size"], url)
+    for chunk in answer.stream(_BUFFER):
+        copy.write(chunk)
+
+
+@contextmanager
+def copy_errors(url: str) -> Iterator[None]:
+    """Turn an OSError about a temporary copy of an object into a DiskError."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DiskError(
+            f"{url}: no temporary copy ({why}); free some space, or set TMPDIR to another folder"
+        ) from error
 
 
 def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> str | None:
@@ -130,12 +162,13 @@ def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> 
     _open_store(_split(url)[0])
     from obstore.exceptions import GenericError
 
+    put = partial(_put, url, file, replaced)
     with _errors(url, DiskError):
         try:
-            return _put(url, file, replaced)
+            return _wait_for(put)
         except GenericError:
             # The client does not repeat writes that were not answered. These may be repeated.
-            return _put(url, file, replaced)
+            return _wait_for(put)
 
 
 def _put(url: str, file: Path, replaced: StoredObject | None) -> str | None:
@@ -227,22 +260,52 @@ def _open_store(bucket: str) -> "ObjectStore":
             f"{bucket}: object stores need the package obstore; "
             f"type: {install_command('obstore>=0.12')}"
         ) from None
+    from obstore.exceptions import BaseError
+
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
-    return from_url(
-        bucket,
-        client_options={
-            # A server that the user set up may have no certificate, such as MinIO on this machine.
-            "allow_http": endpoint.startswith("http://"),
-            "connect_timeout": "10s",
-            "read_timeout": READ_TIMEOUT,
-        },
-        retry_config={"max_retries": 4},
-    )
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise UsageError(f"AWS_ENDPOINT_URL={endpoint}: is no URL; write http:// or https:// first")
+    try:
+        return from_url(
+            bucket,
+            client_options={
+                # A server that the user set up may have no certificate, such as MinIO on this
+                # machine.
+                "allow_http": endpoint.startswith("http://"),
+                "connect_timeout": "10s",
+                "read_timeout": READ_TIMEOUT,
+            },
+            retry_config={"max_retries": 4},
+        )
+    except (BaseError, ValueError) as error:
+        raise UsageError(
+            f"{bucket}: cannot be opened ({_reason(str(error))}); set {_credentials(bucket)}"
+        ) from error
+
+
+def _wait_for(request: Callable[[], Answer]) -> Answer:
+    """Return what a request returns, or raise what it raises.
+
+    The client handles no signals while it waits, so it waits in a thread. After an interrupt or a
+    time limit the thread may finish its request, which does no harm: writes are whole or not done.
+    """
+    from concurrent.futures import Future
+
+    answer: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(request())
+        except BaseException as error:  # noqa: BLE001 - raised where the answer is awaited
+            answer.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return answer.result()
 
 
 @contextmanager
 def _errors(url: str, kind: type[CompactctlError]) -> Iterator[None]:
-    """Turn what a store answered into an error of this kind."""
+    """Turn an error of the client into one of this kind."""
     from obstore.exceptions import BaseError
 
     try:
@@ -251,14 +314,32 @@ def _errors(url: str, kind: type[CompactctlError]) -> Iterator[None]:
         what = "bucket" if "NoSuchBucket" in str(error) else "object"
         raise kind(f"{url}: no such {what}; check its name and the region") from error
     except (BaseError, ValueError) as error:
-        answer = str(error)
-        reason = next(match[1].strip() for form in _REASONS if (match := form.search(answer)))
-        if _NO_CREDENTIALS.search(answer):
-            what = "no valid credentials; set them in the environment, such as AWS_ACCESS_KEY_ID"
-        elif "NoSuchBucket" in answer:
-            what = "no such bucket; check its name and the region"
-        elif "403" in answer or "401" in answer:
-            what = f"access denied ({reason}); check the credentials and their permissions"
-        else:
-            what = f"the store failed ({reason}); check the connection and try again"
-        raise kind(f"{url}: {what}") from error
+        raise kind(f"{url}: {_explained(url, str(error))}") from error
+
+
+def _explained(url: str, error: str) -> str:
+    """Say what an error of the client means, and what to do."""
+    if _METADATA_SERVICE.search(error):
+        return f"no credentials; set {_credentials(url)} in the environment"
+    if key := _UNREADABLE_KEY.search(error):
+        return f'the key {key[1]} has an empty part, "." or ".."; rename it, or name other prefixes'
+    if "redirect without LOCATION" in error:
+        return "the bucket is in another region; set AWS_REGION"
+    reason = _reason(error)
+    status = match[1] if (match := _STATUS.search(error)) else ""
+    if status in {"401", "403"}:
+        return f"access denied ({reason}); check the credentials and their permissions"
+    if status == "404":
+        return "no such bucket; check its name and the region"
+    if status == "400":
+        return f"the request was refused ({reason}); check the region and the credentials"
+    return f"the store failed ({reason}); check the connection and try again"
+
+
+def _reason(error: str) -> str:
+    reason = next(match[1] for form in _REASONS if (match := form.search(error)))
+    return " ".join(reason.split()).rstrip(".")
+
+
+def _credentials(url: str) -> str:
+    return _CREDENTIALS.get(url.partition("://")[0], _AZURE_CREDENTIALS)
