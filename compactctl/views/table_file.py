@@ -110,13 +110,16 @@ def _schema(types: Mapping[str, str], metadata: Mapping[str, int]) -> object:
 def _table(rows: Iterable[Mapping[str, object]], schema: Any) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
-    flat = [{name: _storable(row[name]) for name in schema.names} for row in rows]
-    return pa.Table.from_pylist(flat, schema=schema)
+    columns: dict[str, list[object]] = {name: [] for name in schema.names}
+    for row in rows:
+        for name, column in columns.items():
+            column.append(_storable(row[name]))
+    return pa.Table.from_pydict(columns, schema=schema)
 
 
 def _storable(value: object) -> object:
     if isinstance(value, tuple):
         value = ",".join(value)
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value
