@@ -38,6 +38,7 @@ from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, par
 from compactctl.commands.measuring.measure import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
+from compactctl.store.files.objects import is_object
 from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
@@ -341,6 +342,8 @@ def batch_command(
         raise UsageError("name files, folders or patterns, or a list of them with --files-from")
     force = options.output.force
     page = page and replace(page, force=force)
+    if page is not None and is_object(page.path):
+        raise UsageError(f"{page.path}: pages cannot be written to an object store; name a file")
     listed = listed_paths(files_from) if files_from else ()
     summarizer = effective_summarizer(options.recipe.summarizer)
     files = (*report, *filter(None, (junit, messages_out, rounds_out)))

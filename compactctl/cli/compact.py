@@ -53,6 +53,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
+from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import parse_target
 
@@ -193,12 +194,15 @@ def _suggest_for_real(result: CompactResult) -> None:
     options = result.options
     if not (options.output.dry_run and result.compacted) or options.plan_out is not None:
         return
+    from compactctl.commands.compact.place import target_of
     from compactctl.views.facts import labeled
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import shell_words
 
     context = click.get_current_context()
     typed = [word for word in context.meta.get(TYPED, ()) if word not in ("-n", "--dry-run")]
+    if is_object(options.input.path) and options.output.path is None:
+        typed += ["-o", str(target_of(options))]
     print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}".rstrip()))
 
 

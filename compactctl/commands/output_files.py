@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.errors import UsageError
 from compactctl.records import dataclass
 from compactctl.store.archive.sealed import is_sealed, is_sealed_text
-from compactctl.store.files.objects import is_object, real_place
+from compactctl.store.files.objects import real_place
 from compactctl.store.publish.overwrite import check_output, unknown_file_error
 
 
@@ -17,15 +17,17 @@ def check_report(report: str, reserved: Iterable[str], *, force: bool) -> None:
     ``reserved`` are the command's inputs and outputs. An unchanged earlier report may be
     overwritten; with ``force`` any file that is not reserved.
     """
-    real_path = real_place(report)
-    if real_path in {real_place(path) for path in reserved}:
-        raise UsageError(f"{report}: is an input or an output; give the report another name")
-    if is_object(report):
-        # Its copy is checked by itself.
-        return
+    check_not_reserved(report, reserved)
     check_output(report)
+    real_path = real_place(report)
     if not force and Path(real_path).is_file() and not _is_ours(Path(real_path)):
         raise unknown_file_error(Path(report))
+
+
+def check_not_reserved(report: str, reserved: Iterable[str]) -> None:
+    """Raise UsageError if a report has the place of one of the command's inputs and outputs."""
+    if real_place(report) in {real_place(path) for path in reserved}:
+        raise UsageError(f"{report}: is an input or an output; give the report another name")
 
 
 def _is_ours(path: Path) -> bool:

@@ -101,6 +101,10 @@ def test_paths_name_objects_as_they_name_files(
         ("batch s3://logs/a/../b", 3, 'the key a/../b has an empty part, "." or ".."; rename it'),
         ("compact s3://logs/runs/a.jsonl", 2, "name an output file with -o, or use batch --out"),
         ("compact s3://logs/runs/a.jsonl --in-place", 2, "name an output file with -o"),
+        ("compact s3://logs/runs/a.jsonl -n --in-place", 2, "name an output file with -o"),
+        ("compact s3://logs/runs/a.jsonl -n --native", 2, "--native appends to a file; name one"),
+        ("stats s3://logs/runs/a.jsonl --html s3://logs/a.html", 2, "s3://logs/a.html: cannot be"),
+        ("batch s3://logs/runs --html s3://logs/a.html", 2, "s3://logs/a.html: pages cannot be"),
         (
             "verify s3://logs/runs/a.jsonl",
             2,
@@ -138,7 +142,12 @@ def test_commands_that_read_take_urls(folder: Path, capsys: pytest.CaptureFixtur
             run([command, path])
             outputs.append(capsys.readouterr().out.replace(f"{BUCKET}/", "logs/"))
         assert outputs[0] == outputs[1]
-    assert run(["compact", f"{BUCKET}/runs/a.jsonl", "--keep", "50%", "-o", "out.jsonl"]) == 0
+    compact = ["compact", f"{BUCKET}/runs/a.jsonl", "--keep", "50%"]
+    assert run([*compact, "-n"]) == 0
+    # The command to type next names a file, without which it would be refused.
+    assert capsys.readouterr().err.rstrip().endswith("--keep 50% -o a.compacted.jsonl")
+    assert sorted(path.name for path in folder.iterdir()) == ["logs"]
+    assert run([*compact, "-o", "out.jsonl"]) == 0
     assert run(["rewind", "out.jsonl", "-o", "back.jsonl"]) == 0
     assert (folder / "back.jsonl").read_bytes() == SESSIONS["runs/a.jsonl"]
 

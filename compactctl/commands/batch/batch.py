@@ -29,7 +29,7 @@ from compactctl.commands.batch.tasks import (
     tasks_of,
 )
 from compactctl.commands.measuring.figures import FileDetails
-from compactctl.commands.output_files import WrittenFile, check_report
+from compactctl.commands.output_files import WrittenFile, check_not_reserved, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import discover
 from compactctl.commands.reading.trees import InputFile
@@ -166,7 +166,11 @@ def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask
         make_folder(folder)
     reserved = [*(item.path for item in inputs), *outputs.values()]
     for path in options.written_paths:
-        check_report(path, reserved, force=options.output.force)
+        if is_object(path):
+            # Its copy is checked when it is fetched.
+            check_not_reserved(path, reserved)
+        else:
+            check_report(path, reserved, force=options.output.force)
         reserved.append(path)
     return tasks_of(options, inputs, outputs)
 

@@ -33,7 +33,11 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError("--in-place and --output cannot be used together")
     if options.output.in_place and options.input.path == STANDARD_STREAM:
         raise UsageError("standard input cannot be compacted in place; name a file")
-    if is_object(options.input.path) and options.output.path is None:
+    # A dry run may show what would become of an object, but not in its place.
+    is_copy = options.output.path is not None or (
+        options.output.dry_run and not options.output.in_place
+    )
+    if is_object(options.input.path) and not is_copy:
         raise UsageError(
             f"{options.input.path}: in an object store; name an output file with -o, or use batch "
             "--out"
@@ -118,7 +122,8 @@ def target_of(options: CompactOptions) -> Path:
         return Path(options.output.path)
     if options.output.fork is not None:
         return options.output.fork.path
-    return compacted_name(Path(options.input.path))
+    path = Path(options.input.path)
+    return compacted_name(Path(path.name) if is_object(options.input.path) else path)
 
 
 def compacted_name(path: Path) -> Path:
@@ -172,7 +177,7 @@ def _check_native(options: CompactOptions) -> None:
     named = next((name for name, is_set in others.items() if is_set), None)
     if named is not None:
         raise UsageError(f"--native and {named} cannot be used together")
-    if options.input.path == STANDARD_STREAM:
+    if options.input.path == STANDARD_STREAM or is_object(options.input.path):
         raise UsageError("--native appends to a file; name one")
     if is_in_database(options.input.path):
         raise UsageError(

@@ -12,6 +12,7 @@ from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.locks import has_writer
+from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import FileIdentity, Source, sha256_of
 
 
@@ -34,6 +35,8 @@ def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
     path in the error.
     """
     shown = shown or str(path)
+    if is_object(shown):
+        raise UsageError(f"{shown}: cannot be written to an object store; name a file")
     real_path = os.path.realpath(path)
     # Unlike those of Path, these functions do not raise for impossible names.
     if os.path.isdir(real_path):  # noqa: PTH112
