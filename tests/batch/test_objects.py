@@ -279,6 +279,15 @@ def test_outputs_and_archives_are_those_of_files(bucket: Bucket, folder: Path) -
     assert (folder / "back.jsonl").read_bytes() == SESSIONS["runs/deep/b c#1.jsonl"]
 
 
+def test_no_command_is_shown_that_objects_do_not_take(
+    bucket: Bucket, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bucket.get("runs/a.jsonl")
+    arguments = [f"{BUCKET}/runs/a.jsonl", "--keep", "50%", "--out", f"{BUCKET}/out"]
+    assert run(["batch", "-j", "1", *arguments]) == 0
+    assert "wrote 1 transcript\n" in capsys.readouterr().err
+
+
 def test_a_second_batch_replaces_its_own_output_and_keeps_the_archive(bucket: Bucket) -> None:
     arguments = (f"{BUCKET}/runs/a.jsonl", "--out", f"{BUCKET}/out")
     assert batch(*arguments, "--keep", "80%") == 0

@@ -10,6 +10,7 @@ from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.report_format import Flag, Status
 from compactctl.commands.batch.row import BatchRow
 from compactctl.records import dataclass
+from compactctl.store.files.objects import is_object
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
@@ -310,9 +311,13 @@ def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
 
 
 def _way_back(written: Sequence[BatchRow]) -> str:
-    """Return how many outputs differ from their inputs, and the command that undoes one."""
+    """Return how many outputs differ from their inputs, and the command that undoes one.
+
+    Objects of a store would have to be copied first.
+    """
     compacted = sum(map(_is_compacted, written))
-    undo = "; undo one with: compactctl rewind FILE"
+    is_remote = any(row.output is not None and is_object(row.output.path) for row in written)
+    undo = "" if is_remote else "; undo one with: compactctl rewind FILE"
     if compacted == len(written):
         return undo
     return f", {compacted:,} of them compacted{undo}" if compacted else ", none of them compacted"
