@@ -35,8 +35,8 @@ def read_hook_input() -> Mapping[str, Any]:
 def transcript_of(hook_input: Mapping[str, Any]) -> str | None:
     """Return the path of the session's transcript, None if the client names none.
 
-    The URL of an object is no path: clients have their sessions on this machine, and a transcript
-    that looks like the input of a hook must not open a connection.
+    The URL of an object does not count: clients have their sessions on this machine, and a
+    transcript that looks like the input of a hook must not open a connection.
     """
     path = next((hook_input[name] for name in _TRANSCRIPT if hook_input.get(name)), None)
     if (
