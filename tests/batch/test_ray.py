@@ -33,12 +33,12 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Start a cluster of two nodes with a CPU each."""
-    pytest.importorskip("ray", reason="the extra ray is not installed")
+    # Before Ray is imported, which reads it.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    import ray
-    from ray.cluster_utils import Cluster
-
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    ray: Any = pytest.importorskip("ray", reason="the extra ray is not installed")
+    nodes: Any = pytest.importorskip("ray.cluster_utils").Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1}
+    )
     nodes.add_node(num_cpus=1)
     ray.init(
         address=nodes.address,

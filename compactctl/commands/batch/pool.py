@@ -21,8 +21,8 @@ CHUNK_BYTES = 4 << 20
 SERIAL_BYTES = 8 << 20
 """The bytes below which one process is faster: each worker first imports the program and builds a
 vocabulary, about 1.2 seconds of CPU, in which one process measures about 4 MB."""
-_LEAST_BYTES = 16 << 10
-"""The bytes that are read in the time that the smallest file takes, to open and to report it."""
+_MIN_COST = 16 << 10
+"""To open and report the smallest file takes as long as to read so many bytes of a large one."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Without it a new Python looks for modules in the working folder first, where a file called
@@ -111,7 +111,7 @@ def _cores() -> int:
 
 
 def chunks_of(sizes: Sequence[int], workers: int) -> Iterator[range]:
-    """Yield ranges of adjacent items, each a task of about CHUNK_BYTES, or less to occupy all."""
+    """Yield ranges of adjacent items, each of about CHUNK_BYTES, or less to occupy all."""
     costs = [*map(_cost, sizes)]
     limit = min(CHUNK_BYTES, sum(costs) // workers)
     start = total = 0
@@ -125,8 +125,8 @@ def chunks_of(sizes: Sequence[int], workers: int) -> Iterator[range]:
 
 
 def _cost(size: int) -> int:
-    """Return the bytes of a large file that take as long as an item of this size."""
-    return max(size, _LEAST_BYTES)
+    """Return what an item of this size takes, in bytes of a large file."""
+    return max(size, _MIN_COST)
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from compactctl.extras import install_command
 from compactctl.records import dataclass
 
 _MAX_DEATHS = 3
-"""How many workers an item may cost. The first may have died of what else ran on their nodes."""
+"""After so many deaths of its workers an item fails. Another item on their nodes may have caused
+the first."""
 _TASKS_PER_CPU = 2
-"""One runs, the other is there when it ends."""
+"""One runs, and the next one is there when it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,11 @@ class RayPool(Generic[Item, Result]):
                         yield from zip(chunk, results, strict=True)
                         continue
                     deaths.update(chunk)
-                    pending.extend(
-                        range(index, index + 1) for index in chunk if deaths[index] < _MAX_DEATHS
-                    )
-                    yield from (
-                        (index, self._died(items[index]))
-                        for index in chunk
-                        if deaths[index] == _MAX_DEATHS
-                    )
+                    for index in chunk:
+                        if deaths[index] < _MAX_DEATHS:
+                            pending.append(range(index, index + 1))
+                        else:
+                            yield index, self._died(items[index])
             finally:
                 for task in running:
                     ray.cancel(task)
@@ -121,7 +119,7 @@ def _run_chunk(
 @contextmanager
 def _cluster() -> Iterator[Any]:
     """Connect to a cluster, and disconnect at the end. Raises UsageError if that fails."""
-    # Nothing is reported to anyone.
+    # Ray would otherwise report its use to its authors.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray

@@ -98,11 +98,8 @@ def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:
 
 def read_report(path: str) -> tuple[ReportRow, ...]:
     """Return the rows of a report in their order. Raises as ``read_reports`` does."""
-    place = Path(path)
-    if not is_object(path) and not place.is_file():
-        raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
     try:
-        with damage_errors(place), _open_report(path) as stream:
+        with damage_errors(Path(path)), _open_report(path) as stream:
             note_mode(os.fstat(stream.fileno()).st_mode)
             return tuple(map(report_row, _values(stream, path)))
     except ArchiveError as error:
@@ -113,7 +110,11 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
 
 
 def _open_report(path: str) -> BinaryIO:
-    return open_object(path, READ_LIMITS) if is_object(path) else open_regular(Path(path))
+    if is_object(path):
+        return open_object(path, READ_LIMITS)
+    if not Path(path).is_file():
+        raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
+    return open_regular(Path(path))
 
 
 def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:

@@ -17,21 +17,20 @@ from compactctl.store.files.objects import ObjectCopies, find_object, is_object
 class ReportFiles:
     """Where the files about a batch are written: those with a URL to copies, until ``publish``."""
 
-    copies: Mapping[str, tuple[Path, ObjectCopies]]
+    copies: Mapping[str, ObjectCopies]
 
     def local(self, path: str) -> str:
         """Return the path to write a file to."""
-        return str(self.copies[path][0]) if path in self.copies else path
+        return str(self.copies[path].path) if path in self.copies else path
 
     def publish(self, result: BatchResult) -> BatchResult:
         """Upload the files, and return the result that names their URLs.
 
         Raises ChangedError for one that another program has written meanwhile, and DiskError.
         """
-        urls = {}
-        for url, (path, copies) in self.copies.items():
-            copies.upload(path)
-            urls[str(path)] = url
+        for copies in self.copies.values():
+            copies.upload(copies.path)
+        urls = {self.local(url): url for url in self.copies}
         written = (replace(file, path=urls.get(file.path, file.path)) for file in result.written)
         return replace(result, written=tuple(written))
 
@@ -50,19 +49,19 @@ def report_files(paths: Iterable[str], *, force: bool) -> Iterator[ReportFiles]:
         copies = {
             url: _copied(url, Path(folder).resolve() / str(index)) for index, url in enumerate(urls)
         }
-        for url, (path, _) in copies.items():
+        places = ReportFiles(copies)
+        for url in urls:
             try:
-                check_report(str(path), (), force=force)
+                check_report(places.local(url), (), force=force)
             except UsageError as error:
-                raise UsageError(str(error).replace(str(path), url)) from error
-        yield ReportFiles(copies)
+                raise UsageError(str(error).replace(places.local(url), url)) from error
+        yield places
 
 
-def _copied(url: str, folder: Path) -> tuple[Path, ObjectCopies]:
-    name = url.rpartition("/")[2]
+def _copied(url: str, folder: Path) -> ObjectCopies:
     folder.mkdir()
-    copies = ObjectCopies(url.removesuffix(name), folder)
+    copies = ObjectCopies(url, folder)
     item = find_object(url)
     if item is not None:
         copies.fetch([item])
-    return folder / name, copies
+    return copies

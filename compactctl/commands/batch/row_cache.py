@@ -71,7 +71,7 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
     keys = [_key(options_digest, task, with_archive=options.compacts) for task in tasks]
     texts = {} if _is_fresh(options) else cache.get_many(key for key in keys if key is not None)
     out = options.output.path or ""
-    stored = StoredOutputs.below(out) if texts and options.writes and is_object(out) else None
+    stored = _StoredOutputs.below(out) if texts and options.writes and is_object(out) else None
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
@@ -103,7 +103,7 @@ def _is_current(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class StoredOutputs:
+class _StoredOutputs:
     """What is below the URL of ``--out``: ETags by URL, and archives by folder and operation."""
 
     etags: Mapping[str, str | None]
@@ -125,7 +125,7 @@ class StoredOutputs:
         return output.archive is None or (output.archive, operation) in self.archives
 
 
-def _is_written(row: BatchRow, stored: StoredOutputs | None) -> bool:
+def _is_written(row: BatchRow, stored: _StoredOutputs | None) -> bool:
     operation = None if row.outcome is None else row.outcome.operation
     if row.output is None:
         return False

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from compactctl.commands.batch.row import BatchRow, RowOutput
+from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.tasks import FileTask, WorkedFile
 from compactctl.store.archive.lock import LOCK_NAME
 from compactctl.store.archive.names import SUFFIX, archive_folder
@@ -38,15 +38,15 @@ def run_staged(
         urls: dict[str, str] = {}
         local = task
         if is_object(task.input.path):
-            copy = folder / "input" / _name(task.input.path)
+            copy = folder / "input" / task.input.path.rpartition("/")[2]
             urls[str(copy)] = task.input.path
             copy_object(task.input.path, copy, limits)
             local = replace(task, input=replace(task.input, path=str(copy)))
         if task.output is None or not is_object(task.output):
             return _renamed(work(local), urls)
-        output = folder / "output" / _name(task.output)
+        copies = ObjectCopies(task.output, folder / "output")
+        output = copies.path
         urls[str(output)] = task.output
-        copies = ObjectCopies(task.output.removesuffix(output.name), output.parent)
         # What an earlier run wrote decides whether it may be overwritten.
         earlier = (find_object(task.output), *list_objects(f"{task.output}{SUFFIX}"))
         copies.fetch(item for item in earlier if item is not None)
@@ -57,10 +57,6 @@ def run_staged(
                 copies.upload(path)
         etag = copies.upload(output) if output.exists() else None
         return _renamed(worked, urls, etag)
-
-
-def _name(url: str) -> str:
-    return url.rpartition("/")[2]
 
 
 def _renamed(worked: WorkedFile, urls: Mapping[str, str], etag: str | None = None) -> WorkedFile:
@@ -77,13 +73,8 @@ def _renamed(worked: WorkedFile, urls: Mapping[str, str], etag: str | None = Non
             row = replace(row, failure=replace(row.failure, error=renamed(row.failure.error)))
         if row.output is not None:
             archive = row.output.archive and renamed(row.output.archive)
-            output = RowOutput(
-                path=renamed(row.output.path),
-                sha256=row.output.sha256,
-                archive=archive,
-                etag=etag,
-            )
-            row = replace(row, output=output)
+            path = renamed(row.output.path)
+            row = replace(row, output=replace(row.output, path=path, archive=archive, etag=etag))
         return row
 
     return WorkedFile(

@@ -33,11 +33,9 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError("--in-place and --output cannot be used together")
     if options.output.in_place and options.input.path == STANDARD_STREAM:
         raise UsageError("standard input cannot be compacted in place; name a file")
-    # A dry run may show what would become of an object, but not in its place.
-    is_copy = options.output.path is not None or (
-        options.output.dry_run and not options.output.in_place
-    )
-    if is_object(options.input.path) and not is_copy:
+    # Objects are not compacted in place. A dry run needs no output.
+    has_place = options.output.path is not None or options.output.dry_run
+    if is_object(options.input.path) and (options.output.in_place or not has_place):
         raise UsageError(
             f"{options.input.path}: in an object store; name an output file with -o, or use batch "
             "--out"

@@ -190,8 +190,8 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
 
 def _is_of_conversations(item: InputFile) -> bool:
     """Return whether a table found in a folder holds conversations; most hold other things."""
-    is_other = is_data_set(item.path) and not is_object(item.path)
-    return bool(item.problem) or not is_other or holds_conversations(item.path)
+    is_table = is_data_set(item.path) and not is_object(item.path)
+    return bool(item.problem) or not is_table or holds_conversations(item.path)
 
 
 def _order(item: InputFile) -> list[str]:

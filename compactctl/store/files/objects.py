@@ -71,7 +71,7 @@ def is_object(path: str | os.PathLike[str]) -> bool:
 
 
 def real_place(path: str) -> str:
-    """Return what two paths of one file have in common: links followed. A URL stays as it is."""
+    """Return a path with its links followed, so that each file has one; a URL is returned as is."""
     return path if is_object(path) else os.path.realpath(path)
 
 
@@ -147,7 +147,8 @@ def copy_errors(url: str) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or str(error)
         raise DiskError(
-            f"{url}: no temporary copy ({why}); free some space, or set TMPDIR to another folder"
+            f"{url}: cannot be copied to a temporary file ({why}); free some space, or set TMPDIR "
+            "to another folder"
         ) from error
 
 
@@ -203,28 +204,33 @@ def copy_object(url: str, path: Path, limits: ReadLimits) -> None:
 
 
 class ObjectCopies:
-    """Copies of objects in a folder that stands for the URL ``root``, which ends with a slash."""
+    """Copies of an object and of others beside and below it, in a folder.
 
-    def __init__(self, root: str, folder: Path) -> None:
-        self._root, self._folder = root, folder
+    ``path`` is that of the object at ``url``, which need not exist.
+    """
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._root, _, name = url.rpartition("/")
+        self._folder = folder
+        self.path = folder / name
         self._fetched: dict[Path, tuple[StoredObject, bytes]] = {}
 
     def fetch(self, items: Iterable[StoredObject]) -> None:
-        """Copy objects below the URL. Raises as ``open_object``."""
+        """Copy objects. Raises as ``open_object``."""
         for item in items:
-            path = self._folder / item.url.removeprefix(self._root)
+            path = self._folder / item.url.removeprefix(f"{self._root}/")
             copy_object(item.url, path, NO_LIMITS)
             self._fetched[path] = (item, _digest(path))
 
     def upload(self, path: Path) -> str | None:
-        """Write a file below the folder unless it is as it was fetched; return its ETag.
+        """Write a file of the folder unless it is as it was fetched; return its ETag.
 
         Raises as ``write_object``.
         """
         item, digest = self._fetched.get(path, (None, None))
         if item is not None and _digest(path) == digest:
             return item.etag
-        return write_object(f"{self._root}{path.relative_to(self._folder).as_posix()}", path, item)
+        return write_object(f"{self._root}/{path.relative_to(self._folder).as_posix()}", path, item)
 
 
 def _digest(path: Path) -> bytes:
