@@ -7,7 +7,8 @@ from compactctl.model.message import Message
 from compactctl.records import dataclass
 from compactctl.summaries.extract.passages import Passage, read_passages
 
-_AGENT = frozenset({"reply", "call"})
+AGENT_KINDS = frozenset({"reply", "call"})
+"""The kinds of passages that the agent writes, besides reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,11 @@ def find_first_mentions(
     seen: set[str] = set()
     shown: set[str] = set()
     for request, messages in enumerate(future):
-        for passage in _agent_first(messages, cwd):
+        for passage in agent_first(messages, cwd):
             content = reader.read(passage.text)
             new = (content.entities | content.lines) - seen
             seen |= new
-            if passage.kind not in _AGENT:
+            if passage.kind not in AGENT_KINDS:
                 shown |= new & content.entities
                 continue
             entities.update(dict.fromkeys(new & content.entities, request))
@@ -91,11 +92,11 @@ def paths_in(content: TextContent, reader: TextReader) -> Iterator[str]:
     return (name for name in content.entities if reader.lexicon.kind(name) == "path")
 
 
-def _agent_first(messages: Sequence[Message], cwd: str | None) -> list[Passage]:
+def agent_first(messages: Sequence[Message], cwd: str | None) -> list[Passage]:
     """Return the passages of one request: what the agent wrote, then what came back."""
     passages = [
         passage
         for passage in without_reasoning(read_passages(messages, cwd))
         if passage.kind != "summary"
     ]
-    return sorted(passages, key=lambda passage: passage.kind not in _AGENT)
+    return sorted(passages, key=lambda passage: passage.kind not in AGENT_KINDS)

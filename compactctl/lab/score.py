@@ -14,11 +14,14 @@ from compactctl.lab.demand import (
     paths_in,
 )
 from compactctl.lab.probes import ProbeAnswers, Probes, make_probes
+from compactctl.lab.reuse import ReuseLookup, find_reuse
+from compactctl.lab.tally import Tally, tally
 from compactctl.lab.text_content import (
     WORD,
     PathIndex,
     TextContent,
     TextReader,
+    line_pieces,
     unique_names,
     without_reasoning,
 )
@@ -31,8 +34,6 @@ from compactctl.summaries.extract.passages import Passage, read_passages
 _MENTION_CHARS = 150
 # How many of the newest mentions a later one is compared with, and the words each must have.
 _MAX_MENTIONS, _MIN_WORDS = 12, 3
-# Characters of a line that are searched at a time.
-_MAX_SEARCHED_CHARS = 2_000
 # Share of a mention's words that another mention must contain to make the same statement.
 _MIN_SHARED_WORDS = 0.5
 
@@ -106,34 +107,12 @@ def _iter_mentions(
     requested = frozenset(names)
     for passage in passages:
         named = reader.read(passage.text).entities & requested
-        for line in reversed(list(_line_pieces(passage.text))) if named else ():
+        for line in reversed(list(line_pieces(passage.text))) if named else ():
             for name in reader.lexicon.entities(line):
                 if name in named:
                     pos = max(0, line.find(name))
                     around = line[max(0, pos - _MENTION_CHARS) : pos + len(name) + _MENTION_CHARS]
                     yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))
-
-
-def _line_pieces(text: str) -> Iterator[str]:
-    """Yield the lines of a text, very long ones in pieces, so that each search is short."""
-    for line in text.split("\n"):
-        yield from (
-            line[pos : pos + _MAX_SEARCHED_CHARS]
-            for pos in range(0, len(line), _MAX_SEARCHED_CHARS)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many of the required items are in a context."""
-
-    hits: int
-    asked: int
-
-    @property
-    def share(self) -> float | None:
-        """The share of hits; None if nothing is required."""
-        return self.hits / self.asked if self.asked else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +140,7 @@ class EvaluationCase:
         self._mentions: Mentions = collect_mentions(names, self._passages, reader)
         self._names = sorted(find_supported_names(names, self._mentions, self._passages, reader))
         self._probes = self._answerable_probes(make_probes(self._passages, cwd))
+        self._reuse = ReuseLookup(find_reuse(self._passages, cut.future, cwd))
 
     def demand_of(self, first_mentions: FirstMentions) -> Demand:
         """Return what a future, of this session or of another, needs from the prefix."""
@@ -173,7 +153,11 @@ class EvaluationCase:
     def score_recall(self, messages: Sequence[Message]) -> Tally:
         """Score the measure ``recall`` alone, which is cheaper than ``score``."""
         content = self._reader.read_all(read_passages(messages, self._cwd))
-        return _tally(self.demand.entities, self._lookup(content))
+        return tally(self.demand.entities, self._lookup(content))
+
+    def score_reuse(self, messages: Sequence[Message]) -> Mapping[str, Tally]:
+        """Score the measures of ``reuse`` alone, which know no entities."""
+        return self._reuse.tally(read_passages(messages, self._cwd))
 
     def score(self, messages: Sequence[Message]) -> Score:
         """Score a context that replaces the prefix."""
@@ -184,10 +168,10 @@ class EvaluationCase:
         soon = [name for name, request in demand.entities.items() if request < SOON_REQUESTS]
         supported = find_supported_names(self._names, self._mentions, passages, self._reader)
         tallies = {
-            "recall": _tally(demand.entities, is_present),
-            "soon": _tally(soon, is_present),
-            "support": _tally(self._names, supported.__contains__),
-            "lines": _tally(demand.lines, content.lines.__contains__),
+            "recall": tally(demand.entities, is_present),
+            "soon": tally(soon, is_present),
+            "support": tally(self._names, supported.__contains__),
+            "lines": tally(demand.lines, content.lines.__contains__),
             **self._tally_probes(passages, content),
         }
         orphans = find_orphans(messages) - find_orphans(self.cut.prefix)
@@ -200,9 +184,9 @@ class EvaluationCase:
         answers = self._probe_answers(passages, content)
         probes = self._probes
         return {
-            **{measure: _tally(paths, answers.file) for measure, paths in probes.files.items()},
-            **{measure: _tally(texts, answers.quote) for measure, texts in probes.quotes.items()},
-            **{measure: _tally(lines, answers.fact) for measure, lines in probes.facts.items()},
+            **{measure: tally(paths, answers.file) for measure, paths in probes.files.items()},
+            **{measure: tally(texts, answers.quote) for measure, texts in probes.quotes.items()},
+            **{measure: tally(lines, answers.fact) for measure, lines in probes.facts.items()},
         }
 
     def _probe_answers(self, passages: Sequence[Passage], content: TextContent) -> ProbeAnswers:
@@ -222,8 +206,3 @@ def _filter_values(
     by_measure: Mapping[str, tuple[str, ...]], predicate: Callable[[str], bool]
 ) -> dict[str, tuple[str, ...]]:
     return {measure: tuple(filter(predicate, values)) for measure, values in by_measure.items()}
-
-
-def _tally(items: Iterable[str], is_present: Callable[[str], bool]) -> Tally:
-    hits = [is_present(item) for item in items]
-    return Tally(hits=sum(hits), asked=len(hits))

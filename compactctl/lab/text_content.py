@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import Lexicon
@@ -14,6 +14,8 @@ _MIN_WORDS = 3
 # Prefixes of a file's line: the quotation mark of a digest, the line number of a tool.
 _LINE_MARK = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
 WORD = re.compile(r"\w+")
+# Characters of a line that are searched at a time.
+_MAX_SEARCHED_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ def _significant_lines(text: str) -> Iterable[str]:
         bare = strip_line_marks(line[: 2 * _LINE_CHARS.stop])
         if len(bare) in _LINE_CHARS and len(WORD.findall(bare)) >= _MIN_WORDS:
             yield bare
+
+
+def line_pieces(text: str) -> Iterator[str]:
+    """Yield the lines of a text, very long ones in pieces, so that each search is short."""
+    for line in text.split("\n"):
+        yield from (
+            line[pos : pos + _MAX_SEARCHED_CHARS]
+            for pos in range(0, len(line), _MAX_SEARCHED_CHARS)
+        )
 
 
 def unique_names(paths: Iterable[str]) -> frozenset[str]:

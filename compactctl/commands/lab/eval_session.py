@@ -23,7 +23,8 @@ from compactctl.history.turns import preamble
 from compactctl.lab.controls import CONTROLS
 from compactctl.lab.cuts import Cut, cut_after, cuts_at, cuts_every, split_at_compactions
 from compactctl.lab.questions import make_questions, prompt
-from compactctl.lab.score import ANSWERS, EvaluationCase, Tally
+from compactctl.lab.score import ANSWERS, EvaluationCase
+from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import TextReader
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId

@@ -162,6 +162,12 @@ def load_ranks(vocabulary: BpeVocabulary) -> TokenRanks:
         raise IntegrityError(f"{file}: {error}; reinstall compactctl") from error
 
 
+def is_token(text: str) -> bool:
+    """Return whether a text is a single token of o200k_base."""
+    token = text.encode("utf-8", "surrogatepass")
+    return load_ranks(_O200K_BASE).get(token, NO_RANK) != NO_RANK
+
+
 def published_bytes(vocabulary: BpeVocabulary) -> bytes:
     """Recreate the published rank file: each line has a token in base64, a space and its rank."""
     tokens = sorted(load_ranks(vocabulary).items(), key=itemgetter(1))

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.lab.evaluate import EvaluateResult
-from compactctl.lab.score import ANSWERS, MEASURES, Tally
+from compactctl.lab.score import ANSWERS, MEASURES
 from compactctl.records import dataclass
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
@@ -20,6 +20,9 @@ from compactctl.views.table_file import write_table
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
+
+if TYPE_CHECKING:
+    from compactctl.lab.tally import Tally
 
 CAVEAT = "Upper bound: the words are still in the context, but the model may not recall them."
 _DOCUMENT_CAVEAT = (

@@ -10,7 +10,8 @@ from unit.lab.garden import BROKEN, CHANGED, CHECK, RULE, session
 
 from compactctl.lab.controls import CONTROLS
 from compactctl.lab.cuts import cuts_at
-from compactctl.lab.score import MEASURES, EvaluationCase, Tally
+from compactctl.lab.score import MEASURES, EvaluationCase
+from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import TextReader
 from compactctl.model.message import Message
 from compactctl.tokens.counters.estimates import CharsCounter

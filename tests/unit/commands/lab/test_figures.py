@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from compactctl.commands.lab.eval_figures import figures, interval
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.lab.score import Tally
+from compactctl.lab.tally import Tally
 
 
 def trial(

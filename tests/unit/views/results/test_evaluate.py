@@ -15,7 +15,7 @@ from compactctl.commands.lab.evaluate import (
     Noise,
     SessionOutcome,
 )
-from compactctl.lab.score import Tally
+from compactctl.lab.tally import Tally
 from compactctl.views.results.evaluate import (
     CAVEAT,
     asked_shares,
