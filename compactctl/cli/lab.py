@@ -111,14 +111,14 @@ _EVAL_HELP = Help(
 
 FILES are transcripts, folders, quoted globs, and sessions (an id, latest, or claude: for all of a
 client). Each session is cut before a request. Policies compact the first part; the second shows
-what was needed: names and lines the agent wrote again, rules, requests, errors, commands, files,
-tasks. Controls of at most the same size show what chance keeps. This is an upper bound: the words
-are still in the context, but the model may not recall them.
+what was needed: names the agent used again, what it wrote again word for word, rules, requests,
+errors, commands, files, tasks. Controls of at most the same size show what chance keeps. This is an
+upper bound: the words are still in the context, but the model may not recall them.
 """,
     examples=(
         "compactctl lab eval session.jsonl",
         "compactctl lab eval runs/ --profile neurolink,opencode --keep 0.3",
-        "compactctl lab eval runs/ --gate 'recall>=0.95@0.3'",
+        "compactctl lab eval runs/ --gate 'recall>=0.95@0.3' --gate 'words>=0.7@0.3'",
     ),
     usual=(
         "--profile", "--stages", "--keep", "--at", "--every", "--gate", "--baseline",

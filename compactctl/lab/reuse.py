@@ -7,11 +7,11 @@ so judge a stage by something other than its own rules.
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from compactctl.lab.demand import AGENT_KINDS, agent_first
+from compactctl.lab.demand import AGENT_KINDS
 from compactctl.lab.tally import Tally, tally
 from compactctl.lab.text_content import line_pieces, strip_line_marks, without_reasoning
-from compactctl.model.message import Message
 from compactctl.records import dataclass
 from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.passages import Passage, ToolPair
@@ -80,51 +80,62 @@ class Reuse:
     rereads: frozenset[str]
 
 
-def find_reuse(
-    prefix: Sequence[Passage], future: Sequence[Sequence[Message]], cwd: str | None
-) -> Reuse:
-    """Return what a future, one sequence of messages per request, wrote again of a prefix."""
+def find_reuse(prefix: Sequence[Passage], future: Sequence[Sequence[Passage]]) -> Reuse:
+    """Return what a future, one sequence of passages per request, wrote again of a prefix."""
     texts = list(without_reasoning(prefix))
     older, newest = texts[:-_NEWEST_TEXTS], texts[-_NEWEST_TEXTS:]
-    older_lines = [line for passage in older for line in _read_lines(passage.text)]
-    old_words = frozenset().union(*(line.words for line in older_lines))
-    old_texts = {line.text for line in older_lines}
-    old_paths = {passage.pair.reads for passage in older if passage.pair and passage.pair.reads}
-    seen_words, seen_lines = set[str](), set[str]()
-    words, lines, edits, rereads = set[str](), set[str](), list[frozenset[str]](), set[str]()
-
-    def show(text_lines: Iterable[_Line]) -> None:
-        for line in text_lines:
-            seen_words.update(line.words & old_words)
-            seen_lines.add(line.text)
-
+    written = _WrittenAgain(older)
     for passage in newest:
-        show(_read_lines(passage.text))
-    for passage in (p for messages in future for p in agent_first(messages, cwd)):
-        passage_lines = list(_read_lines(passage.text))
+        written.add_shown(passage)
+    for passage in chain.from_iterable(future):
         if passage.kind in AGENT_KINDS:
-            words |= {w for line in passage_lines for w in line.words & old_words} - seen_words
-            lines |= {line.text for line in passage_lines if line.text in old_texts} - seen_lines
-        if passage.kind == "call" and passage.pair:
-            if passage.pair.reads in old_paths:
-                rereads.add(_path_end(str(passage.pair.reads)))
-            edits += [
-                edit
-                for edit in map(_edit_lines, _old_texts(passage.pair))
-                if edit
-                and len(edit & old_texts) >= _MIN_EDIT_LINES * len(edit)
-                and len(edit & seen_lines) < _MAX_SHOWN_LINES * len(edit)
-            ]
-        show(passage_lines)
-    rare_words = frozenset(filter(_is_rare, words))
+            written.add_written(passage)
+        else:
+            written.add_shown(passage)
+    words = frozenset(filter(_is_rare, written.words))
     text = "\n".join(passage.text for passage in texts)
     return Reuse(
-        words=rare_words,
-        sources=_find_sources(rare_words, older_lines),
-        lines=frozenset(line for line in lines if len(line) >= _MIN_LINE_CHARS),
-        edits=tuple(edits),
-        rereads=frozenset(path for path in rereads if path in text),
+        words=words,
+        sources=_find_sources(words, written.older_lines),
+        lines=frozenset(line for line in written.lines if len(line) >= _MIN_LINE_CHARS),
+        edits=tuple(written.edits),
+        rereads=frozenset(path for path in written.rereads if path in text),
     )
+
+
+class _WrittenAgain:
+    """Collects what the agent wrote again of older passages, from later ones in order."""
+
+    def __init__(self, older: Sequence[Passage]) -> None:
+        self.older_lines = [line for passage in older for line in _read_lines(passage.text)]
+        self._older_words = frozenset[str]().union(*(line.words for line in self.older_lines))
+        self._older_texts = {line.text for line in self.older_lines}
+        self._older_reads = {p.pair.reads for p in older if p.pair and p.pair.reads}
+        self._seen_words, self._seen_lines = set[str](), set[str]()
+        self.words, self.lines, self.rereads = set[str](), set[str](), set[str]()
+        self.edits: list[frozenset[str]] = []
+
+    def add_shown(self, passage: Passage) -> None:
+        """Add what a tool, the user or one of the newest texts shows."""
+        for line in _read_lines(passage.text):
+            self._seen_words |= line.words & self._older_words
+            self._seen_lines.add(line.text)
+
+    def add_written(self, passage: Passage) -> None:
+        """Add what the agent writes."""
+        if passage.pair:
+            self.edits += filter(self._needs_past, map(_edit_lines, _old_texts(passage.pair)))
+            if passage.pair.reads in self._older_reads:
+                self.rereads.add(_path_end(passage.pair.reads))
+        for line in _read_lines(passage.text):
+            self.words |= (line.words & self._older_words) - self._seen_words
+            if line.text in self._older_texts and line.text not in self._seen_lines:
+                self.lines.add(line.text)
+        self.add_shown(passage)
+
+    def _needs_past(self, edit: frozenset[str]) -> bool:
+        n_older, n_seen = len(edit & self._older_texts), len(edit & self._seen_lines)
+        return n_older >= _MIN_EDIT_LINES * len(edit) and n_seen < _MAX_SHOWN_LINES * len(edit)
 
 
 class ReuseLookup:
@@ -168,9 +179,9 @@ class ReuseLookup:
     def _match_lines(self, text_lines: Sequence[_Line]) -> _Matches:
         words, statements, lines = set[str](), set[str](), set[str]()
         for line in text_lines:
-            found = line.words & self._reuse.words
-            words |= found
-            statements |= {word for word in found - statements if self._has_source(word, line)}
+            demanded = line.words & self._reuse.words
+            words |= demanded
+            statements |= {word for word in demanded if self._has_source(word, line)}
             if line.text in self._lines:
                 lines.add(line.text)
             lines |= {
@@ -198,7 +209,7 @@ def _find_sources(
             for word in line.words.intersection(words):
                 if len(sources[word]) < _MAX_SOURCES:
                     sources[word].append(line.words)
-    return dict(sorted(sources.items()))
+    return sources
 
 
 def _read_lines(text: str) -> Iterator[_Line]:

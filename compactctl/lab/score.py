@@ -9,17 +9,17 @@ from compactctl.lab.demand import (
     Demand,
     EntityLookup,
     FirstMentions,
+    agent_first,
     find_first_mentions,
     measure_demand,
     paths_in,
 )
 from compactctl.lab.probes import ProbeAnswers, Probes, make_probes
-from compactctl.lab.reuse import ReuseLookup, find_reuse
+from compactctl.lab.reuse import REUSE_MEASURES, ReuseLookup, find_reuse
 from compactctl.lab.tally import Tally, tally
 from compactctl.lab.text_content import (
     WORD,
     PathIndex,
-    TextContent,
     TextReader,
     line_pieces,
     unique_names,
@@ -48,7 +48,7 @@ MEASURES: Mapping[str, str] = {
     "recall": "Recall",
     "soon": "Next 10",
     "support": "Support",
-    "lines": "Lines",
+    **REUSE_MEASURES,
     "rules": "Rules",
     "first": "First",
     "last": "Last",
@@ -106,7 +106,7 @@ def _iter_mentions(
 ) -> Iterator[tuple[str, frozenset[str]]]:
     requested = frozenset(names)
     for passage in passages:
-        named = reader.read(passage.text).entities & requested
+        named = reader.read(passage.text) & requested
         for line in reversed(list(line_pieces(passage.text))) if named else ():
             for name in reader.lexicon.entities(line):
                 if name in named:
@@ -132,19 +132,20 @@ class EvaluationCase:
     def __init__(self, cut: Cut, reader: TextReader, cwd: str | None) -> None:
         self.cut, self._reader, self._cwd = cut, reader, cwd
         self._passages = read_passages(cut.prefix, cwd)
-        self.content = reader.read_all(self._passages)
-        self._unique = unique_names(paths_in(self.content, reader))
-        self.first_mentions = find_first_mentions(cut.future, reader, cwd)
+        self._entities = reader.read_all(self._passages)
+        self._unique = unique_names(paths_in(self._entities, reader))
+        future = [agent_first(messages, cwd) for messages in cut.future]
+        self.first_mentions = find_first_mentions(future, reader)
         self.demand = self.demand_of(self.first_mentions)
         names = [name for name in self.demand.entities if reader.lexicon.kind(name) != "path"]
         self._mentions: Mentions = collect_mentions(names, self._passages, reader)
         self._names = sorted(find_supported_names(names, self._mentions, self._passages, reader))
         self._probes = self._answerable_probes(make_probes(self._passages, cwd))
-        self._reuse = ReuseLookup(find_reuse(self._passages, cut.future, cwd))
+        self._reuse = ReuseLookup(find_reuse(self._passages, future))
 
     def demand_of(self, first_mentions: FirstMentions) -> Demand:
         """Return what a future, of this session or of another, needs from the prefix."""
-        return measure_demand(self.content, first_mentions, self._reader, self._unique)
+        return measure_demand(self._entities, first_mentions, self._reader, self._unique)
 
     def count_kinds(self, demand: Demand) -> Counter[EntityKind]:
         """Count the demanded entities by kind."""
@@ -152,18 +153,14 @@ class EvaluationCase:
 
     def score_recall(self, messages: Sequence[Message]) -> Tally:
         """Score the measure ``recall`` alone, which is cheaper than ``score``."""
-        content = self._reader.read_all(read_passages(messages, self._cwd))
-        return tally(self.demand.entities, self._lookup(content))
-
-    def score_reuse(self, messages: Sequence[Message]) -> Mapping[str, Tally]:
-        """Score the measures of ``reuse`` alone, which know no entities."""
-        return self._reuse.tally(read_passages(messages, self._cwd))
+        entities = self._reader.read_all(read_passages(messages, self._cwd))
+        return tally(self.demand.entities, self._lookup(entities))
 
     def score(self, messages: Sequence[Message]) -> Score:
         """Score a context that replaces the prefix."""
         passages = read_passages(messages, self._cwd)
-        content = self._reader.read_all(passages)
-        is_present = self._lookup(content)
+        entities = self._reader.read_all(passages)
+        is_present = self._lookup(entities)
         demand = self.demand
         soon = [name for name, request in demand.entities.items() if request < SOON_REQUESTS]
         supported = find_supported_names(self._names, self._mentions, passages, self._reader)
@@ -171,17 +168,19 @@ class EvaluationCase:
             "recall": tally(demand.entities, is_present),
             "soon": tally(soon, is_present),
             "support": tally(self._names, supported.__contains__),
-            "lines": tally(demand.lines, content.lines.__contains__),
-            **self._tally_probes(passages, content),
+            **self._reuse.tally(passages),
+            **self._tally_probes(passages, entities),
         }
         orphans = find_orphans(messages) - find_orphans(self.cut.prefix)
         return Score(tallies={name: tallies[name] for name in MEASURES}, pair_errors=len(orphans))
 
-    def _lookup(self, content: TextContent) -> EntityLookup:
-        return EntityLookup(content, self._reader, self._unique)
+    def _lookup(self, entities: frozenset[str]) -> EntityLookup:
+        return EntityLookup(entities, self._reader, self._unique)
 
-    def _tally_probes(self, passages: Sequence[Passage], content: TextContent) -> dict[str, Tally]:
-        answers = self._probe_answers(passages, content)
+    def _tally_probes(
+        self, passages: Sequence[Passage], entities: frozenset[str]
+    ) -> dict[str, Tally]:
+        answers = self._probe_answers(passages, entities)
         probes = self._probes
         return {
             **{measure: tally(paths, answers.file) for measure, paths in probes.files.items()},
@@ -189,12 +188,12 @@ class EvaluationCase:
             **{measure: tally(lines, answers.fact) for measure, lines in probes.facts.items()},
         }
 
-    def _probe_answers(self, passages: Sequence[Passage], content: TextContent) -> ProbeAnswers:
-        return ProbeAnswers(passages, PathIndex(paths_in(content, self._reader), self._unique))
+    def _probe_answers(self, passages: Sequence[Passage], entities: frozenset[str]) -> ProbeAnswers:
+        return ProbeAnswers(passages, PathIndex(paths_in(entities, self._reader), self._unique))
 
     def _answerable_probes(self, probes: Probes) -> Probes:
         """Return the probes that the prefix itself answers."""
-        answers = self._probe_answers(self._passages, self.content)
+        answers = self._probe_answers(self._passages, self._entities)
         return Probes(
             files=_filter_values(probes.files, answers.file),
             quotes=_filter_values(probes.quotes, answers.quote),

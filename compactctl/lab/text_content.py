@@ -1,16 +1,12 @@
-"""The entities, lines and paths in texts, in a form that can be compared."""
+"""The entities, lines and paths of texts, in a form that can be compared."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
 
-# Characters and words of a significant line; shorter lines are braces, longer ones data.
-_LINE_CHARS = range(20, 401)
-_MIN_WORDS = 3
 # Prefixes of a file's line: the quotation mark of a digest, the line number of a tool.
 _LINE_MARK = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
 WORD = re.compile(r"\w+")
@@ -18,42 +14,27 @@ WORD = re.compile(r"\w+")
 _MAX_SEARCHED_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class TextContent:
-    """The entities and significant lines of one or more texts."""
-
-    entities: frozenset[str]
-    lines: frozenset[str]
-
-
 class TextReader:
-    """Finds the entities and lines of a session's texts; ``cwd`` is its working folder.
+    """Finds the entities of a session's texts; ``cwd`` is its working folder.
 
-    Each distinct text is read once and its content kept. The order of calls does not matter.
+    Each distinct text is read once. The order of calls does not matter.
     """
 
     def __init__(self, cwd: str | None = None) -> None:
         self.lexicon = Lexicon(cwd)
-        self._contents: dict[str, TextContent] = {}
+        self._entities: dict[str, frozenset[str]] = {}
 
-    def read(self, text: str) -> TextContent:
-        """Return the entities and lines of a text."""
-        cached = self._contents.get(text)
-        if cached is None:
-            cached = self._contents[text] = TextContent(
-                frozenset(self.lexicon.entities(text)), frozenset(_significant_lines(text))
-            )
-        return cached
+    def read(self, text: str) -> frozenset[str]:
+        """Return the entities of a text."""
+        entities = self._entities.get(text)
+        if entities is None:
+            entities = self._entities[text] = frozenset(self.lexicon.entities(text))
+        return entities
 
-    def read_all(self, passages: Iterable[Passage]) -> TextContent:
-        """Return the entities and lines of all passages together, without reasoning."""
-        entities: set[str] = set()
-        lines: set[str] = set()
-        for passage in without_reasoning(passages):
-            content = self.read(passage.text)
-            entities |= content.entities
-            lines |= content.lines
-        return TextContent(frozenset(entities), frozenset(lines))
+    def read_all(self, passages: Iterable[Passage]) -> frozenset[str]:
+        """Return the entities of all passages together, without reasoning."""
+        texts = (passage.text for passage in without_reasoning(passages))
+        return frozenset[str]().union(*map(self.read, texts))
 
 
 def without_reasoning(passages: Iterable[Passage]) -> Iterable[Passage]:
@@ -69,13 +50,6 @@ def collapse_whitespace(text: str) -> str:
 def strip_line_marks(line: str) -> str:
     """Remove the quotation mark and line number before a line, and collapse its whitespace."""
     return collapse_whitespace(_LINE_MARK.sub("", line, count=1))
-
-
-def _significant_lines(text: str) -> Iterable[str]:
-    for line in text.split("\n"):
-        bare = strip_line_marks(line[: 2 * _LINE_CHARS.stop])
-        if len(bare) in _LINE_CHARS and len(WORD.findall(bare)) >= _MIN_WORDS:
-            yield bare
 
 
 def line_pieces(text: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How much compactions keep of what sessions needed later."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import cycle
 from pathlib import Path
@@ -28,11 +28,17 @@ CAVEAT = "Upper bound: the words are still in the context, but the model may not
 _DOCUMENT_CAVEAT = (
     "upper bound: the words are still in the context, but the model may not recall them"
 )
+# A column of a table, and its cells.
+_Cells = tuple[Column, list[str]]
 # Measure -> its title for users.
 TITLES = {**MEASURES, ANSWERS: "Answers"}
-# Measures in the order in which a narrow terminal keeps them: the last one is dropped first.
-_MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
-             ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
+# The measures of each table, in the order in which a narrow terminal keeps them.
+_REUSE = ("recall", "words", "edits", "lines", "support", "rereads", "statements")
+_STATE = ("rules", "errors", "commands", "read", "changed", ANSWERS, "tasks", "last", "first")
+_REUSE_LEGEND = (
+    "Recall and support: names the agent used again. The rest: what it wrote again, word for word."
+)
+_STATE_LEGEND = "What the agent should still know."
 # Small enough for a narrow terminal.
 _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
 _MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -100,14 +106,18 @@ class _Scale:
 
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
-    """Yield the figures, the recall curve, and a row per session if there are several."""
+    """Yield two tables of figures, the recall curve, and a row per session if there are several."""
     yield Accent(_answer(result), "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:
         return
     yield ""
-    yield _figures_table(result.figures)
+    yield _REUSE_LEGEND
+    yield _reuse_table(result.figures)
+    yield ""
+    yield _STATE_LEGEND
+    yield _state_table(result.figures)
     yield ""
     drawn = curves(result)
     yield Verbatim("\n".join(_plot(drawn)))
@@ -143,16 +153,17 @@ def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
 
 
 def _answer(result: EvaluateResult) -> str:
-    """Return the policy that recalls most with the fewest tokens, and what the others recall."""
+    """Return what the policy that recalls most with the fewest tokens keeps of names and words."""
     asked = min(asked_shares(result), default=None)
-    rows = sorted((row for row in result.figures if row.asked == asked), key=_recall, reverse=True)
+    rows = [row for row in result.figures if row.asked == asked]
     if asked is None or not rows:
         return "nothing was measured"
-    best, *others = (share_text(_recall(row)) for row in rows)
-    answer = f"{rows[0].policy} keeps {best} of what was needed later in {asked:.0%} of the tokens"
-    compared = zip(rows[1:], others, strict=True)
-    rest = ", ".join(f"{row.policy} {recall}" for row, recall in compared)
-    return one_line(f"{answer}{rest and f' ({rest})'}")
+    best = max(rows, key=_recall)
+    words = best.measures.get("words")
+    reused = f"{share_text(_recall(best))} of the names"
+    if words is not None:
+        reused = f"{reused} and {share_text(words.value)} of the words"
+    return one_line(f"{best.policy} keeps {reused} used again, in {asked:.0%} of the tokens")
 
 
 def _facts(result: EvaluateResult) -> Iterator[Fact]:
@@ -176,29 +187,46 @@ def _noise_text(result: EvaluateResult) -> str:
     if noise is None:
         return "unknown; needs sessions of two projects"
     return (
-        f"{share_text(noise.share)} of what was needed later would also be needed in other "
+        f"{share_text(noise.share)} of the names used again would also be in other "
         f"projects ({plural(noise.pairs, 'pair')})"
     )
 
 
-def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
-    """Return a row per policy and share, without empty columns."""
-    columns = [
-        (text("Policy", "end", min_width=8), [one_line(row.policy) for row in figures]),
-        (number("Asked"), [f"{row.asked:.0%}" for row in figures]),
+def _reuse_table(figures: Sequence[EvalFigures]) -> ScreenItem:
+    columns = (
         (number("Kept"), [percent_text(row.kept) for row in figures]),
-        *(_measured(figures, name, title) for name, title in TITLES.items()),
-        (
-            number("95% of recall", spare=6),
-            [_interval(row.measures["recall"]) for row in figures],
-        ),
+        *_measured(figures, _REUSE),
+        (number("95% of recall", spare=len(_REUSE)), [_interval(row) for row in figures]),
+    )
+    return _figures_table(figures, columns)
+
+
+def _state_table(figures: Sequence[EvalFigures]) -> ScreenItem:
+    columns = (
+        *_measured(figures, _STATE),
         (number("Beyond chance", spare=5), [_beyond(row) for row in figures]),
         (number("Parted", spare=1), [_count(row.pair_errors) for row in figures]),
-        (number("Too large", spare=1), [_count(row.over) for row in figures]),
+        (number("Over", spare=1), [_count(row.over) for row in figures]),
+    )
+    return _figures_table(figures, columns)
+
+
+def _measured(figures: Sequence[EvalFigures], measures: Sequence[str]) -> Iterator[_Cells]:
+    for name, title in TITLES.items():
+        if name in measures:
+            cells = [percent_text(row.measures.get(name)) for row in figures]
+            yield number(title, spare=measures.index(name)), cells
+
+
+def _figures_table(figures: Sequence[EvalFigures], columns: Iterable[_Cells]) -> ScreenItem:
+    """Return a row per policy and share, without empty columns."""
+    shown_columns = [
+        (text("Policy", "end", min_width=8), [one_line(row.policy) for row in figures]),
+        (number("Asked"), [f"{row.asked:.0%}" for row in figures]),
+        *(column for column in columns if any(column[1])),
     ]
-    filled = [(column, cells) for column, cells in columns if any(cells)]
-    rows = zip(*(cells for _, cells in filled), strict=True)
-    return table([column for column, _ in filled], rows)
+    rows = zip(*(cells for _, cells in shown_columns), strict=True)
+    return table([column for column, _ in shown_columns], rows)
 
 
 def percent_text(mean: Mean | None) -> str:
@@ -206,13 +234,9 @@ def percent_text(mean: Mean | None) -> str:
     return "" if mean is None else f"{100 * mean.value:.1f}"
 
 
-def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
-    cells = [percent_text(row.measures.get(name)) for row in figures]
-    return number(title, spare=_MEASURES.index(name)), cells
-
-
-def _interval(mean: Mean) -> str:
-    """Return the interval; a single session has none."""
+def _interval(row: EvalFigures) -> str:
+    """Return the interval of recall; a single session has none."""
+    mean = row.measures["recall"]
     return "" if mean.sessions == 1 else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
 
 

@@ -4,7 +4,7 @@ from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.lab.demand import Demand, find_first_mentions, measure_demand, paths_in
+from compactctl.lab.demand import Demand, agent_first, find_first_mentions, measure_demand, paths_in
 from compactctl.lab.text_content import PathIndex, TextReader, unique_names
 from compactctl.model.message import Message
 from compactctl.summaries.extract.passages import read_passages
@@ -19,7 +19,8 @@ SPOKEN = st.tuples(st.sampled_from([user, assistant, thinking]), TEXTS)
 def demanded(prefix: list[Message], *future: list[Message]) -> Demand:
     reader = TextReader()
     content = reader.read_all(read_passages(conversation(*prefix)))
-    found = find_first_mentions([conversation(*each) for each in future], reader, None)
+    later = [agent_first(conversation(*messages), None) for messages in future]
+    found = find_first_mentions(later, reader)
     return measure_demand(content, found, reader, unique_names(paths_in(content, reader)))
 
 
@@ -45,15 +46,6 @@ def test_within_a_request_the_agent_speaks_before_its_tools() -> None:
         ],
     )
     assert (found.entities, found.reintroduced) == ({"rain_gauge": 0}, 0)
-
-
-def test_lines_are_known_without_the_marks_before_them() -> None:
-    found = demanded(
-        [user("    12→water = tank.level - rain.today")],
-        [call("a", "Edit", old_string="water = tank.level - rain.today\n")],
-        [assistant("water = tank.level + rain.tomorrow")],
-    )
-    assert list(found.lines) == ["water = tank.level - rain.today"]
 
 
 def test_a_path_is_known_by_its_end() -> None:

@@ -63,37 +63,15 @@ def test_marks_before_a_line_are_removed(line: str, bare: str) -> None:
     assert collapse_whitespace(" a \n\t b ") == "a b"
 
 
-@pytest.mark.parametrize(
-    ("line", "counts"),
-    [
-        ("one two three four 12", True),
-        ("one two three four 1", True),
-        ("one two three four ", False),
-        ("a-b-c " + "-" * 20, True),
-        ("a-b " + "-" * 20, False),
-        ("a b " + "c" * 396, True),
-        ("a b " + "c" * 397, False),
-        # Of a longer line its start is read, which is too long as well.
-        ("a b " + "c" * 1_000, False),
-        ("   1→" + "one two three four 12", True),
-        (" " * 402 + "one two three four five " + "x" * 376, True),
-        (" " * 790 + "one two three four five", False),
-    ],
-)
-def test_significant_lines_have_words_and_are_no_data(line: str, counts: bool) -> None:  # noqa: FBT001
-    assert bool(TextReader().read(line).lines) is counts
-
-
 def test_what_passages_hold_together() -> None:
-    content = TextReader().read_all(
+    entities = TextReader().read_all(
         passages(
             user("Mind the soil_sensor in the garden."),
             thinking("I doubt the rain_gauge."),
             assistant("See src/beds.py."),
         )
     )
-    assert content.entities == {"soil_sensor", "src/beds.py"}
-    assert content.lines == {"Mind the soil_sensor in the garden."}
+    assert entities == {"soil_sensor", "src/beds.py"}
 
 
 def test_a_name_is_unique_if_one_path_with_a_folder_has_it() -> None:

@@ -19,7 +19,7 @@ FILLER = tuple(assistant(f"Row {number} is done.") for number in range(6))
 
 def reuse_of(past: list[Message], *future: list[Message]) -> Reuse:
     prefix = read_passages(conversation(*past, *FILLER))
-    return find_reuse(prefix, [conversation(*messages) for messages in future], None)
+    return find_reuse(prefix, [read_passages(conversation(*messages)) for messages in future])
 
 
 def shares(reuse: Reuse, *context: Message) -> dict[str, float | None]:
@@ -51,8 +51,8 @@ def test_a_word_that_others_show_first_is_not_asked_for(first: Message) -> None:
 
 def test_the_newest_texts_ask_for_nothing() -> None:
     past = [user(STATEMENT), *FILLER[:-1], assistant("Row 5 is done, like the scarecrow_bed.")]
-    future = conversation(assistant(f"The scarecrow_bed: {STATEMENT}"))
-    reuse = find_reuse(read_passages(conversation(*past)), [future], None)
+    future = read_passages(conversation(assistant(f"The scarecrow_bed: {STATEMENT}")))
+    reuse = find_reuse(read_passages(conversation(*past)), [future])
     assert "scarecrow_bed" not in reuse.words
 
 
@@ -132,7 +132,7 @@ def test_all_is_in_the_past_nothing_in_nothing_and_more_text_never_scores_less(
     more: list[Message],
 ) -> None:
     prefix = read_passages(conversation(*past, assistant("Next."), *FILLER))
-    reuse = find_reuse(prefix, [conversation(*messages) for messages in future], None)
+    reuse = find_reuse(prefix, [read_passages(conversation(*messages)) for messages in future])
     lookup = ReuseLookup(reuse)
     assert all(tally.hits == tally.asked for tally in lookup.tally(prefix).values())
     assert all(tally.hits == 0 for tally in lookup.tally(()).values())

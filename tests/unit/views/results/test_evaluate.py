@@ -15,6 +15,7 @@ from compactctl.commands.lab.evaluate import (
     Noise,
     SessionOutcome,
 )
+from compactctl.lab.score import MEASURES
 from compactctl.lab.tally import Tally
 from compactctl.views.results.evaluate import (
     CAVEAT,
@@ -54,6 +55,9 @@ def trial(session: str, asked: float, hits: int) -> Trial:
     )  # fmt: skip
 
 
+LEGEND = (
+    "Recall and support: names the agent used again. The rest: what it wrote again, word for word."
+)
 SESSION = SessionOutcome(path="a.jsonl", project="p", cuts=1_200, skipped=0)
 RESULT = EvaluateResult(
     options=EvaluateOptions(paths=("in",), policies=(Policy(name="mine"),)),
@@ -77,19 +81,27 @@ def lines(**changes: Any) -> list[str]:
 
 def test_figures_are_a_table_without_empty_columns() -> None:
     found = lines()
-    assert found[:12] == [
-        "mine keeps 40.0% of what was needed later in 25% of the tokens",
+    assert found[:20] == [
+        "mine keeps 40.0% of the names used again, in 25% of the tokens",
         CAVEAT,
         "measured 1,200 cuts in 1 of 1 session",
         "counted with chars/4",
         "noise unknown; needs sessions of two projects",
         "",
+        LEGEND,
         "Policy Asked Kept Recall 95% of recall",
         "─",
         "mine 50% 50.0 80.0 70.0-90.0",
         "mine 25% 25.0 40.0 30.0-50.0",
         "random 50% 50.0 20.0 10.0-30.0",
         "everything 100% 100.0 100.0 90.0-110.0",
+        "",
+        "What the agent should still know.",
+        "Policy Asked",
+        "─",
+        "mine 50%",
+        "mine 25%",
+        "random 50%",
     ]
     assert found[-1] == "recall by A mine, B random"
 
@@ -97,19 +109,41 @@ def test_figures_are_a_table_without_empty_columns() -> None:
 def test_the_answer_names_what_recalls_most_with_the_fewest_tokens() -> None:
     figures = (row("mine", 0.5, 0.5, 0.9), row("mine", 0.1, 0.1, 0.4), row("random", 0.1, 0.1, 0.5))
     assert lines(figures=figures)[0] == (
-        "random keeps 50.0% of what was needed later in 10% of the tokens (mine 40.0%)"
+        "random keeps 50.0% of the names used again, in 10% of the tokens"
     )
     assert lines(figures=())[0] == "nothing was measured"
 
 
 def test_columns_are_there_for_what_was_measured() -> None:
-    measures = {"recall": mean(0.5, 0.4, 0.6, 1), "rules": mean(0.25), "answers": mean(1)}
+    measures = {
+        "recall": mean(0.5, 0.4, 0.6, 1),
+        "words": mean(0.75),
+        "edits": mean(0),
+        "rules": mean(0.25),
+        "answers": mean(1),
+    }
     figures = (row("mine", 0.5, 0.5, 0, measures=measures, beyond=0.5, pair_errors=1_200, over=2),)
-    assert lines(figures=figures)[6:9] == [
-        "Policy Asked Kept Recall Rules Answers Beyond chance Parted Too large",
+    screen = lines(figures=figures)
+    assert screen[0] == (
+        "mine keeps 50.0% of the names and 75.0% of the words used again, in 50% of the tokens"
+    )
+    assert screen[7:15] == [
+        "Policy Asked Kept Recall Words Edits",
         "─",
-        "mine 50% 50.0 50.0 25.0 100.0 50.0 1,200 2",
+        "mine 50% 50.0 50.0 75.0 0.0",
+        "",
+        "What the agent should still know.",
+        "Policy Asked Rules Answers Beyond chance Parted Over",
+        "─",
+        "mine 50% 25.0 100.0 50.0 1,200 2",
     ]
+
+
+def test_both_tables_fit_a_hundred_columns() -> None:
+    named = {name: mean(1.0) for name in MEASURES}
+    figures = (row("default", 0.5, 0.5, 0, measures=named, beyond=1.0, over=2),)
+    screen = "\n".join(shown(evaluate_terminal(replace(RESULT, figures=figures))))
+    assert max(map(len, screen.split("\n"))) <= 100
 
 
 @pytest.mark.parametrize(
@@ -135,13 +169,13 @@ def test_what_was_not_measured_is_told(changes: dict[str, Any], said: str) -> No
 def test_noise_is_told_with_its_pairs() -> None:
     noise = Noise(share=0.125, kinds={}, pairs=1)
     assert lines(noise=noise)[4] == (
-        "noise 12.5% of what was needed later would also be needed in other projects (1 pair)"
+        "noise 12.5% of the names used again would also be in other projects (1 pair)"
     )
 
 
 def test_a_curve_of_letters_has_each_point_in_its_place() -> None:
     text = "\n".join(shown(evaluate_terminal(RESULT)))
-    drawn = text.split("\n")[13:26]
+    drawn = text.split("\n")[22:35]
     assert drawn == [
         "  100% ┤",
         "   90% ┤",
