@@ -52,10 +52,14 @@ def make_questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question
     )
 
 
-def prompt(context: Sequence[Message], question: Question, cwd: str | None) -> str:
-    """Return the prompt that shows a context and asks a question about it."""
-    shown = "\n\n".join(map(_passage_text, without_reasoning(read_passages(context, cwd))))
-    return _PROMPT.format(context=shown, question=question.text)
+def context_text(context: Sequence[Message], cwd: str | None) -> str:
+    """Return the text of a context, without reasoning, as a prompt shows it."""
+    return "\n\n".join(map(_passage_text, without_reasoning(read_passages(context, cwd))))
+
+
+def prompt(context: str, question: Question) -> str:
+    """Return the prompt that shows the text of a context and asks a question about it."""
+    return _PROMPT.format(context=context, question=question.text)
 
 
 def _command_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:

@@ -9,9 +9,9 @@ from benchmarks.samples import Summary
 SUMMARY_COLUMNS = ("Sessions", "Mean", "By session", "By project", "Tail", "Worst")
 
 
-def renew(document: str, tables: str) -> str:
+def renew(document: str, tables: str, mark: str = "measured") -> str:
     """Return a document with other tables in its marked block."""
-    block = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.DOTALL)
+    block = re.compile(rf"(?<=<!-- {mark} -->\n).*?(?=<!-- end of {mark} -->)", re.DOTALL)
     return block.sub(lambda _: f"\n{tables}\n\n", document, count=1)
 
 

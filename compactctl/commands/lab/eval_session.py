@@ -22,7 +22,7 @@ from compactctl.history.pairs import atomic_units
 from compactctl.history.turns import preamble
 from compactctl.lab.controls import CONTROLS
 from compactctl.lab.cuts import Cut, cut_after, cuts_at, cuts_every, split_at_compactions
-from compactctl.lab.questions import make_questions, prompt
+from compactctl.lab.questions import context_text, make_questions, prompt
 from compactctl.lab.score import ANSWERS, EvaluationCase
 from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import TextReader
@@ -291,7 +291,8 @@ class EvaluatedSession:
         if ask is None:
             return {}
         questions = make_questions(case.cut.prefix, self.cwd)
-        right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in questions)
+        text = context_text(context, self.cwd)
+        right = sum(question.is_answered_by(ask(prompt(text, question))) for question in questions)
         return {ANSWERS: Tally(right, len(questions))}
 
 

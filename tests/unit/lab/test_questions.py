@@ -4,7 +4,7 @@ import pytest
 from builders import conversation, user
 from unit.lab.garden import CHANGED, CHECK, RULE, session
 
-from compactctl.lab.questions import Question, make_questions, prompt
+from compactctl.lab.questions import Question, context_text, make_questions, prompt
 
 
 def test_checks_files_and_rules_are_asked_for() -> None:
@@ -31,7 +31,8 @@ def test_a_path_may_begin_earlier() -> None:
 
 
 def test_a_reader_sees_the_context_and_the_question() -> None:
-    shown = prompt(conversation(user("Mind the rain.")), Question("What?", "rain"), None)
+    text = context_text(conversation(user("Mind the rain.")), None)
+    shown = prompt(text, Question("What?", "rain"))
     assert "[request]\nMind the rain." in shown
     assert "Question: What?\n" in shown
 
