@@ -189,7 +189,8 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
         "keep",
         POLICY,
         MAY,
-        "Keep these shares of the tokens before the cut. The system prompt is not counted.",
+        "Keep these shares of the conversation before the cut: of all messages except system "
+        "prompt and tool definitions.",
         type=ParsedText(shares),
         metavar="SHARES",
         default="0.5,0.3,0.1",

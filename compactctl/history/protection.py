@@ -78,7 +78,7 @@ def protected_messages(
     reasons: dict[MessageId, str] = {}
     for index, reason in (
         *_immutable(messages),
-        *((index, "system prompt") for index in range(leading_system_count(messages))),
+        *_system_prompt(messages),
         *_frozen(messages, options),
         *(_protected_prefix(messages, prefix_fits) if options.keep_prefix else ()),
         *_pinned(messages, options),
@@ -125,7 +125,7 @@ def reasons_to_stay(view: ConversationView, ids: Iterable[MessageId]) -> Mapping
 
 def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
     """Yield the indices of the messages that stay whatever else is hidden, with the reason."""
-    system_count = leading_system_count(view.messages)
+    prompt_reasons = dict(_system_prompt(view.messages))
     in_unmovable_units = _in_unmovable_unit(view.messages)
     for index, (message, is_in_unmovable_unit) in enumerate(
         zip(view.messages, in_unmovable_units, strict=True)
@@ -134,9 +134,10 @@ def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
             view.protection.reasons.get(message.id)
             or message.locks.immutable_reason
             or message.locks.unmovable_reason
+            or prompt_reasons.get(index)
         )
-        if reason or index < system_count:
-            yield index, reason or "system prompt"
+        if reason:
+            yield index, reason
         elif is_in_unmovable_unit:
             yield index, "held in its place by a message that nothing can precede"
 
@@ -174,6 +175,12 @@ def _immutable(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     for index, message in enumerate(messages):
         if message.locks.immutable_reason:
             yield index, message.locks.immutable_reason
+
+
+def _system_prompt(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    for index in range(leading_system_count(messages)):
+        is_system = messages[index].role == "system"
+        yield index, "system prompt" if is_system else "the client put it before the first prompt"
 
 
 def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from compactctl.history.pairs import tool_pairs
-from compactctl.model.message import Message, Part, ReasoningPart
+from compactctl.history.stand_ins import is_marker
+from compactctl.model.message import Message, Part, ReasoningPart, ToolDefinitionPart
 
 
 def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
@@ -52,37 +53,55 @@ def find_steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
 
 
 def leading_system_count(messages: Sequence[Message]) -> int:
-    """Count the system messages at the start, which hold the system prompt.
+    """Count the messages at the start that are the system prompt.
 
-    Those that compactctl wrote do not count: they are stand-ins for messages.
+    These are system messages, and what a client put before the first prompt: the rules of a
+    project, the environment, the output of hooks. What compactctl wrote never counts.
     """
-    return sum(
-        1 for _ in takewhile(lambda m: m.role == "system" and not m.origin.is_synthetic, messages)
-    )
+    # Where nobody asked anything, what was injected first is the request.
+    has_prompt = any(m.starts_turn or m.origin.is_summary or is_marker(m) for m in messages)
+    is_counted = _is_setup if has_prompt else _is_system
+    return sum(1 for _ in takewhile(is_counted, messages))
+
+
+def _is_setup(message: Message) -> bool:
+    origin = message.origin
+    is_other = origin.is_instruction or origin.is_summary or origin.is_synthetic
+    return _is_system(message) or (origin.is_injected and not (is_other or is_marker(message)))
+
+
+def _is_system(message: Message) -> bool:
+    return message.role == "system" and not message.origin.is_synthetic
 
 
 def leading_system_indices(messages: Sequence[Message]) -> frozenset[int]:
-    """Return the indices of the leading system messages of every conversation."""
-    started: set[int] = set()
-    indices: set[int] = set()
+    """Return the indices of the system prompts of all conversations."""
+    by_conversation: dict[int, list[int]] = defaultdict(list)
     for index, message in enumerate(messages):
-        if message.role != "system" or message.origin.is_synthetic:
-            started.add(message.conversation)
-        elif message.conversation not in started:
-            indices.add(index)
-    return frozenset(indices)
+        by_conversation[message.conversation].append(index)
+    return frozenset(
+        index
+        for indices in by_conversation.values()
+        for index in indices[: leading_system_count([messages[index] for index in indices])]
+    )
 
 
 def preamble(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages that no compaction may remove: the system prompt and immutable records.
+    """Return the system prompt and tool definitions, which no compaction counts or removes.
 
-    Immutable records are tool definitions, for example. Shares (``--keep 30%``) are shares of the
-    other messages.
+    All other messages are the conversation. Shares (``--keep 30%``) are shares of it. Definitions,
+    and what a client restores by itself, belong to the system prompt wherever they are.
     """
     system_count = leading_system_count(messages)
-    return tuple(
-        m for index, m in enumerate(messages) if index < system_count or m.locks.immutable_reason
-    )
+    return tuple(m for index, m in enumerate(messages) if index < system_count or _is_restored(m))
+
+
+def _is_restored(message: Message) -> bool:
+    """Return whether a message that must not change is part of the system prompt."""
+    if message.locks.immutable_reason is None or message.origin.is_summary:
+        return False
+    is_definition = any(isinstance(part, ToolDefinitionPart) for part in message.parts)
+    return is_definition or message.origin.is_injected or message.role == "system"
 
 
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:

@@ -49,9 +49,7 @@ _DETAIL = "see --keep-turns"
 class DistillOptions:
     """How to distill."""
 
-    keep: float = option(
-        0.3, "Share of the conversation's tokens to keep without a target (0 to 1)."
-    )
+    keep: float = option(0.3, "Share of the conversation to keep without a target (0 to 1).")
     tail: float = option(
         0.0,
         "Share of these tokens for the newest messages, which are kept whole; 0 means a fifth "

@@ -207,8 +207,8 @@ PLAN = OptGroup(
         "keep",
         POLICY,
         MAY,
-        "Keep this share of each conversation's tokens (30% or 0.3), instead of --target. System "
-        "prompt and tool definitions are not counted.",
+        "Keep this share of each conversation (30% or 0.3), instead of --target: of all messages "
+        "except system prompt and tool definitions.",
         type=ParsedText(parse_share),
         metavar="SHARE",
     ),

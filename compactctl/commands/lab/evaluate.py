@@ -32,7 +32,7 @@ class EvaluateOptions:
     Attributes:
         paths: the sessions.
         policies: the policies to compare besides the controls.
-        keep: the shares of a prefix's tokens to keep.
+        keep: the shares of the conversation before a cut to keep.
         session: how to read and cut sessions.
         gates: limits that every policy must reach.
         baseline: earlier means that no policy may fall below.

@@ -43,7 +43,7 @@ class PlanOptions:
     Attributes:
         stages: the stages to run; empty runs those of the profile.
         target: what to compact down to.
-        keep: the part of each conversation's tokens to compact down to, instead of ``target``.
+        keep: the share of each conversation to compact down to, instead of ``target``.
         trigger: when compaction is due, and, without ``target``, what to compact down to.
         if_needed: run no stage unless compaction is due.
         overflow: the error of a provider to recover from; it makes the target smaller.

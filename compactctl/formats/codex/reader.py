@@ -1,5 +1,6 @@
 """Reads Codex rollouts: session headers, items, and the usage and compactions among the events."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,13 @@ from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import dataclass
 
 _NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
+# What the client builds from its settings and repeats whenever it compacts (0.58 to 0.142).
+_SETTINGS = re.compile(
+    r"\s*(?:# AGENTS\.md instructions|<(?:user_instructions|environment_context|app-context"
+    r"|permissions|model_switch|collaboration_mode|personality_spec|apps_instructions"
+    r"|skills_instructions|plugins_instructions)\b)"
+)
+_SETTINGS_REASON = "it holds the client's settings"
 # More than any session has; a damaged number must not keep the loop busy for hours.
 _MAX_ROLLBACK = 100_000
 
@@ -105,6 +113,9 @@ class CodexReader(LineReader):
         return replace(transcript, effective=without_expired_reasoning(answered))
 
     def _with_lock(self, message: Message) -> Message:
+        if _holds_settings(message) and message.locks.immutable_reason is None:
+            locks = replace(message.locks, immutable_reason=_SETTINGS_REASON)
+            message = replace(message, locks=locks)
         if message.id not in self.history.unreplaceable:
             return message
         return message.as_unmovable("the client would take its replacement for a turn")
@@ -312,6 +323,13 @@ class _ResponseGrouper:
         self._names.close()
         self._newest = None
         self._pending_usage = None
+
+
+def _holds_settings(message: Message) -> bool:
+    first = message.parts[0]
+    if not (message.origin.is_injected and isinstance(first, TextPart)):
+        return False
+    return bool(_SETTINGS.match(first.text))
 
 
 def _header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:

@@ -1,7 +1,9 @@
+import pytest
 from builders import (
     assistant,
     call,
     conversation,
+    definition,
     message,
     result,
     result_part,
@@ -20,7 +22,7 @@ from compactctl.history.turns import (
     turn_starts,
     without_expired_reasoning,
 )
-from compactctl.model.message import Message, ReasoningPart, TextPart
+from compactctl.model.message import Message, ReasoningPart, Tags, TextPart
 
 
 def test_a_turn_starts_where_a_person_speaks() -> None:
@@ -134,11 +136,38 @@ def test_conversations_come_in_the_order_of_their_numbers() -> None:
     assert [[m.line for m in part] for part in split_conversations(messages)] == [[1], [0, 2]]
 
 
-def test_the_preamble_is_the_system_prompt_and_what_cannot_change() -> None:
+def test_what_a_client_put_before_the_first_prompt_is_the_system_prompt() -> None:
+    rules, reminder = user("rules", is_injected=True), user("reminder", is_injected=True)
+    asked = conversation(system("a"), rules, system("b"), user("c"), reminder)
+    assert leading_system_count(asked) == 3
+    assert leading_system_count(conversation(system("a"), rules, assistant("c"))) == 1
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        user("instruction", is_injected=True, is_instruction=True),
+        user("summary", is_injected=True, is_summary=True),
+        user("marker", is_injected=True, tags=Tags(is_truncation_marker=True)),
+    ],
+)
+def test_neither_an_instruction_nor_a_stand_in_is_the_system_prompt(first: Message) -> None:
+    assert leading_system_count(conversation(system("a"), first, user("b"))) == 1
+
+
+def test_the_preamble_is_the_system_prompt_with_definitions_and_what_a_client_restores() -> None:
+    reason = "it must stay"
     messages = conversation(
-        system("a"), user("b"), user("c", immutable_reason="it defines tools"), system("d")
+        system("a"),
+        user("b"),
+        definition("c", "d", is_injected=True, immutable_reason=reason),
+        user("restored", is_injected=True, immutable_reason=reason),
+        user("prompt", immutable_reason=reason),
+        user("summary", is_injected=True, is_summary=True, immutable_reason=reason),
+        user("reminder", is_injected=True),
+        system("e"),
     )
-    assert [m.line for m in preamble(messages)] == [0, 2]
+    assert [m.line for m in preamble(messages)] == [0, 2, 3]
 
 
 def test_encrypted_reasoning_of_past_turns_has_no_size_any_more() -> None:
