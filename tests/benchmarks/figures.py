@@ -2,9 +2,10 @@
 
 ``python tests/benchmarks/figures.py FOLDER --cache FOLDER`` takes the sessions that
 ``sessions.toml`` lists from the first folder. The second keeps results by commit, so
-that an interrupted run continues. The tables go into ``docs/counting.md`` and
-``docs/evaluation.md`` and name the commit of the checkout, which must have no changes in the
-package or here.
+that an interrupted run continues. The tables go into ``docs/counting.md`` and ``docs/quality.md``
+and name the commit of the checkout, which must have no changes in the package or here.
+``--before COMMIT`` compares quality with that of an earlier commit, ``--only quality`` renews one
+page.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.accuracy import measure_accuracy
 from benchmarks.accuracy_tables import accuracy_tables
-from benchmarks.quality import measure_quality
+from benchmarks.quality import checked_out, measure_quality
 from benchmarks.quality_tables import quality_tables
 from benchmarks.sessions import find_sessions
 from benchmarks.tables import paragraph, renew
@@ -52,6 +54,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--before", metavar="COMMIT")
+    parser.add_argument("--only", choices=("counting", "quality"))
     arguments = parser.parse_args()
     commit = _git("rev-parse", "--short=8", "HEAD")
     if _git("status", "--porcelain", *_MEASURED):
@@ -63,10 +67,15 @@ def main() -> None:
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with commit {commit} by"
         " `tests/benchmarks/figures.py`."
     )
-    quality = measure_quality(sessions, ResultCache(cache / "quality.jsonl").get_or_measure)
-    _renew("evaluation.md", f"{origin}\n\n{quality_tables(quality)}")
-    accuracy = measure_accuracy(sessions, ResultCache(cache / "accuracy.jsonl").get_or_measure)
-    _renew("counting.md", f"{origin}\n\n{accuracy_tables(accuracy)}")
+    if arguments.only != "counting":
+        results = ResultCache(cache / "quality.jsonl").get_or_measure
+        before = arguments.before and _git("rev-parse", "--short=8", arguments.before)
+        with checked_out(before) if before else nullcontext() as earlier:
+            quality = measure_quality(sessions, results, earlier)
+        _renew("quality.md", f"{origin}\n\n{quality_tables(quality, before)}")
+    if arguments.only != "quality":
+        accuracy = measure_accuracy(sessions, ResultCache(cache / "accuracy.jsonl").get_or_measure)
+        _renew("counting.md", f"{origin}\n\n{accuracy_tables(accuracy)}")
 
 
 def _renew(name: str, tables: str) -> None:

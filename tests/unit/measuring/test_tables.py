@@ -10,7 +10,7 @@ from benchmarks.accuracy import Result as AccuracyResult
 from benchmarks.accuracy_tables import accuracy_tables
 from benchmarks.estimates.strict_protocol import Trial
 from benchmarks.figures import ROOT, ResultCache
-from benchmarks.quality import Result
+from benchmarks.quality import Checkout, Result, compare_with_earlier
 from benchmarks.quality_tables import quality_tables
 from benchmarks.samples import interval, summarize
 from benchmarks.sessions import LIST, find_sessions
@@ -43,25 +43,50 @@ def test_few_projects_have_no_interval() -> None:
     assert found.by_project is None
 
 
-def test_a_rival_is_compared_with_the_default_profile_at_its_size() -> None:
-    def result(policy: str, recall: float, default: float | None = None) -> Result:
-        def shares(value: float) -> dict[str, float]:
-            return {"kept": 0.25, "recall": value, "referee": 0.5}
+def result(policy: str, recall: float, default: float | None = None, session: str = "a") -> Result:
+    def shares(value: float) -> dict[str, float]:
+        return {"kept": 0.25, "visible": 0.2, "recall": value}
 
-        return Result(
-            project="pond",
-            policy=policy,
-            asked=0.3,
-            shares=shares(recall),
-            default=None if default is None else shares(default),
-        )
-
-    shown = quality_tables(
-        [result("default", 0.9), result("newest", 0.4, 0.8), result("newest", 0.2)]
+    return Result(
+        session=session,
+        project="pond",
+        policy=policy,
+        asked=0.3,
+        shares=shares(recall),
+        default=None if default is None else shares(default),
     )
 
-    assert "| 30% | Recall | 1 / 1 | 90.0 | [90.0, 90.0] |  | 90.0 | 90.0 |" in shown
-    assert "| newest, 30% | 1 / 1 | 25.0 | 40.0 | 80.0 | +40.0 | 50.0 | 50.0 | +0.0 |" in shown
+
+def test_a_session_is_the_mean_over_its_cuts() -> None:
+    shown = quality_tables(
+        [result("default", 0.9), result("default", 0.7), result("default", 0.6, session="b")]
+    )
+
+    assert "| Recall | 2 / 1 | 70.0 [60.0, 80.0] |  |  |" in shown
+
+
+def test_a_rival_is_compared_with_the_default_profile_at_its_size() -> None:
+    shown = quality_tables([result("newest", 0.4, 0.8), result("newest", 0.2)])
+
+    assert "| newest, 30% | 1 / 1 | 25.0 | 40.0 +40.0 [40.0, 40.0] |" in shown
+
+
+def test_an_earlier_commit_is_compared_by_what_both_have() -> None:
+    results = [result("earlier", 0.4, 0.5)]
+
+    assert "| Recall | 1 / 1 | 40.0 +10.0 [10.0, 10.0] |  |  |" in quality_tables(
+        results, "0ff1ce00"
+    )
+    assert "0ff1ce00" not in quality_tables(results)
+
+
+def test_the_contexts_of_the_same_code_are_judged_the_same() -> None:
+    sample = ROOT / "sample_transcripts" / "claude-code-session.jsonl"
+    rows = compare_with_earlier(sample, Checkout("now", ROOT))
+
+    assert {row["asked"] for row in rows} == {0.3, 0.1, 0.05}
+    for row in rows:
+        assert row["shares"] == {name: row["default"][name] for name in row["shares"]}
 
 
 def test_an_error_is_a_mean_over_the_requests_of_a_session() -> None:
@@ -109,7 +134,7 @@ def test_the_listed_sessions_of_a_folder_are_found(tmp_path: Path) -> None:
     assert (found.name, found.project, found.path) == (name, project, tmp_path / name)
 
 
-@pytest.mark.parametrize("page", ["counting", "evaluation"])
+@pytest.mark.parametrize("page", ["counting", "quality"])
 def test_the_tables_of_a_page_name_their_commit(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text()
 
