@@ -13,7 +13,6 @@ from benchmarks.reader_cuts import Span
 Score = tuple[float, int]
 """The log-probability of a span in nats, and the number of its tokens."""
 _BATCH = 512
-_CONTEXT, _SPAN = 0, 1
 _TIMEOUT = 600
 
 
@@ -36,7 +35,7 @@ class Model(Protocol):
 class LocalModel:
     """Weights in a GGUF file, run by llama.cpp in one thread.
 
-    A context is read once; then each span continues a copy of that state.
+    A context is read once; then spans are read after it and removed in turn.
     """
 
     def __init__(self, path: Path, window: int) -> None:
@@ -55,9 +54,8 @@ class LocalModel:
         settings = llama.llama_context_default_params()
         settings.n_ctx, settings.n_batch, settings.n_ubatch = window, _BATCH, _BATCH
         settings.n_threads = settings.n_threads_batch = 1
-        settings.n_seq_max, settings.kv_unified = 2, True
-        # Layers with a sliding window then look at that window alone, which reads a long context
-        # in half of the time.
+        # Layers with a sliding window then keep that window alone, which reads a long context in
+        # half of the time. They keep what is before a span, since a span fits in one batch.
         settings.swa_full = False
         self._context = llama.llama_init_from_model(self._model, settings)
         self._memory = llama.llama_get_memory(self._context)
@@ -76,7 +74,7 @@ class LocalModel:
         self._llama.llama_memory_clear(self._memory, True)  # noqa: FBT003 - a function of C
         begin = self._llama.llama_vocab_bos(self._vocabulary)
         tokens = [begin, *self._tokens(context)]
-        self._read(tokens, 0, _CONTEXT)
+        self._read(tokens, 0)
         return [self._score(span, len(tokens)) for span in spans]
 
     def answer(self, prompt: str) -> str:
@@ -84,23 +82,19 @@ class LocalModel:
         raise NotImplementedError(f"{self.name} answers no questions; name a --server")
 
     def _score(self, span: Span, position: int) -> Score:
-        llama, memory = self._llama, self._memory
         lead = self._tokens(f"\n\n{span.lead}")
         tokens = self._tokens(f"\n\n{span.lead}{span.text}")
         first = next(
             (at for at, (a, b) in enumerate(zip(lead, tokens, strict=False)) if a != b), len(lead)
         )
-        llama.llama_memory_seq_cp(memory, _CONTEXT, _SPAN, -1, -1)
-        logits = self._read(tokens, position, _SPAN, first - 1)
-        llama.llama_memory_seq_rm(memory, _SPAN, -1, -1)
+        logits = self._read(tokens, position, first - 1)
+        self._llama.llama_memory_seq_rm(self._memory, 0, position, -1)
         return sum(
             self._log_probability(row, token)
             for row, token in zip(logits, tokens[first:], strict=False)
         ), len(tokens) - first
 
-    def _read(
-        self, tokens: Sequence[int], position: int, sequence: int, asked: int | None = None
-    ) -> list[Any]:
+    def _read(self, tokens: Sequence[int], position: int, asked: int | None = None) -> list[Any]:
         """Read tokens; return copies of the logits after those from the index ``asked``."""
         batch, rows = self._batch, []
         for start in range(0, len(tokens), _BATCH):
@@ -108,7 +102,7 @@ class LocalModel:
             batch.n_tokens = len(part)
             for index, token in enumerate(part):
                 batch.token[index], batch.pos[index] = token, position + start + index
-                batch.n_seq_id[index], batch.seq_id[index][0] = 1, sequence
+                batch.n_seq_id[index], batch.seq_id[index][0] = 1, 0
                 batch.logits[index] = asked is not None and start + index >= asked
             if self._llama.llama_decode(self._context, batch) != 0:
                 raise RuntimeError(f"llama.cpp cannot read {len(tokens)} tokens at {position}")
