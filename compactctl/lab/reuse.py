@@ -5,7 +5,7 @@ so judge a stage by something other than its own rules.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -42,6 +42,7 @@ _PATH_NAMES = 2
 _WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>|=]+")
 _PUNCTUATION = ".:!?*_#-/\\$&%~@+\u2026"
 _PATCH = "*** Begin Patch"
+_HUNK = re.compile(r"^(?=@@|\*\*\* )", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,14 @@ class ReuseLookup:
     def __init__(self, reuse: Reuse) -> None:
         self._reuse = reuse
         self._lines = reuse.lines.union(*reuse.edits)
+        # By the word that the fewest of them have, so that a text is searched for few lines.
         self._lines_by_word: dict[str, list[str]] = {}
-        for line in sorted(self._lines):
-            if words := _words_in(line):
-                key = max(sorted(words), key=len)
-                self._lines_by_word.setdefault(key, []).append(line)
+        words_by_line = {line: _words_in(line) for line in self._lines}
+        counts = Counter(chain.from_iterable(words_by_line.values()))
+        for line, words in words_by_line.items():
+            if words:
+                rarest = min(words, key=lambda word: (counts[word], word))
+                self._lines_by_word.setdefault(rarest, []).append(line)
         self._matches: dict[str, _Matches] = {}
 
     def tally(self, passages: Iterable[Passage]) -> dict[str, Tally]:
@@ -219,7 +223,7 @@ def _read_lines(text: str) -> Iterator[_Line]:
 
 
 def _words_in(line: str) -> frozenset[str]:
-    return frozenset(filter(None, (word.strip(_PUNCTUATION) for word in _WORD.findall(line))))
+    return frozenset([word.strip(_PUNCTUATION) for word in _WORD.findall(line)]) - {""}
 
 
 def _is_rare(word: str) -> bool:
@@ -233,7 +237,7 @@ def _old_texts(pair: ToolPair) -> Iterator[str]:
         if name in OLD_TEXTS:
             yield text
         elif _PATCH in text:
-            for hunk in text.split("\n@@"):
+            for hunk in _HUNK.split(text):
                 yield "\n".join(line[1:] for line in hunk.split("\n") if line[:1] in (" ", "-"))
 
 

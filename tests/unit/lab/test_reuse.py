@@ -91,8 +91,8 @@ def test_an_edit_of_lines_that_were_read_again_asks_for_nothing(shown: str) -> N
 
 def test_the_old_side_of_a_patch_is_an_edit_per_hunk() -> None:
     patch = (
-        f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-{CODE}\n+pass\n"
-        "@@\n return round(water_needed, 2)\n+pass\n*** End Patch"
+        f"*** Begin Patch\n*** Update File: {PATH}\n@@ tank level today\n-{CODE}\n+pass\n"
+        "*** Update File: a.py\n return round(water_needed, 2)\n+pass\n*** End Patch"
     )
     reuse = reuse_of([result("r", OLD)], [call("p", "apply_patch", input=patch)])
     assert sorted(map(sorted, reuse.edits)) == [["return round(water_needed, 2)"], [CODE]]
