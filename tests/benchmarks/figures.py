@@ -4,7 +4,7 @@
 ``sessions.toml`` lists from the first folder. The second keeps results by commit, so
 that an interrupted run continues. The tables go into ``docs/counting.md`` and ``docs/quality.md``
 and name the commit of the checkout, which must have no changes in the package or here.
-``--before COMMIT`` compares quality with that of an earlier commit, ``--only quality`` renews one
+``--before FOLDER`` compares quality with that of another checkout, ``--only quality`` renews one
 page.
 """
 
@@ -13,7 +13,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.accuracy import measure_accuracy
 from benchmarks.accuracy_tables import accuracy_tables
-from benchmarks.quality import checked_out, measure_quality
+from benchmarks.quality import Checkout, measure_quality
 from benchmarks.quality_tables import quality_tables
 from benchmarks.sessions import find_sessions
 from benchmarks.tables import paragraph, renew
@@ -54,10 +53,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--before", metavar="COMMIT")
+    parser.add_argument("--before", type=Path, help="another checkout to compare with")
     parser.add_argument("--only", choices=("counting", "quality"))
     arguments = parser.parse_args()
-    commit = _git("rev-parse", "--short=8", "HEAD")
+    commit = _commit_of(ROOT)
     if _git("status", "--porcelain", *_MEASURED):
         sys.exit("commit the changes first: tables name the commit that they were made with")
     cache = arguments.cache / commit
@@ -69,10 +68,9 @@ def main() -> None:
     )
     if arguments.only != "counting":
         results = ResultCache(cache / "quality.jsonl").get_or_measure
-        before = arguments.before and _git("rev-parse", "--short=8", arguments.before)
-        with checked_out(before) if before else nullcontext() as earlier:
-            quality = measure_quality(sessions, results, earlier)
-        _renew("quality.md", f"{origin}\n\n{quality_tables(quality, before)}")
+        earlier = _checkout(arguments.before) if arguments.before else None
+        quality = measure_quality(sessions, results, earlier)
+        _renew("quality.md", f"{origin}\n\n{quality_tables(quality, earlier)}")
     if arguments.only != "quality":
         accuracy = measure_accuracy(sessions, ResultCache(cache / "accuracy.jsonl").get_or_measure)
         _renew("counting.md", f"{origin}\n\n{accuracy_tables(accuracy)}")
@@ -83,8 +81,16 @@ def _renew(name: str, tables: str) -> None:
     page.write_text(renew(page.read_text(), tables))
 
 
-def _git(*arguments: str) -> str:
-    command = ["git", "-C", str(ROOT), *arguments]
+def _checkout(folder: Path) -> Checkout:
+    return Checkout(_commit_of(folder), folder.resolve())
+
+
+def _commit_of(folder: Path) -> str:
+    return _git("rev-parse", "--short=8", "HEAD", folder=folder)
+
+
+def _git(*arguments: str, folder: Path = ROOT) -> str:
+    command = ["git", "-C", str(folder), *arguments]
     return subprocess.check_output(command, text=True).strip()
 
 

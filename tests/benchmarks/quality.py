@@ -11,11 +11,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.sessions import RecordedSession
@@ -33,7 +31,6 @@ from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.profiles.registry import DEFAULT_PROFILE
 from compactctl.summaries.extract.passages import read_passages
 
-ROOT = Path(__file__).resolve().parents[2]
 CUTS = (0.35, 0.6, 0.85)
 SHARES = (0.3, 0.1, 0.05)
 RIVALS = (
@@ -88,19 +85,6 @@ class Checkout:
         output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
         contexts: list[dict[str, Any]] = json.loads(output)
         return contexts
-
-
-@contextmanager
-def checked_out(commit: str) -> Iterator[Checkout]:
-    """Check a commit out into a folder of its own, for as long as the context lasts."""
-    git = ["git", "-C", str(ROOT)]
-    with TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "checkout"
-        subprocess.run([*git, "worktree", "add", "-q", "--detach", str(folder), commit], check=True)
-        try:
-            yield Checkout(commit, folder)
-        finally:
-            subprocess.run([*git, "worktree", "remove", "--force", str(folder)], check=True)
 
 
 def measure_quality(

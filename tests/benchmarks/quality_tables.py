@@ -10,6 +10,7 @@ from benchmarks.quality import (
     RIVALS,
     SHARES,
     VISIBLE,
+    Checkout,
     Result,
     Shares,
 )
@@ -30,7 +31,7 @@ _TITLES: Mapping[str, str] = {
 _REUSE = ("recall", "words", "statements", "lines", "edits", "rereads")
 
 
-def quality_tables(results: Sequence[Result], earlier_commit: str | None = None) -> str:
+def quality_tables(results: Sequence[Result], earlier: Checkout | None = None) -> str:
     """Return the tables with their introductions."""
     blocks = [
         paragraph(
@@ -47,10 +48,10 @@ def quality_tables(results: Sequence[Result], earlier_commit: str | None = None)
             _rival_rows(results),
         ),
     ]
-    if earlier_commit is not None:
+    if earlier is not None:
         blocks += [
             paragraph(
-                f"The default profile of commit {earlier_commit} and the difference since, in"
+                f"The default profile of commit {earlier.commit} and the difference since, in"
                 " points. Both are asked for the same size."
             ),
             table(("Measure", "Sessions", *(f"{s:.0%}" for s in SHARES)), _earlier_rows(results)),

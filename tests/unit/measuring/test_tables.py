@@ -72,12 +72,10 @@ def test_a_rival_is_compared_with_the_default_profile_at_its_size() -> None:
 
 
 def test_an_earlier_commit_is_compared_by_what_both_have() -> None:
-    results = [result("earlier", 0.4, 0.5)]
+    shown = quality_tables([result("earlier", 0.4, 0.5)], Checkout("0ff1ce00", ROOT))
 
-    assert "| Recall | 1 / 1 | 40.0 +10.0 [10.0, 10.0] |  |  |" in quality_tables(
-        results, "0ff1ce00"
-    )
-    assert "0ff1ce00" not in quality_tables(results)
+    assert "The default profile of commit 0ff1ce00" in shown
+    assert "| Recall | 1 / 1 | 40.0 +10.0 [10.0, 10.0] |  |  |" in shown
 
 
 def test_the_contexts_of_the_same_code_are_judged_the_same() -> None:
