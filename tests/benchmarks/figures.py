@@ -56,16 +56,10 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="another checkout to compare with")
     parser.add_argument("--only", choices=("counting", "quality"))
     arguments = parser.parse_args()
-    commit = _commit_of(ROOT)
-    if _git("status", "--porcelain", *_MEASURED):
-        sys.exit("commit the changes first: tables name the commit that they were made with")
-    cache = arguments.cache / commit
+    origin = describe_origin("figures.py")
+    cache = arguments.cache / commit_of(ROOT)
     cache.mkdir(parents=True, exist_ok=True)
     sessions = list(find_sessions(arguments.folder))
-    origin = paragraph(
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} with commit {commit} by"
-        " `tests/benchmarks/figures.py`."
-    )
     if arguments.only != "counting":
         results = ResultCache(cache / "quality.jsonl").get_or_measure
         earlier = _checkout(arguments.before) if arguments.before else None
@@ -82,10 +76,21 @@ def _renew(name: str, tables: str) -> None:
 
 
 def _checkout(folder: Path) -> Checkout:
-    return Checkout(_commit_of(folder), folder.resolve())
+    return Checkout(commit_of(folder), folder.resolve())
 
 
-def _commit_of(folder: Path) -> str:
+def describe_origin(script: str) -> str:
+    """Return when and with which commit a script measures. Exits if there are changes."""
+    if _git("status", "--porcelain", *_MEASURED):
+        sys.exit("commit the changes first: tables name the commit that they were made with")
+    return paragraph(
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with commit {commit_of(ROOT)} by"
+        f" `tests/benchmarks/{script}`."
+    )
+
+
+def commit_of(folder: Path) -> str:
+    """Return the commit of a checkout."""
     return _git("rev-parse", "--short=8", "HEAD", folder=folder)
 
 

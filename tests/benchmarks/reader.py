@@ -22,10 +22,11 @@ from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.figures import ROOT, ResultCache
+from benchmarks.figures import ROOT, ResultCache, commit_of, describe_origin
 from benchmarks.reader_contexts import Context, find_policies, make_contexts, newest
 from benchmarks.reader_cuts import MAX_CUTS, SessionCut, context_text, find_cuts
 from benchmarks.reader_models import LocalModel, Model, Server, to_bfloat16
@@ -36,7 +37,6 @@ from compactctl.lab.questions import make_questions, prompt
 
 PAGE = ROOT / "docs" / "quality.md"
 MARK = "judged"
-BEFORE = "default before"
 _WINDOW = 32_768
 # Tokens of the window that a context leaves for a span and what is before it.
 _ROOM = 512
@@ -107,27 +107,31 @@ def digest_of(*values: object) -> str:
     return sha256(json.dumps(values).encode()).hexdigest()
 
 
-def print_default_contexts(cuts: Sequence[SessionCut], model: Model) -> None:
-    """Print the contexts of the default profile, with the digest of their prefix."""
+def default_contexts(cuts: Sequence[SessionCut], model: Model) -> Iterator[list[Any]]:
+    """Yield the digest of each cut's prefix, and what the default profile makes of it."""
     policies = [policy for policy in find_policies() if policy.name == DEFAULT]
     for cut in cuts:
-        prefix = digest_of(context_text(cut.cut.prefix))
         contexts = make_contexts(cut, policies, model.offsets)
-        print(json.dumps([prefix, [asdict(c) for c in contexts if c.policy == DEFAULT]]))
+        digest = digest_of(context_text(cut.cut.prefix))
+        yield [digest, [asdict(context) for context in contexts if context.policy == DEFAULT]]
 
 
-def read_contexts_of(checkout: Path) -> dict[str, list[Context]]:
-    """Return what the default profile of another checkout makes of the same cuts, by prefix."""
-    output = subprocess.run(
-        [sys.executable, __file__, *sys.argv[1:], "--contexts"],
-        env={**os.environ, "PYTHONPATH": str(checkout)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
+def default_contexts_of(checkout: Path) -> dict[str, Any]:
+    """Return the contexts of the default profile of another checkout, by prefix."""
+    command = [sys.executable, __file__, *sys.argv[1:], "--contexts"]
+    environment = {**os.environ, "PYTHONPATH": str(checkout.resolve())}
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    return dict(map(json.loads, output.splitlines()))
+
+
+def earlier_contexts(checkout: Path, cache: ResultCache) -> dict[str, list[Context]]:
+    """Return the contexts of another checkout, whose policy names its commit."""
+    commit = commit_of(checkout)
+    key = digest_of("contexts", commit, sys.argv[1:])
+    contexts = cache.get_or_measure(key, partial(default_contexts_of, checkout))
     return {
-        prefix: [Context(**{**context, "policy": BEFORE}) for context in contexts]
-        for prefix, contexts in map(json.loads, output.splitlines())
+        prefix: [Context(**{**row, "policy": f"{DEFAULT} at {commit}"}) for row in rows]
+        for prefix, rows in contexts.items()
     }
 
 
@@ -160,14 +164,16 @@ def main() -> None:
     model = load_model(arguments)
     cuts = find_cuts(list(find_sessions(arguments.folder)))[: arguments.cuts]
     if arguments.contexts:
-        print_default_contexts(cuts, model)
+        for contexts in default_contexts(cuts, model):
+            print(json.dumps(contexts))
         return
-    earlier = read_contexts_of(arguments.before) if arguments.before else {}
+    origin = describe_origin(Path(__file__).name)
     cache = ResultCache(arguments.cache / f"{model.name.replace('/', '-')}.jsonl")
     judge = Judge(model=model, cache=cache, asks=arguments.questions)
-    shown = reader_table(list(judge_cuts(cuts, judge, earlier)), model.name)
-    print(shown)
-    PAGE.write_text(renew(PAGE.read_text(), shown, MARK))
+    earlier = earlier_contexts(arguments.before, cache) if arguments.before else {}
+    table = reader_table(list(judge_cuts(cuts, judge, earlier)), model.name)
+    print(table)
+    PAGE.write_text(renew(PAGE.read_text(), f"{origin}\n\n{table}", MARK))
 
 
 if __name__ == "__main__":

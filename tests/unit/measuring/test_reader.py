@@ -9,8 +9,8 @@ from threading import Thread
 
 import pytest
 from benchmarks.figures import ResultCache
-from benchmarks.reader import Judge, judge_cuts
-from benchmarks.reader_contexts import SHARES, cut_middle, fit, newest
+from benchmarks.reader import Judge, default_contexts, judge_cuts
+from benchmarks.reader_contexts import SHARES, Context, cut_middle, fit, newest
 from benchmarks.reader_cuts import SessionCut, Span, choose_spans, context_text, find_cuts
 from benchmarks.reader_models import LocalModel, Score, Server
 from benchmarks.reader_tables import (
@@ -195,6 +195,25 @@ def test_contexts_of_a_cut_have_one_size_and_are_judged_once(
         assert 0.9 * size <= by_kind[DEFAULT, share].tokens <= size
     assert judged() == first
     assert len(model.contexts) == contexts > 2
+
+
+def test_contexts_of_another_checkout_are_judged_at_the_same_cuts(
+    cuts: list[SessionCut], tmp_path: Path
+) -> None:
+    model = Parrot()
+    judge = Judge(model=model, cache=ResultCache(tmp_path / "parrot.jsonl"))
+    earlier = {
+        prefix: [Context(**{**row, "policy": "earlier"}) for row in rows]
+        for prefix, rows in default_contexts(cuts, model)
+    }
+
+    judged = list(judge_cuts(cuts, judge, earlier))
+
+    def nats(policy: str) -> list[float]:
+        return [j.log_probability for j in judged if j.policy == policy]
+
+    assert nats("earlier") == nats(DEFAULT)
+    assert len(nats("earlier")) == len(SHARES) * len(cuts) > 0
 
 
 class EchoingHandler(BaseHTTPRequestHandler):
