@@ -1,6 +1,6 @@
 """``eval`` as a page: recall against the tokens that each policy keeps."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.commands.lab.eval_session import CONTROL_POLICIES
@@ -10,6 +10,10 @@ from compactctl.views.pages.drawing import recall_chart
 from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.results.evaluate import (
     CAVEAT,
+    REUSE,
+    REUSE_LEGEND,
+    STATE,
+    STATE_LEGEND,
     TITLES,
     asked_shares,
     curves,
@@ -18,6 +22,9 @@ from compactctl.views.results.evaluate import (
 )
 from compactctl.views.terminal.text import plural, share_text
 
+_BEYOND = "beyond"
+_TITLES = {**TITLES, _BEYOND: "Beyond chance"}
+
 
 def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     """Return the page."""
@@ -25,11 +32,6 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     policies = _policy_names(result, names)
     recall_curves = curves(result)
     cuts = sum(session.cuts for session in result.sessions)
-    measures = {
-        name: title
-        for name, title in TITLES.items()
-        if any(name in figures.measures for figures in result.figures)
-    }
     return page_of(
         "evaluation",
         {
@@ -43,10 +45,12 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
                 recall_curves, [policies[figures.name] for figures in recall_curves]
             ),
             "has_intervals": any(_has_interval(figures) for figures in result.figures),
-            "titles": ("Policy", "Asked", "Kept", *measures.values(), "Beyond chance"),
-            "table": [
-                _row(figures, policies[figures.policy], measures) for figures in result.figures
-            ],
+            "tables": {
+                REUSE_LEGEND: _table(result.figures, policies, (*REUSE, _BEYOND)),
+                STATE_LEGEND: _table(result.figures, policies, STATE),
+            }
+            if result.figures
+            else {},
             "shares": [f"{100 * share:.3g}%" for share in asked_shares(result)],
             "first": policies[result.options.policies[0].name] if result.options.policies else "",
             "sessions": _sessions(result, choice, names),
@@ -85,18 +89,33 @@ def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
     return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 
-def _row(figures: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str, ...]:
-    return (
-        policy,
-        f"{100 * figures.asked:.3g}%",
-        percent_text(figures.kept),
-        *(_cell(figures, name) for name in measures),
-        "" if figures.beyond is None else f"{100 * figures.beyond:.1f}",
-    )
+def _table(
+    figures: Sequence[EvalFigures], policies: Mapping[str, str], measures: Collection[str]
+) -> dict[str, object]:
+    """Return a row per policy and share, without the measures that nothing was asked for."""
+    titles = {
+        name: title
+        for name, title in _TITLES.items()
+        if name in measures and any(_cell(row, name) for row in figures)
+    }
+    return {
+        "titles": ("Policy", "Asked", "Kept", *titles.values()),
+        "rows": [
+            (
+                policies[row.policy],
+                f"{100 * row.asked:.3g}%",
+                percent_text(row.kept),
+                *(_cell(row, name) for name in titles),
+            )
+            for row in figures
+        ],
+    }
 
 
-def _cell(figures: EvalFigures, name: str) -> str:
-    mean = figures.measures.get(name)
+def _cell(row: EvalFigures, name: str) -> str:
+    if name == _BEYOND:
+        return "" if row.beyond is None else f"{100 * row.beyond:.1f}"
+    mean = row.measures.get(name)
     return _with_interval(mean) if name == "recall" else percent_text(mean)
 
 

@@ -33,12 +33,12 @@ _Cells = tuple[Column, list[str]]
 # Measure -> its title for users.
 TITLES = {**MEASURES, ANSWERS: "Answers"}
 # The measures of each table, in the order in which a narrow terminal keeps them.
-_REUSE = ("recall", "words", "edits", "lines", "support", "rereads", "statements")
-_STATE = ("rules", "errors", "commands", "read", "changed", ANSWERS, "tasks", "last", "first")
-_REUSE_LEGEND = (
+REUSE = ("recall", "words", "edits", "lines", "support", "rereads", "statements")
+STATE = ("rules", "errors", "commands", "read", "changed", ANSWERS, "tasks", "last", "first")
+REUSE_LEGEND = (
     "Recall and support: names the agent used again. The rest: what it wrote again, word for word."
 )
-_STATE_LEGEND = "What the agent should still know."
+STATE_LEGEND = "What the agent should still know."
 # Small enough for a narrow terminal.
 _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
 _MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,10 +113,10 @@ def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     if not result.figures:
         return
     yield ""
-    yield _REUSE_LEGEND
+    yield REUSE_LEGEND
     yield _reuse_table(result.figures)
     yield ""
-    yield _STATE_LEGEND
+    yield STATE_LEGEND
     yield _state_table(result.figures)
     yield ""
     drawn = curves(result)
@@ -195,15 +195,15 @@ def _noise_text(result: EvaluateResult) -> str:
 def _reuse_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     columns = (
         (number("Kept"), [percent_text(row.kept) for row in figures]),
-        *_measured(figures, _REUSE),
-        (number("95% of recall", spare=len(_REUSE)), [_interval(row) for row in figures]),
+        *_measured(figures, REUSE),
+        (number("95% of recall", spare=len(REUSE)), [_interval(row) for row in figures]),
     )
     return _figures_table(figures, columns)
 
 
 def _state_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     columns = (
-        *_measured(figures, _STATE),
+        *_measured(figures, STATE),
         (number("Beyond chance", spare=5), [_beyond(row) for row in figures]),
         (number("Parted", spare=1), [_count(row.pair_errors) for row in figures]),
         (number("Over", spare=1), [_count(row.over) for row in figures]),

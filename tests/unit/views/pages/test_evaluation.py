@@ -81,6 +81,14 @@ def test_a_page_has_figures_and_unless_it_is_redacted_names(shown: str, *, redac
     assert (shown in text_of(RESULT, redact=True)) is redacted
 
 
+def test_what_was_used_again_is_apart_from_what_should_be_known() -> None:
+    mean = Mean(0.5, 0.5, 0.5, 1)
+    measures = {"recall": mean, "edits": mean, "rules": mean}
+    text = text_of(replace(RESULT, figures=(figures(0.5, 0.5, 1, measures=measures, beyond=0.25),)))
+    assert "Policy Asked Kept Recall Edits Beyond chance mine 50% 50.0 50.0 50.0 25.0" in text
+    assert "Policy Asked Kept Rules mine 50% 50.0 50.0" in text
+
+
 def test_what_was_not_measured_is_not_told() -> None:
     bare = replace(RESULT, noise=None, counters=(), sessions=RESULT.sessions[1:])
     text = text_of(bare)
