@@ -78,16 +78,16 @@ def reader_table(judgments: Sequence[Judgment], model: str) -> str:
     cuts = sum(judgment.policy == LONGEST for judgment in judgments)
     sessions = {judgment.session for judgment in judgments}
     projects = {judgment.project for judgment in judgments}
-    ends = " and ".join(
-        f"{fmean(_values(judgments, end, 0)):.2f} nats per token with {text}"
-        for end, text in ((NONE, "no context"), (LONGEST, "the longest"))
-    )
+    none, longest = (fmean(_values(judgments, end, 0)) for end in (NONE, LONGEST))
     introduction = (
-        f"{model}: {cuts} cuts of {len(sessions)} sessions and {len(projects)} projects after"
-        f" {fmean(_sizes(judgments, LONGEST, 0)):,.0f} tokens on average; {ends}."
-        " Shares of this gap and differences in percent, with 95% intervals over sessions."
+        f"{model} at {cuts} cuts of {len(sessions)} sessions and {len(projects)} projects, after"
+        f" {fmean(_sizes(judgments, LONGEST, 0)):,.0f} tokens on average. What the agent wrote"
+        f" again has {none:.2f} nats per token without a context and {longest:.2f} after the"
+        " longest possible. Shares of this gap and differences are in percent, with 95% intervals"
+        " over sessions. All contexts of a cut were brought to one size in the model's tokens,"
+        " unless a policy comes to less."
     )
-    columns = ["Size", "Context", "Tokens", "Gap closed", "95%", "Less default", "95%"]
+    columns = ["Size", "Context", "Tokens", "Gap closed", "Interval", "Minus default", "Interval"]
     if any(judgment.answers is not None for judgment in judgments):
         columns.append("Answers")
     return f"{paragraph(introduction)}\n\n{table(columns, _rows(judgments))}"

@@ -1,8 +1,8 @@
 """A model as judge: spans, contexts of one size, shares of a gap, and what is judged only once."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -147,7 +147,7 @@ def test_the_table_compares_with_the_default_profile() -> None:
     values = [(NONE, -4.0), (LONGEST, -2.0), (DEFAULT, -2.5), ("newest", -3.0)]
     shown = reader_table([judgment("pond", *value) for value in values], "parrot")
 
-    assert "parrot: 1 cuts of 1 sessions" in shown
+    assert "-4.00 nats per token without a context and -2.00 after" in " ".join(shown.split())
     assert "| 10% | default | 100 | 75.0 | [75.0, 75.0] |  |  |" in shown
     assert "| 10% | newest | 100 | 50.0 | [50.0, 50.0] | -25.0 | [-25.0, -25.0] |" in shown
 
@@ -171,19 +171,23 @@ def cuts(tmp_path_factory: pytest.TempPathFactory) -> list[SessionCut]:
         ]
     path.write_text(json.dumps(messages))
     session = RecordedSession(name="garden", project="garden", path=path, is_untouched=True)
-    return find_cuts([session])
+    return find_cuts([session])[:1]
 
 
 def test_contexts_of_a_cut_have_one_size_and_are_judged_once(
     cuts: list[SessionCut], tmp_path: Path
 ) -> None:
     model = Parrot()
+    earlier = {
+        prefix: [Context(**{**row, "policy": "earlier"}) for row in rows]
+        for prefix, rows in default_contexts(cuts, model)
+    }
 
-    def judged() -> list[Judgment]:
+    def judge(others: Mapping[str, Sequence[Context]]) -> list[Judgment]:
         judge = Judge(model=model, cache=ResultCache(tmp_path / "parrot.jsonl"))
-        return list(judge_cuts(cuts, judge, {}))
+        return list(judge_cuts(cuts, judge, others))
 
-    first = judged()
+    first = judge({})
     contexts = len(model.contexts)
 
     by_kind = {(j.policy, j.share): j for j in first}
@@ -193,27 +197,10 @@ def test_contexts_of_a_cut_have_one_size_and_are_judged_once(
         size = int(share * longest.tokens)
         assert by_kind["newest", share].tokens == size
         assert 0.9 * size <= by_kind[DEFAULT, share].tokens <= size
-    assert judged() == first
+    again = judge(earlier)
+    defaults = [by_kind[DEFAULT, share] for share in SHARES]
+    assert again == [*first, *(replace(default, policy="earlier") for default in defaults)]
     assert len(model.contexts) == contexts > 2
-
-
-def test_contexts_of_another_checkout_are_judged_at_the_same_cuts(
-    cuts: list[SessionCut], tmp_path: Path
-) -> None:
-    model = Parrot()
-    judge = Judge(model=model, cache=ResultCache(tmp_path / "parrot.jsonl"))
-    earlier = {
-        prefix: [Context(**{**row, "policy": "earlier"}) for row in rows]
-        for prefix, rows in default_contexts(cuts, model)
-    }
-
-    judged = list(judge_cuts(cuts, judge, earlier))
-
-    def nats(policy: str) -> list[float]:
-        return [j.log_probability for j in judged if j.policy == policy]
-
-    assert nats("earlier") == nats(DEFAULT)
-    assert len(nats("earlier")) == len(SHARES) * len(cuts) > 0
 
 
 class EchoingHandler(BaseHTTPRequestHandler):
