@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import atomic_units
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import preamble
 from compactctl.model.edit import Proposal, Replace, SkippedStage
@@ -83,7 +85,8 @@ def propose(
     hidden = hideable_before(view, tail_start(view, meter, tail))
     max_newest = int((target - preamble_tokens) * _MAX_NEWEST_SHARE)
     newest = _oversized_newest(view, meter, max_newest)
-    source = originals_of(view, (*hidden, *newest))
+    unmovable = _unmovable(view, meter, hidden, tail)
+    source = originals_of(view, (*hidden, *unmovable, *newest))
     # A stand-in among the originals is one whose own originals are unknown: it cannot be distilled
     # again, so something must be new. Known originals may be distilled again, to a smaller size.
     if any(map(is_stand_in, source)):
@@ -92,7 +95,7 @@ def propose(
         refusal = skip_if_too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept_messages = messages_without(view.messages, (*hidden, *newest))
+    kept_messages = messages_without(view.messages, (*hidden, *unmovable, *newest))
     conversation = messages_without(kept_messages, preamble(kept_messages))
     request = DigestRequest(
         messages=source,
@@ -103,8 +106,8 @@ def propose(
         mark_gaps=is_large,
     )
     is_digest = options.form == "digest" or (options.form == "auto" and not is_large)
-    if newest or not is_digest:
-        layout = InPlaceLayout.build(view, hidden, newest, hide_older=is_digest)
+    if newest or unmovable or not is_digest:
+        layout = InPlaceLayout.build(view, hidden, newest, unmovable, hide_older=is_digest)
         result = distill_in_place(_in_place_request(layout, request, max_newest), meter)
         return _propose_in_place(view, meter, layout, result, options)
     summary = write_digest(request, meter.counter.count_many)
@@ -125,6 +128,34 @@ def _oversized_newest(view: ConversationView, meter: Meter, max_tokens: int) -> 
     """Return the automatically protected newest work if it is larger than ``max_tokens``."""
     newest = tuple(message for message in view.messages if message.id in view.protection.automatic)
     return newest if meter.total(newest) > max_tokens else ()
+
+
+def _unmovable(
+    view: ConversationView, meter: Meter, hidden: Sequence[Message], tail: int
+) -> tuple[Message, ...]:
+    """Return the messages before the newest ``tail`` tokens that can be shortened but not hidden.
+
+    Summaries stay as they are.
+    """
+    hidden_ids = {message.id for message in hidden}
+    older = set(range(len(view.messages)))
+    for index in reversed(range(len(view.messages))):
+        tail -= meter.message(view.messages[index])
+        if tail < 0:
+            break
+        older.discard(index)
+    chosen: set[int] = set()
+    for unit in atomic_units(view.messages):
+        messages = [view.messages[index] for index in unit]
+        is_older = older.issuperset(unit) and not any(m.id in hidden_ids for m in messages)
+        if is_older and not any(map(partial(_is_kept_whole, view), messages)):
+            chosen.update(unit)
+    return tuple(view.messages[index] for index in sorted(chosen))
+
+
+def _is_kept_whole(view: ConversationView, message: Message) -> bool:
+    is_protected = message.id in view.protection.reasons or message.locks.immutable_reason
+    return bool(is_protected) or message.origin.is_summary or is_stand_in(message)
 
 
 def _propose_in_place(
@@ -159,7 +190,8 @@ def _in_place_request(
         digest=replace(request, messages=layout.originals),
         units=layout.units,
         immutable=layout.uneditable,
-        never_hidden=layout.never_hidden,
+        never_hidden=layout.newest,
+        unmovable=layout.unmovable,
         never_hidden_tokens=max_tokens,
         reword=_reword_call,
     )
@@ -176,4 +208,5 @@ STAGE = Stage(
     propose=propose,
     example=DistillOptions(keep=0.9),
     keeps_lasting_words=True,
+    fills_target=True,
 )

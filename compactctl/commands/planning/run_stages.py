@@ -42,8 +42,8 @@ from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # The share of the size to reach up to which the newest work is protected by default.
 NEWEST_SHARE = 0.2
-# The share of a conversation to keep if the fixed part of every request alone exceeds the size to
-# reach: removing more would not reach it either.
+# The share of a conversation to keep if what is in every request alone exceeds the size to reach:
+# removing more would not reach it either.
 MIN_KEPT_SHARE = 0.1
 
 Room = Callable[[tuple[Message, ...]], int]
@@ -305,7 +305,7 @@ def room_for(reach: SizeToReach, messages: Sequence[Message], request: RequestMo
     limit = reach.tokens - reach.below
     if reach.excess:
         limit = min(limit, request.tokens(messages) - reach.excess)
-    if request.fixed >= limit:
+    if request.tokens(preamble(messages)) >= limit:
         return _always(kept_tokens(messages, MIN_KEPT_SHARE, request.meter))
     return lambda messages_left: request.room(messages_left, limit)
 

@@ -41,7 +41,8 @@ class InPlaceLayout:
             it is, or will be, behind a stand-in.
         units: the originals that must be hidden together; none of those behind a stand-in.
         uneditable: the parts of the originals that must not change.
-        never_hidden: the originals that must not be hidden.
+        newest: the originals of the newest work, which is not hidden.
+        unmovable: other originals that must not be hidden.
     """
 
     messages: tuple[Message, ...]
@@ -49,7 +50,8 @@ class InPlaceLayout:
     view_indices: tuple[int, ...]
     units: tuple[tuple[int, ...], ...]
     uneditable: frozenset[PartIndex]
-    never_hidden: frozenset[int]
+    newest: frozenset[int]
+    unmovable: frozenset[int]
 
     @classmethod
     def build(
@@ -57,6 +59,7 @@ class InPlaceLayout:
         view: ConversationView,
         older: Sequence[Message],
         newest: Sequence[Message] = (),
+        unmovable: Sequence[Message] = (),
         *,
         hide_older: bool = False,
     ) -> "InPlaceLayout":
@@ -66,14 +69,15 @@ class InPlaceLayout:
         originals:     o1, o2, o3, user, call, result
         view_indices:  -1, -1, -1, 2, 3, 4        units: (3,), (4, 5)
 
-        The ``newest`` are protected; still, their calls and results may be shortened. With
-        ``hide_older``, the ``older`` messages will be behind a stand-in as well.
+        The ``newest`` are protected; still, their calls, results and what a client put between
+        them may be shortened. The ``unmovable`` are shortened like others. With ``hide_older``, the
+        ``older`` messages will be behind a stand-in as well.
         """
         # -1: behind a summary. Such an original can be quoted, but not shortened in place.
         index_by_id = {message.id: index for index, message in enumerate(view.messages)}
         by_id: dict[str, tuple[Message, int]] = {}
         hidden_ids = {message.id for message in older} if hide_older else set()
-        for message in (*older, *newest):
+        for message in (*older, *unmovable, *newest):
             is_hidden = is_stand_in(message) or message.id in hidden_ids
             view_index = -1 if is_hidden else index_by_id[message.id]
             for original in originals_of(view, [message]):
@@ -86,13 +90,14 @@ class InPlaceLayout:
             for original, view_index in zip(ordered, view_indices, strict=True)
         )
         newest_indices = {index_by_id[message.id] for message in newest}
+        unmovable_indices = {index_by_id[message.id] for message in unmovable}
         signed = _signed_responses(view.messages)
         units = (
             tuple(by_view_index[index] for index in unit if index in by_view_index)
             for unit in atomic_units(view.messages)
         )
         return cls(
-            messages=(*older, *newest),
+            messages=(*older, *unmovable, *newest),
             originals=shown_originals,
             view_indices=view_indices,
             units=tuple(filter(None, units)),
@@ -104,8 +109,13 @@ class InPlaceLayout:
                 if not (isinstance(part, types) and is_replaceable(part))
                 or (isinstance(part, ToolResultPart) and part.said)
             ),
-            never_hidden=frozenset(
+            newest=frozenset(
                 index for view_index, index in by_view_index.items() if view_index in newest_indices
+            ),
+            unmovable=frozenset(
+                index
+                for view_index, index in by_view_index.items()
+                if view_index in unmovable_indices
             ),
         )
 
@@ -168,7 +178,8 @@ def _shortenable_types(
         return ()
     if view_index in signed:
         return (ToolResultPart,)
-    text_kinds = () if view_index in newest_indices else (TextPart, FilePart)
+    is_injected = view.messages[view_index].origin.is_injected
+    text_kinds = (TextPart, FilePart) if is_injected or view_index not in newest_indices else ()
     return (ToolCallPart, ToolResultPart, *text_kinds)
 
 

@@ -66,6 +66,7 @@ class Stage(Generic[Options]):
         only_trims_file: whether it changes no message, only other records of the file.
         keeps_lasting_words: whether it keeps the user's requests, answers and rules, whatever the
             target is; see ``find_lasting_words``.
+        fills_target: whether it removes no more than the target requires.
         count_names: the names of its counts in reports, which are 0 if it did nothing.
         foreign_schemas: the records of other systems that its counts map to.
         codebuddy_tier: the tier of Codebuddy that it emulates (1 to 4), 0 for none.
@@ -79,6 +80,7 @@ class Stage(Generic[Options]):
     repairs: bool = False
     only_trims_file: bool = False
     keeps_lasting_words: bool = False
+    fills_target: bool = False
     count_names: tuple[str, ...] = ()
     foreign_schemas: tuple[ForeignSchema, ...] = ()
     codebuddy_tier: int = 0

@@ -58,6 +58,7 @@ class InPlaceRequest:
         immutable: parts whose content must not change.
         never_hidden: messages in units that always stay. Their lines are chosen first, for at most
             ``never_hidden_tokens`` tokens.
+        unmovable: other messages in units that always stay.
         reword: rewrites the arguments of calls.
     """
 
@@ -67,6 +68,7 @@ class InPlaceRequest:
     reword: RewordArguments
     never_hidden: frozenset[int] = frozenset()
     never_hidden_tokens: int = 0
+    unmovable: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +231,7 @@ class _Draft:
     def _permanent_units(self) -> frozenset[int]:
         """The units that always stay: those with pinned texts, and those that are never hidden."""
         pinned = {self._passages[n].part_index.message for n in self._pinned}
-        messages = pinned | self.request.never_hidden
+        messages = pinned | self.request.never_hidden | self.request.unmovable
         return frozenset(self._unit_of[index] for index in messages if index in self._unit_of)
 
     @cached_property
