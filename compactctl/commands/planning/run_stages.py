@@ -68,6 +68,23 @@ class StageInputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSize:
+    """Tokens of all conversations of a transcript: messages except ``preamble``.
+
+    ``original`` is the size before any compaction, ``before`` and ``after`` that around this one.
+    """
+
+    original: int
+    before: int
+    after: int
+
+    @property
+    def share(self) -> float:
+        """The share of the original conversation that is left; 1 if there was none."""
+        return self.after / self.original if self.original else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The result of the stages over all conversations, in figures.
 
@@ -75,6 +92,7 @@ class Outcome:
         stages: a record for each stage.
         before: the totals before.
         after: the totals after.
+        conversation: the tokens that shares are shares of.
         size: the size of the largest next request before, and how it is known.
         situation: the largest next request after, as triggers and levels measure it.
         target: the size to reach; None if there is none, or compaction was not due.
@@ -85,6 +103,7 @@ class Outcome:
     stages: tuple[StageRecord, ...]
     before: Totals
     after: Totals
+    conversation: ConversationSize
     size: ContextSize
     situation: TriggerInput
     target: int | None = None
@@ -179,7 +198,7 @@ def run_stages(sized: SizedTranscript, plan: Plan, inputs: StageInputs, held: st
             if refusal
             else run(view, plan.steps, meter)
         )
-    stage_run = joined_run(sized, runs, protected)
+    stage_run = joined_run(sized, runs, protected, inputs.originals)
     not_due = refusals[0] if refusals and all(refusals) else ""
     target = (
         None
@@ -270,10 +289,18 @@ def kept_tokens(
     originals: Mapping[MessageId, tuple[Message, ...]] = MappingProxyType({}),
 ) -> int:
     """Return the tokens to keep: the whole preamble, and a share of all other ``originals``."""
+    conversation_tokens = _conversation_tokens(messages, meter, originals)
+    return meter.total(preamble(messages)) + int(exact(share) * conversation_tokens)
+
+
+def _conversation_tokens(
+    messages: Sequence[Message],
+    meter: Meter,
+    originals: Mapping[MessageId, tuple[Message, ...]] = MappingProxyType({}),
+) -> int:
+    """Return the tokens of all ``originals`` but the preamble."""
     # No compaction removes the preamble, but originals that are ranked by state may be before it.
-    preamble_tokens = meter.total(preamble(messages))
-    whole = meter.total(with_originals(messages, originals))
-    return preamble_tokens + int(exact(share) * (whole - preamble_tokens))
+    return meter.total(with_originals(messages, originals)) - meter.total(preamble(messages))
 
 
 def size_to_reach(
@@ -336,9 +363,12 @@ def _unasked(
 
 
 def joined_run(
-    sized: SizedTranscript, runs: Sequence[PipelineRun], protected: Mapping[MessageId, str]
+    sized: SizedTranscript,
+    runs: Sequence[PipelineRun],
+    protected: Mapping[MessageId, str],
+    originals: Mapping[MessageId, tuple[Message, ...]] = MappingProxyType({}),
 ) -> StageRun:
-    """Combine the runs over all conversations of a transcript."""
+    """Combine the runs over all conversations of a transcript; ``originals`` are those before."""
     size, request, before = sized.size, sized.request, sized.transcript.effective
     meter = request.meter
     after = tuple(message for pipeline_run in runs for message in pipeline_run.view.messages)
@@ -350,6 +380,18 @@ def joined_run(
         stages=_add_up_records([pipeline_run.stages for pipeline_run in runs]),
         before=totals_of(before, largest_before, meter),
         after=totals_of(after, largest_after, meter),
+        conversation=ConversationSize(
+            original=sum(
+                _conversation_tokens(messages, meter, originals)
+                for messages in split_conversations(before)
+            ),
+            before=sum(
+                _conversation_tokens(messages, meter) for messages in split_conversations(before)
+            ),
+            after=sum(
+                _conversation_tokens(pipeline_run.view.messages, meter) for pipeline_run in runs
+            ),
+        ),
         size=size,
         situation=largest_after.situation(sized.measured.limits),
         cache=cache_use(before, after, request) if len(runs) == 1 else None,

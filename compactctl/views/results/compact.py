@@ -41,8 +41,10 @@ from compactctl.views.terminal.text import (
     line_text,
     one_line,
     path_name,
+    percent_text,
     plural,
     safe_text,
+    share_text,
     shell_path,
     size_text,
 )
@@ -56,6 +58,8 @@ _PLURAL = re.compile(r"s\b")
 def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer, then the stages that add up to it, and fates on request."""
     yield answer_line(result)
+    if result.outcome.conversation.after != result.outcome.conversation.before:
+        yield share_line(result)
     if not result.fits and not result.outcome.not_due:
         yield _advice_on_size(result)
     yield from assumption_lines(result.measure, result.outcome.size)
@@ -90,6 +94,12 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "tokensBefore": outcome.before.tokens,
         "tokensAfter": outcome.after.tokens,
         "tokensSaved": outcome.before.tokens - outcome.after.tokens,
+        "conversation": {
+            "tokensOriginal": outcome.conversation.original,
+            "tokensBefore": outcome.conversation.before,
+            "tokensAfter": outcome.conversation.after,
+            "share": outcome.conversation.share,
+        },
         "unseenTokens": outcome.after.unseen,
         "unseenSource": outcome.size.source,
         "unreportedBy": outcome.size.unreported or None,
@@ -217,6 +227,18 @@ def answer_line(result: CompactResult) -> Accent:
     return Accent(f"{size}: {over}", "bold red")
 
 
+def share_line(result: CompactResult) -> str:
+    """Return how much of the conversation is left, and what else the next request contains."""
+    size, after = result.outcome.conversation, result.outcome.after
+    what = "the conversation" if _is_single(result) else "all conversations"
+    tokens = f"{size.after:,} of {size.original:,} tokens"
+    line = f"kept {share_text(size.share)} of {what} ({tokens})"
+    rest = after.request_tokens - size.after
+    if not _is_single(result) or rest <= 0:
+        return line
+    return f"{line}; system prompt, tools and overhead add {rest:,}"
+
+
 def _is_single(result: CompactResult) -> bool:
     before, after = result.outcome.before, result.outcome.after
     return before.largest_counted == before.tokens and after.largest_counted == after.tokens
@@ -239,12 +261,29 @@ def _limit_text(result: CompactResult) -> str:
 
 
 def _advice_on_size(result: CompactResult) -> str:
-    """Return what would free more."""
-    if result.outcome.after.unseen >= result.limit:
-        return "system prompt, tools and message overhead alone are larger than that"
+    """Return the smallest size that can be reached, or what would free more."""
+    size, after = result.outcome.conversation, result.outcome.after
+    fixed = after.request_tokens - size.after
+    if _is_single(result) and fixed >= result.limit:
+        alone = f"system prompt, tools and overhead alone take {fixed:,}"
+        return (
+            f"{result.limit:,} tokens cannot be reached: {alone}; use --keep, or a larger --target"
+        )
     is_protected = result.plan.protect.keep_turns != 0
     ways = "--keep-turns 0 or other --stages" if is_protected else "other --stages"
-    return f"{ways} free more; --explain shows why each message stays"
+    advice = f"{ways} free more; --explain shows why each message stays"
+    if not any(stage_named(r.name).fills_target and _has_tried(r) for r in result.stages):
+        return advice
+    share = result.options.recipe.plan.keep
+    if share is None:
+        size_asked, smallest = f"{result.limit:,} tokens", f"{after.request_tokens:,}"
+    else:
+        size_asked, smallest = percent_text(share), share_text(size.share)
+    return f"{size_asked} cannot be reached: what must stay takes {smallest}; {advice}"
+
+
+def _has_tried(record: StageRecord) -> bool:
+    return record.outcome in ("applied", "skipped")
 
 
 def _advice_on_nothing(result: CompactResult) -> Iterator[str]:

@@ -15,8 +15,8 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult, Re
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.next_request import CacheUse, Totals
 from compactctl.commands.planning.fates import MessageFate
-from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import Outcome
+from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
+from compactctl.commands.planning.run_stages import ConversationSize, Outcome
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import MessageId
@@ -53,6 +53,7 @@ OUTCOME = Outcome(
     stages=(DEDUP, PRUNE),
     before=Totals(messages=10, tokens=9_000, largest_counted=9_000, unseen=0),
     after=Totals(messages=1, tokens=5_000, largest_counted=5_000, unseen=0),
+    conversation=ConversationSize(original=9_000, before=5_000, after=5_000),
     size=ContextSize(counted=9_000),
     situation=TriggerInput(tokens=5_000, available=167_000, turns=1, messages=1),
 )
@@ -146,8 +147,55 @@ def test_what_frees_more_depends_on_what_is_in_the_way() -> None:
     assert lines(unprotected)[1].startswith("other --stages free more; ")
     fixed = outcome(target=1_000, after=replace(OUTCOME.after, unseen=1_000))
     assert lines(fixed)[1] == (
-        "system prompt, tools and message overhead alone are larger than that"
+        "1,000 tokens cannot be reached: system prompt, tools and overhead alone take 1,000; "
+        "use --keep, or a larger --target"
     )
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (PlanOptions(keep=0.3), "30% cannot be reached: what must stay takes 55.6%; "),
+        (PlanOptions(), "4,000 tokens cannot be reached: what must stay takes 5,000; "),
+    ],
+)
+@pytest.mark.parametrize("did", ["applied", "skipped"])
+def test_the_smallest_size_is_said_where_the_one_asked_for_cannot_be_reached(
+    plan: PlanOptions, said: str, did: Any
+) -> None:
+    stages = (replace(DEDUP, name="distill", outcome=did),)
+    options = replace(OPTIONS, recipe=Recipe(plan=plan))
+    result = replace(outcome(target=4_000, stages=stages), options=options)
+    assert lines(result)[1].startswith(said)
+    assert not lines(outcome(target=4_000))[1].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "largest", "said"),
+    [
+        (0, 5_000, "kept 55.6% of the conversation (5,000 of 9,000 tokens)"),
+        (
+            700,
+            5_000,
+            (
+                "kept 55.6% of the conversation (5,000 of 9,000 tokens); system prompt, tools and "
+                "overhead add 700"
+            ),
+        ),
+        (700, 4_000, "kept 55.6% of all conversations (5,000 of 9,000 tokens)"),
+    ],
+)
+def test_what_is_kept_of_the_conversation_stands_beside_the_next_request(
+    unseen: int, largest: int, said: str
+) -> None:
+    result = outcome(
+        after=replace(OUTCOME.after, unseen=unseen, largest_counted=largest),
+        conversation=replace(OUTCOME.conversation, before=9_000),
+    )
+    assert lines(result)[1] == said
+    assert compact_document(result)["conversation"] == {
+        "tokensOriginal": 9_000, "tokensBefore": 9_000, "tokensAfter": 5_000, "share": 5 / 9,
+    }  # fmt: skip
 
 
 def test_what_is_not_in_the_transcript_is_a_row() -> None:
