@@ -95,8 +95,8 @@ free. compactctl rewind restores every byte.
             POLICY,
             ONE_RUN,
             "Hide these messages, behind the text of --summary-file or a marker. FROM and TO are "
-            "line numbers or ids; both are hidden. Ranges that separate a tool call from its "
-            "result, or save nothing, are rejected.",
+            "lines (158), references (L158) or ids; both are hidden. Ranges that separate a tool "
+            "call from its result, or save nothing, are rejected.",
             metavar="FROM..TO",
         ),
         flag("widen", POLICY, ONE_RUN, "Extend --hide to whole pairs of tool calls and results."),

@@ -78,7 +78,8 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
         STATE,
         ONE_RUN,
         "Explain this message: its size, what a compaction would do to it, and how to restore "
-        "it. ID is a line number or the beginning of an id, also of a hidden message.",
+        "it. ID is a line (158), a reference in a digest (L158) or the beginning of an id, also of "
+        "a hidden message.",
         metavar="ID",
     ),
     OptGroup(

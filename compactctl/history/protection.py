@@ -9,6 +9,7 @@ from itertools import takewhile
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
+from compactctl.history.references import messages_named, parse_reference
 from compactctl.history.turns import find_steps, find_turns, leading_system_count
 from compactctl.model.message import Message, MessageId
 from compactctl.records import dataclass
@@ -191,6 +192,8 @@ def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
         return
     if end is None and before.isdecimal():
         end = min(int(before), len(messages))
+    elif end is None:
+        end = next(messages_named(messages, before), None)
     if end is None:
         raise UsageError(
             f"--freeze-before {before!r} is neither a message id nor a number of messages"
@@ -212,6 +215,9 @@ def _pinned(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
             yield index_by_id[MessageId(pin)], "pinned by its id"
             continue
         if pin in options.elsewhere:
+            continue
+        if parse_reference(pin) and (named := tuple(messages_named(messages, pin))):
+            yield from ((index, pin_reason(pin)) for index in named)
             continue
         pattern = _compile_pin(pin)
         for index, message in enumerate(messages):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from compactctl.history.references import SourceRef
 from compactctl.records import dataclass
 from compactctl.summaries.by_model.unsupported_claims import ClaimKind
-from compactctl.summaries.extract.passages import SourceRef
 
 LossKind = Literal["rule", "task", "file", "error", "identifier", "read"]
 

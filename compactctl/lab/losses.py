@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from compactctl.history.references import SourceRef
 from compactctl.lab.audit_findings import Loss, LossKind
 from compactctl.lab.mention_index import MentionIndex, without_line_suffix
 from compactctl.records import dataclass
@@ -17,7 +18,7 @@ from compactctl.summaries.extract.outcomes import (
     find_errors,
     looks_like_error,
 )
-from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, tool_pairs
+from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
 from compactctl.summaries.extract.user_requests import SPOKEN, find_user_rules
 

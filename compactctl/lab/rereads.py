@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from compactctl.history.read_calls import normal_path
+from compactctl.history.references import SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import dataclass
@@ -10,7 +11,7 @@ from compactctl.summaries.digest.fragments import LINE_NUMBER
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed
-from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair
+from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # A call is a re-read if it shows this share of lines seen before, and less than that was left.
 SEEN_SHARE = 0.5

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.history.protection import reasons_to_stay
+from compactctl.history.references import message_behind, messages_named
+from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.model.message import Message
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
@@ -22,8 +23,8 @@ _SUMMARY_PREFIX = "[Previous conversation summary]:\n\n"
 class SpanOptions:
     """Which messages to hide."""
 
-    first: str = option("", "First message to hide, by id or line number.")
-    last: str = option("", "Last message to hide, by id or line number.")
+    first: str = option("", "First message to hide: an id, a line (158) or a reference (L158).")
+    last: str = option("", "Last message to hide, named in the same way.")
     widen: bool = option(
         False, "Extend the range if it would separate a tool call from its result."
     )
@@ -38,7 +39,7 @@ class SpanOptions:
 
 def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Proposal | SkippedStage:
     """Propose to hide exactly the messages from the first to the last."""
-    indices = _span_indices(view.messages, options)
+    indices = _span_indices(view, options)
     if isinstance(indices, SkippedStage):
         return indices
     refusal = _refusal(view, indices, options)
@@ -58,11 +59,18 @@ def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Propo
     return condense(view, meter, hidden, Summary(text=options.summary), spec)
 
 
-def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int] | SkippedStage:
+def _span_indices(view: ConversationView, options: SpanOptions) -> list[int] | SkippedStage:
     """Return the indices of the messages, extended to whole units with ``widen``."""
+    messages = view.messages
     bounds = []
     for name in (options.first, options.last):
-        index = _index_of(messages, name)
+        index = message_behind(name, messages, view.originals)
+        if index is not None and is_stand_in(messages[index]):
+            reason = f"message {name} is hidden already"
+            detail = "compactctl view --all shows it"
+            return SkippedStage(stage=NAME, reason=reason, detail=detail)
+        if index is None:
+            index = next(messages_named(messages, name), None)
         if index is None:
             if name:
                 reason = f"message {name} is not in the context"
@@ -78,13 +86,6 @@ def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int
     if options.widen:
         span.update(*(unit for unit in atomic_units(messages) if span.intersection(unit)))
     return sorted(span)
-
-
-def _index_of(messages: Sequence[Message], name: str) -> int | None:
-    """Return the index of a message by its id, or else by its line, counted from 1."""
-    by_id = (index for index, message in enumerate(messages) if message.id == name)
-    by_line = (index for index, message in enumerate(messages) if str(message.line + 1) == name)
-    return next(by_id, next(by_line, None))
 
 
 def _refusal(

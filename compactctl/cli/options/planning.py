@@ -261,7 +261,8 @@ PROTECT = OptGroup(
         "pins",
         PROTECTED,
         MAY,
-        "Never change messages with this id, or matching this regex (repeatable).",
+        "Never change messages with this id or reference (L158), or matching this regex "
+        "(repeatable).",
         flag="--pin",
         metavar="ID|REGEX",
         multiple=True,

@@ -1,6 +1,6 @@
 """Explains one message of a transcript."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
@@ -27,6 +27,8 @@ from compactctl.history.reads import (
     find_superseded,
     group_by_path,
 )
+from compactctl.history.references import messages_named, parse_reference
+from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
 from compactctl.records import dataclass
@@ -43,7 +45,7 @@ _MIN_ID_LENGTH = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
-    """The message to explain: an id, the beginning of one, or a line from 1.
+    """The message to explain: an id, the beginning of one, a line from 1, or a reference (L12).
 
     ``archive`` is the transcript's archive folder if not at the default location.
     """
@@ -146,9 +148,11 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     """
     loaded = load(options.input)
     history = history_behind(loaded, options.archive)
-    all_viewed = _once(all_messages(loaded, history))
+    every_state = all_messages(loaded, history)
+    all_viewed = _once(every_state)
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
-    index = _place(options, all_viewed, lines, loaded, history)
+    compacted = _compacted(options.message, every_state)
+    index = _place(options, all_viewed, compacted, loaded, history)
     viewed, transcript = all_viewed[index], loaded.transcript
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.messages)
@@ -188,20 +192,23 @@ def _once(all_viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
 def _place(
     options: ExplainOptions,
     all_viewed: Sequence[ViewedMessage],
-    lines: Mapping[MessageId, int],
+    compacted: Container[MessageId],
     loaded: TranscriptFile,
     history: OperationHistory,
 ) -> int:
-    """Return the index of the message meant: by its id, its line, else the beginning of its id."""
-    name, ids = options.message, [viewed.message.id for viewed in all_viewed]
+    """Return the index of the message meant: by its id, its line, else the beginning of its id.
+
+    ``compacted`` are the ids that it means as a reference in a summary.
+    """
+    name = options.message
+    ids = [viewed.message.id for viewed in all_viewed]
+    messages = loaded.transcript.messages
+    in_file = {messages[index].id for index in messages_named(messages, name)}
     may_be_id = len(name) >= _MIN_ID_LENGTH
     candidates = (
         [i for i, message_id in enumerate(ids) if message_id == name],
-        [
-            i
-            for i, message_id in enumerate(ids)
-            if message_id in lines and str(lines[message_id]) == name
-        ],
+        [i for i, message_id in enumerate(ids) if message_id in compacted],
+        [i for i, message_id in enumerate(ids) if message_id in in_file],
         [i for i, message_id in enumerate(ids) if may_be_id and message_id.startswith(name)],
     )
     indices = next(filter(None, candidates), [])
@@ -216,8 +223,24 @@ def _place(
         )
     require_archive(loaded, history, options.input.path)
     raise UsageError(
-        f"{options.input.path}: no message {name!r}; compactctl view lists line numbers, "
-        "compactctl view --all --json ids"
+        f"{options.input.path}: no message {name!r}; write a line (158), a reference (L158) or an "
+        "id; compactctl view --all --json lists them"
+    )
+
+
+def _compacted(name: str, all_viewed: Iterable[ViewedMessage]) -> frozenset[MessageId]:
+    """Return the ids of what a reference in a summary means: a message as it was before.
+
+    It is hidden now or, if a stage shortened it in its place, on another line.
+    """
+    reference = parse_reference(name)
+    return frozenset(
+        viewed.message.id
+        for viewed in all_viewed
+        if reference is not None
+        and viewed.hidden is not None
+        and not is_stand_in(viewed.message)
+        and reference.names(replace(viewed.message, line=viewed.line.index))
     )
 
 

@@ -21,13 +21,14 @@ from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.decode import Decoded
+from compactctl.history.references import SourceRef
 from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
 from compactctl.lab.audit import audit as audit_of
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.records import dataclass
-from compactctl.summaries.extract.passages import SourceRef, source_refs
+from compactctl.summaries.extract.passages import source_refs
 from compactctl.tokens.meter import Meter
 
 COMPACTCTL = "compactctl"

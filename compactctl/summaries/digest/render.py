@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from compactctl.history.references import NO_REF
 from compactctl.summaries.digest.facts import LineIndex, heading
 from compactctl.summaries.digest.fragments import LINE_NUMBER, Fragment, FragmentGroup, text_lines
-from compactctl.summaries.extract.passages import NO_REF, Passage
+from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.sentences import COURSE, NAMES
 from compactctl.summaries.extract.user_requests import SPOKEN
 

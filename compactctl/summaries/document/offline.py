@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compactctl.history.references import NO_REF
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.document.draft import (
@@ -21,13 +22,7 @@ from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.files import file_items
 from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clip_middle
 from compactctl.summaries.extract.outcomes import command_items, error_items
-from compactctl.summaries.extract.passages import (
-    NO_REF,
-    Passage,
-    read_passages,
-    source_refs,
-    tool_pairs,
-)
+from compactctl.summaries.extract.passages import Passage, read_passages, source_refs, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
 from compactctl.summaries.extract.user_requests import (
     budget_with,

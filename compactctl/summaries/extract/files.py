@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 from compactctl.history.read_calls import normal_path
+from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.outcomes import has_failed
-from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair
+from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # Definitions listed per file, characters of a path, and files in the list of required ones.
 MAX_DEFINITIONS = 10

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
+from compactctl.history.references import NO_REF, SourceRef, number_in_document
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -23,26 +24,6 @@ from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
 PassageKind = (
     SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]
 )
-
-
-class SourceRef(NamedTuple):
-    """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1."""
-
-    number: int
-    unit: Literal["L", "M"] = "L"
-
-    def __str__(self) -> str:
-        """Return it as summaries write it, such as ``[L12]``."""
-        return f"[{self.unit}{self.number}]"
-
-    @property
-    def legend(self) -> str:
-        """A sentence that explains such references."""
-        unit = "line" if self.unit == "L" else "message"
-        return f"[{self.unit}12] is {unit} 12 of what was compacted."
-
-
-NO_REF = SourceRef(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +122,8 @@ def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """
     is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
     if is_document:
-        refs = [SourceRef(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
+        numbers = (number_in_document(message) or n for n, message in enumerate(messages, start=1))
+        refs = [SourceRef(number, "M") for number in numbers]
     else:
         refs = [SourceRef(message.line + 1) for message in messages]
     if refs == sorted(refs):
@@ -164,12 +146,6 @@ def _refs_beside(messages: Sequence[Message], unreferenced: Collection[int]) -> 
         SourceRef(last.number + 1 + index, last.unit) if index in unreferenced else next(remaining)
         for index in range(len(messages))
     ]
-
-
-def _number(message: Message, default: int) -> int:
-    """Return the number of a message in its document, from 1: its first index in a part's path."""
-    paths = (part.path for part in message.parts)
-    return next((step + 1 for path in paths for step in path if isinstance(step, int)), default)
 
 
 def tool_pairs(passages: Sequence[Passage]) -> tuple[ToolPair, ...]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
+from compactctl.history.references import SourceRef
 from compactctl.records import dataclass
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.outcomes import has_failed
-from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, tool_pairs
+from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.sentences import unwrap
 from compactctl.summaries.extract.user_requests import user_requests
 

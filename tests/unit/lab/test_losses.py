@@ -3,6 +3,7 @@
 import pytest
 from builders import assistant, attached, call, conversation, result, thinking, user
 
+from compactctl.history.references import SourceRef
 from compactctl.lab.losses import (
     KnownFact,
     find_known_facts,
@@ -12,7 +13,7 @@ from compactctl.lab.losses import (
 from compactctl.lab.mention_index import MentionIndex, visible_texts, without_line_suffix
 from compactctl.model.message import Message
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.passages import SourceRef, read_passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 
 def run(name: str, command: str, output: str, *, fails: bool = True) -> tuple[Message, Message]:

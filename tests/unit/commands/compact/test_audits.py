@@ -3,8 +3,8 @@
 import pytest
 
 from compactctl.commands.compact.audits import WrittenSummary
+from compactctl.history.references import SourceRef
 from compactctl.lab.audit_findings import Audit, Loss, LossKind, UnsupportedClaim
-from compactctl.summaries.extract.passages import SourceRef
 
 
 def audit_of(known: dict[LossKind, int], lost: dict[LossKind, int], *invented: str) -> Audit:

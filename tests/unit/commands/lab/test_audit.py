@@ -18,8 +18,8 @@ from compactctl.commands.lab.audit import (
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
+from compactctl.history.references import SourceRef
 from compactctl.pipeline.layout import Layout
-from compactctl.summaries.extract.passages import SourceRef
 
 Session = Callable[[], bytes]
 LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.copilot_cli)

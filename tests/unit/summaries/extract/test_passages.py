@@ -18,9 +18,9 @@ from builders import (
     user,
 )
 
+from compactctl.history.references import SourceRef
 from compactctl.model.message import Message, TextPart
 from compactctl.summaries.extract.passages import (
-    SourceRef,
     read_passages,
     source_refs,
     tool_pairs,

@@ -14,8 +14,8 @@ from compactctl.commands.lab.audit import (
     FoundCompaction,
 )
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.history.references import SourceRef
 from compactctl.lab.audit_findings import Audit, Loss, LossKind, RepeatedRead, UnsupportedClaim
-from compactctl.summaries.extract.passages import SourceRef
 from compactctl.views.results.audit import NOTE, audit_document, audit_messages, audit_terminal
 
 

@@ -1,0 +1,84 @@
+"""References to messages, as summaries print them and users type them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from compactctl.model.message import Message, MessageId
+
+_REFERENCE = re.compile(r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?(mark)\])")
+_LINE = re.compile(r"\d{1,9}")
+
+
+class SourceRef(NamedTuple):
+    """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1."""
+
+    number: int
+    unit: Literal["L", "M"] = "L"
+
+    def __str__(self) -> str:
+        """Return it as summaries write it, such as ``[L12]``."""
+        return f"[{self.unit}{self.number}]"
+
+    @property
+    def legend(self) -> str:
+        """A sentence that explains such references."""
+        unit = "line" if self.unit == "L" else "message"
+        return f"[{self.unit}12] is {unit} 12 of what was compacted."
+
+    def names(self, message: Message) -> bool:
+        """Return whether this is the line, or the number in its document, of a message."""
+        if self.unit == "L":
+            return message.line + 1 == self.number
+        return any(isinstance(step, int) for step in message.record_path) and (
+            number_in_document(message) == self.number
+        )
+
+
+NO_REF = SourceRef(0)
+
+
+def parse_reference(name: str) -> SourceRef | None:
+    """Parse ``L12``, ``[L12]``, ``M12`` or ``[M12]``; None for anything else."""
+    match = _REFERENCE.fullmatch(name)
+    if match is None:
+        return None
+    return SourceRef(int(match["number"]), "L" if match["unit"] == "L" else "M")
+
+
+def number_in_document(message: Message) -> int | None:
+    """Return the number of a message in its document, from 1: its first index in a part's path."""
+    paths = (part.path for part in message.parts)
+    return next((step + 1 for path in paths for step in path if isinstance(step, int)), None)
+
+
+def messages_named(messages: Sequence[Message], name: str) -> Iterator[int]:
+    """Yield the indices of the messages that a name means.
+
+    It is an id, or else a line (``12``) or a reference (``L12``, ``[L12]``).
+    """
+    by_id = [index for index, message in enumerate(messages) if message.id == name]
+    line = SourceRef(int(name)) if _LINE.fullmatch(name) else None
+    reference = parse_reference(name) or line
+    if by_id or reference is None:
+        yield from by_id
+        return
+    yield from (index for index, message in enumerate(messages) if reference.names(message))
+
+
+def message_behind(
+    name: str, messages: Sequence[Message], originals: Mapping[MessageId, Sequence[Message]]
+) -> int | None:
+    """Return the index of the message that holds what a summary refers to, None if none does.
+
+    Summaries refer to lines of what was compacted, where messages may have other lines now.
+    """
+    reference = parse_reference(name)
+    if reference is None:
+        return None
+    indices = (
+        index
+        for index, message in enumerate(messages)
+        if any(map(reference.names, originals.get(message.id, ())))
+    )
+    return next(indices, None)
