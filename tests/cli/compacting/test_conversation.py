@@ -102,3 +102,13 @@ def test_what_a_client_adds_later_is_counted_and_removed(
     extra = with_it["tokensBefore"] - without["tokensBefore"]
     assert with_it["targetTokens"] - without["targetTokens"] == pytest.approx(0.3 * extra, abs=1)
     assert with_it["fits"]
+
+
+def test_what_a_client_put_between_the_newest_steps_is_shortened(ask: Ask, tmp_path: Path) -> None:
+    lines = "\n".join(f"./objects/{n:05}/part of a listing" for n in range(900))
+    newest = codex.message("user", f"<user_shell_command>\n{lines}\n</user_shell_command>")
+    records = [*codex_session(), newest]
+    report, _ = keep(ask, tmp_path / "run.jsonl", *records)
+    conversation = report["conversation"]
+    asked = 0.3 * conversation["tokensBefore"]
+    assert 0.92 * asked <= conversation["tokensAfter"] <= asked

@@ -130,3 +130,11 @@ def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     parts = (TextPart(text=reminder), TextPart(text="Use port 8443 and nothing else."))
     found = distilled(budget, talk=(*TALK[:6], message("user", *parts)))
     assert (found.tokens, changed(found)) == (tokens, texts)
+
+
+def test_what_must_stay_in_its_place_is_shortened_like_the_rest() -> None:
+    found = distilled(LEAST, unmovable=frozenset({1, 2}))
+    assert found.hidden == (3, 4, 5)
+    assert changed(found)[2, 0] == "…"
+    roomy = distilled(200, unmovable=frozenset({1, 2}))
+    assert (roomy.hidden, changed(roomy)) == ((), {})
