@@ -7,9 +7,9 @@ from compactctl.history.references import SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import dataclass
-from compactctl.summaries.digest.fragments import LINE_NUMBER
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.line_marks import LINE_NUMBER
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 

@@ -11,6 +11,7 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
+from compactctl.summaries.digest.hunks import find_hunks
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
@@ -230,6 +231,7 @@ def _build_pool(
     costs = zip(headings, _line_costs(list(headings.values()), count), strict=True)
     return FragmentPool(
         fragments=fragments,
+        hunks=find_hunks(passages, fragments),
         tokens=list(_fragment_costs(fragments, count)),
         headings={group: (cost, names[group]) for group, cost in costs},
         demand=demand.demand,

@@ -1,10 +1,11 @@
 """Split a conversation into fragments: lines that a digest may quote, each with its values."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
+from itertools import groupby, islice
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,7 @@ from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, OLD_TEXTS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
@@ -41,12 +43,12 @@ _PIECE = re.compile(
 _MAX_LINE_CHARS = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
 MIN_LINE_CHARS = 6
-# Line numbers that read and search tools put before a line.
-LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that some readers take for line ends. A digest replaces them, so that no quoted
 # text can start a line without the mark of a quotation.
 _OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
+# Starts a hunk of a diff or patch.
+_HUNK_MARK = "@@"
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
@@ -59,7 +61,7 @@ UNREAD_VALUE = _CERTAIN_REUSE_VALUE
 # The chance that the agent writes a line again, as measured on two projects: by the kind of its
 # passage, (maximum age in model calls, chance).
 _REUSE_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
-    "change": ((inf, 0.05),),
+    "change": ((inf, 0.1),),
     "call": ((40, 0.15), (inf, 0.02)),
     "read": ((5, 0.05), (15, 0.01), (inf, 0.001)),
     "look": ((5, 0.05), (inf, 0.001)),
@@ -68,6 +70,9 @@ _REUSE_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
 }
 # Characters and words that a line needs to be worth quoting for reuse.
 _MIN_REUSE_CHARS, _MIN_WORDS = 20, 3
+# A file, or the output of a command that shows something, is current work for so many model calls.
+# Its shorter lines are quoted with their neighbors even if they are elsewhere, too.
+_MAX_WORK_AGE, _MAX_COMMON_CHARS = 40, 25
 # Values of list entries.
 _OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
 _CHANGED_FILE_VALUE, _READ_FILE_VALUE = 2.0, 0.5
@@ -90,7 +95,7 @@ class FragmentGroup(NamedTuple):
 
 
 class Fragment(NamedTuple):
-    """A line that may be quoted, or a piece of a long one.
+    """A line that may be quoted, a piece of a long one, or a change in a diff with both its sides.
 
     There are as many as lines in a session, and a named tuple is built faster than a record.
 
@@ -168,23 +173,21 @@ class _FragmentCollector:
             self.fragments.append(Fragment(group=group, line=line, facts=tuple(self.facts[line])))
         outdated = self._outdated_lines(passage)
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
-        is_reply = passage.kind == "reply"
+        is_reply, is_work = passage.kind == "reply", is_current_work(passage)
         for line, piece, text in pieces_of(index, _quotable_text(passage)):
-            number = LINE_NUMBER.match(text)
-            plain = (text[number.end() :] if number else text).strip()
+            plain = text.strip()
             facts = () if piece else self.facts.get(line, ())
             if is_reply and not piece:
                 facts = (*facts, *_finding_facts(passage, plain))
-            if not facts and (
-                len(plain) < MIN_LINE_CHARS or plain in self.seen or plain in outdated
-            ):
+            is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
+            if not facts and (len(plain) < MIN_LINE_CHARS or is_repeated or plain in outdated):
                 continue
             self.seen.add(plain)
             words = _WORD.findall(plain)
             describes, mentions = self._entities(plain, words)
             is_reusable = len(plain) >= _MIN_REUSE_CHARS and len(words) >= _MIN_WORDS
             reuse_value = certain_value if is_reusable else 0.0
-            is_useful = bool(describes or facts or reuse_value)
+            is_useful = bool(describes or facts or reuse_value or is_work)
             if is_useful or mentions:
                 fragment = Fragment(
                     group=group,
@@ -233,9 +236,19 @@ def text_lines(text: str) -> list[str]:
 
 
 def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
-    """Yield the pieces of a passage's lines, each with its line and index; the last line first."""
+    """Yield the pieces of a passage's lines, each with its line and index; the last line first.
+
+    Both sides of a change in a diff are one piece, so that neither is quoted without the other.
+    """
     lines = text_lines(text)
-    for row in reversed(range(len(lines))):
+    changes = _find_changes(lines)
+    rows = iter(reversed(range(len(lines))))
+    for row in rows:
+        start = changes.get(row, row)
+        if start < row:
+            yield LineIndex(passage, start), 0, "\n".join(lines[start : row + 1])
+            deque(islice(rows, row - start), maxlen=0)
+            continue
         line = lines[row]
         if 0 < len(line) <= PIECE_CHARS:
             yield LineIndex(passage, row), 0, line
@@ -245,11 +258,32 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
             yield LineIndex(passage, row), index, piece
 
 
+def _find_changes(lines: Sequence[str]) -> Mapping[int, int]:
+    """Return the first row of each change in a diff that has two sides, by its last row.
+
+    @@ -1,2 +1,2 @@
+    -old                row 1
+    +new                row 2: {2: 1}
+    """
+    if not any(line.startswith(_HUNK_MARK) for line in lines):
+        return {}
+    changes: dict[int, int] = {}
+    for is_change, group in groupby(enumerate(lines), key=lambda row: _is_changed(row[1])):
+        rows = list(group)
+        if is_change and len({line[0] for _, line in rows}) > 1:
+            changes[rows[-1][0]] = rows[0][0]
+    return changes
+
+
+def _is_changed(line: str) -> bool:
+    return line.startswith(("-", "+")) and not line.startswith(("--- ", "+++ "))
+
+
 def _quotable_text(passage: Passage) -> str:
-    """Return a passage's text; for a call, without texts in its heading or replaced by it."""
+    """Return a passage's text: of a call, without texts in its heading or replaced by it."""
     pair = passage.pair
     if passage.kind != "call" or pair is None:
-        return passage.text
+        return without_line_marks(passage.text) if passage.kind == "result" else passage.text
     outdated = () if has_failed(pair) else OLD_TEXTS
     shown = heading(passage)
     texts = (
@@ -283,6 +317,11 @@ def _reuse_chance(passage: Passage) -> float:
     return next(
         chance for age, chance in _REUSE_CHANCES[_source_kind(passage)] if passage.age < age
     )
+
+
+def is_current_work(passage: Passage) -> bool:
+    """Whether a passage shows what the agent is likely to edit next."""
+    return passage.age < _MAX_WORK_AGE and _source_kind(passage) in {"read", "look"}
 
 
 def _source_kind(passage: Passage) -> str:

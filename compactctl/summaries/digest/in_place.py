@@ -19,7 +19,6 @@ from compactctl.model.message import (
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
-    LINE_NUMBER,
     MIN_LINE_CHARS,
     QUOTED_SECTIONS,
     UNREAD_VALUE,
@@ -28,6 +27,7 @@ from compactctl.summaries.digest.fragments import (
     pieces_of,
     text_lines,
 )
+from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.render import (
     GAP,
     NOTE_IN_PLACE,
@@ -36,6 +36,7 @@ from compactctl.summaries.digest.render import (
     render_digest,
 )
 from compactctl.summaries.digest.selection import FragmentPool, Selection
+from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.passages import ToolPair, read_passages
 from compactctl.summaries.extract.user_requests import budget_with
 from compactctl.tokens.meter import Meter
@@ -43,6 +44,10 @@ from compactctl.tokens.meter import Meter
 # A unit that takes more tokens than this without any line is hidden; its lines are quoted in the
 # digest for the price of a heading. Tuned on sessions of two projects.
 _EXPENSIVE = 80
+# Quoting the heading of a unit in the digest makes room for other lines.
+_ROUNDS = 2
+# A text of so many characters stays whole, rather than a mark in its place.
+_MAX_WHOLE_CHARS = 120
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
 RewordArguments = Callable[[ToolCallPart, Callable[[str], str]], str]
 
@@ -96,7 +101,10 @@ def distill_in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
     The lasting words of the user always stay, even if they exceed it.
     """
     draft = _Draft(request, meter)
-    draft.restore_whole_units(draft.selection.grow(draft.room_left))
+    for _ in range(_ROUNDS):
+        draft.selection.grow(draft.room_left)
+        draft.quote_bare_units()
+    draft.restore_whole_units(draft.room_left())
     return draft.result()
 
 
@@ -131,6 +139,7 @@ class _Draft:
         self._quoted: list[int] = []
         self._sizes = {unit: self._unit_size(unit) for unit in self._permanent_units}
         pool, mentioned = build_pool(request.digest, self._passages, self._pinned, count)
+        self._fragments = pool.fragments
         self._part_of = [self._find_part(fragment) for fragment in pool.fragments]
         self.selection = Selection(self._grouped_by_unit(pool), mentioned)
         digest = request.digest
@@ -141,6 +150,26 @@ class _Draft:
     def room_left(self) -> int:
         """Return the tokens that remain with what is chosen; negative if it exceeds the budget."""
         return self._budget - self._tokens()
+
+    def quote_bare_units(self) -> None:
+        """Quote in the digest the headings of units of which no line is chosen."""
+        self._update()
+        bare = {
+            unit
+            for unit in self._sizes.keys() - self._permanent_units
+            if not any(
+                line.text
+                for index, _ in self._parts_of(unit)
+                for line in self._lines.get(index, ())
+            )
+        }
+        if bare:
+            self._part_of = [
+                None if part and self._unit_of[part.message] in bare else part
+                for part in self._part_of
+            ]
+            self._placed, self._lines, self._quoted = [], {}, []
+            self._sizes = {unit: self._unit_size(unit) for unit in self._permanent_units}
 
     def restore_whole_units(self, room: int) -> None:
         """Restore whole messages, the newest first, as far as ``room`` tokens allow."""
@@ -214,7 +243,7 @@ class _Draft:
             format_note(NOTE_IN_PLACE, count, self._passages),
             self._passages,
             pinned,
-            self.selection.listed(self._quoted),
+            [self._fragments[index] for index in self.selection.listed(self._quoted)],
             gaps=self.request.digest.mark_gaps,
         )
 
@@ -280,6 +309,7 @@ class _Draft:
             pool,
             fragments=fragments,
             tokens=tokens,
+            hunks=[_regrouped(hunk, fragments) for hunk in pool.hunks],
             headings=headings,
             section_limits={**pool.section_limits, "unread": self.request.never_hidden_tokens},
         )
@@ -321,9 +351,15 @@ class _Draft:
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
                 new = _shorten(old, chosen, gaps=gaps)
-                return new if len(new) < len(old) else None
+                is_mark = new == GAP and len(old) <= _MAX_WHOLE_CHARS
+                return new if len(new) < len(old) and not is_mark else None
             case _:
                 return None
+
+
+def _regrouped(hunk: Hunk, fragments: Sequence[Fragment]) -> Hunk:
+    group = fragments[hunk.members[0]].group
+    return hunk._replace(whole=hunk.whole._replace(group=group))
 
 
 def _command_start(pair: ToolPair | None) -> set[str]:
@@ -335,16 +371,16 @@ def _command_start(pair: ToolPair | None) -> set[str]:
 
 def _shorten(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
     """Return the chosen lines of a text, with a mark where others are omitted."""
-    all_lines = text_lines(text)
+    all_lines = text_lines(without_line_marks(text))
     lines: list[str] = []
     after = 0
     ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
     for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
         between = _fill_gap(all_lines[after:row])
-        is_marked = gaps and not LINE_NUMBER.match(all_lines[row])
-        lines += between if is_marked or between != (GAP,) else ()
-        lines.append(join_pieces(list(pieces)))
-        after = row + 1
+        lines += between if gaps or between != (GAP,) else ()
+        rows = join_pieces(list(pieces)).split("\n")
+        lines += rows
+        after = row + len(rows)
     return "\n".join((*lines, *_fill_gap(all_lines[after:])))
 
 

@@ -15,6 +15,7 @@ from compactctl.summaries.digest.fragments import (
     Fragment,
     FragmentGroup,
 )
+from compactctl.summaries.digest.hunks import Hunk
 
 # Share of the demand for an entity that its bare name, and a second line about it, are worth.
 _NAMED = 0.65
@@ -38,6 +39,7 @@ class FragmentPool:
     Attributes:
         fragments: the fragments; of equally valuable ones, the first is chosen.
         tokens: the cost of each, line end included.
+        hunks: fragments that may also be chosen together.
         headings: the cost of each heading, and the entities that it names.
         demand: the demand for each entity.
         demand_unit: the unit of the values of facts and of reuse, in demand.
@@ -51,6 +53,7 @@ class FragmentPool:
     headings: Mapping[FragmentGroup, tuple[int, tuple[str, ...]]]
     demand: Mapping[str, float]
     demand_unit: float
+    hunks: Sequence[Hunk] = ()
     name_share: float = _NAMED
     section_limits: Mapping[DigestSection, int] = field(default_factory=dict)
     fill_spare_room: bool = False
@@ -64,7 +67,8 @@ class Selection:
 
         another line about it: 10.0, 1.5, 0.0        its bare name: 6.5, 0.0, 0.0
 
-    Facts count once, headings are paid once, and a line gains by chosen neighbors.
+    Facts count once, headings are paid once, and a line gains by chosen neighbors. A candidate is a
+    fragment, or what a hunk still lacks; the indexes of hunks follow those of fragments.
     """
 
     def __init__(self, pool: FragmentPool, mentioned: Iterable[str]) -> None:
@@ -72,13 +76,20 @@ class Selection:
         self._pool = pool
         numbers = {group: number for number, group in enumerate(pool.headings)}
         self._headings = tuple(pool.headings.values())
-        self._heading_of = [numbers[fragment.group] for fragment in pool.fragments]
+        self._candidates = (*pool.fragments, *(hunk.whole for hunk in pool.hunks))
+        self._first_hunk = len(pool.fragments)
+        self._hunk_of = {
+            member: self._first_hunk + number
+            for number, hunk in enumerate(pool.hunks)
+            for member in hunk.members
+        }
+        self._heading_of = [numbers[candidate.group] for candidate in self._candidates]
         # The tokens that remain of each limited section.
         self._section_rooms = dict(pool.section_limits)
-        self._chosen_neighbors = [0] * len(pool.fragments)
+        self._chosen_neighbors = [0] * len(self._candidates)
         self._members: dict[int, list[int]] = {}
         self._index_of_line: dict[LineIndex, int] = {}
-        # The density that each queued fragment has now, and the entries whose density changed.
+        # The density that each queued candidate has now, and the entries whose density changed.
         self._queued: dict[int, float] = {}
         self._heap: list[tuple[float, int]] = []
         # A dict rather than a set: ``drop`` needs the order.
@@ -96,27 +107,25 @@ class Selection:
         self._sharing = [0] * len(self._headings)
         self._line_values: defaultdict[str, float] = defaultdict(float)
         self._name_values: defaultdict[str, float] = defaultdict(float)
-        # The value of each fragment without its heading; None if it has to be worked out anew.
-        self._values: list[float | None] = [None] * len(pool.fragments)
+        # The value of each candidate without its heading; None if it has to be worked out anew.
+        self._values: list[float | None] = [None] * len(self._candidates)
         self._users: defaultdict[str, list[int]] = defaultdict(list)
         self._revalue(pool.demand)
-        for index, fragment in enumerate(pool.fragments):
-            for name in (*fragment.describes, *fragment.mentions, *_fact_names(fragment)):
+        for index, candidate in enumerate(self._candidates):
+            for name in (*candidate.describes, *candidate.mentions, *_fact_names(candidate)):
                 self._users[name].append(index)
 
     @property
     def fragments(self) -> list[Fragment]:
         """The chosen fragments, without bare names that other chosen fragments mention."""
-        return self.listed(self.chosen)
+        return [self.fragment(index) for index in self.listed(self.chosen)]
 
-    def listed(self, indexes: Iterable[int]) -> list[Fragment]:
+    def listed(self, indexes: Iterable[int]) -> list[int]:
         """Return those of these fragments that are not bare names which chosen ones mention."""
-        fragments = (self._pool.fragments[index] for index in indexes)
-        return [
-            fragment
-            for fragment in fragments
-            if not (_is_bare_name(fragment) and all(map(self._showing.get, fragment.mentions)))
-        ]
+        return [index for index in indexes if not self._is_superfluous(self.fragment(index))]
+
+    def _is_superfluous(self, fragment: Fragment) -> bool:
+        return _is_bare_name(fragment) and all(map(self._showing.get, fragment.mentions))
 
     def fragment(self, index: int) -> Fragment:
         """Return a fragment of the pool."""
@@ -128,18 +137,23 @@ class Selection:
         ``room_left`` renders what is chosen and returns the tokens that remain. They are negative
         if even the text without any fragment exceeds the budget.
         """
-        room, scale = room_left(), 1.0
+        room, scale = self._undo(room_left), 1.0
         for _ in range(_ROUNDS):
             if room < _SLACK:
                 break
             before, priced = room, self.fill(round(room * scale))
-            drops = 0
-            while (room := room_left()) < 0 and self.chosen:
-                # Where choices save less than their prices, a few more are undone each time.
-                self.drop(-room << max(0, drops - _EXACT_DROPS))
-                drops += 1
+            room = self._undo(room_left)
             # Together, fragments cost less than the sum of their prices.
             scale = min(_MAX_SCALE, priced / max(1, before - room))
+        return room
+
+    def _undo(self, room_left: Callable[[], int]) -> int:
+        """Undo choices until the rest fits; return the remaining tokens."""
+        drops = 0
+        while (room := room_left()) < 0 and self.chosen:
+            # Where choices save less than their prices, a few more are undone each time.
+            self.drop(-room << max(0, drops - _EXACT_DROPS))
+            drops += 1
         return room
 
     def fill(self, room: int) -> int:
@@ -150,6 +164,8 @@ class Selection:
         # all at first, with a heap only for what changes, is faster than one heap.
         remaining, tokens = room, self._pool.tokens
         fitting = [n for n, size in enumerate(tokens) if size <= room and n not in self.chosen]
+        hunks = range(self._first_hunk, len(self._candidates))
+        fitting += (n for n in hunks if 0 < self._tokens(n) <= room)
         self._queued = {n: self._density(n) for n in fitting}
         queue = sorted([(-density, n) for n, density in self._queued.items()], reverse=True)
         self._heap = heap = list[tuple[float, int]]()
@@ -157,8 +173,8 @@ class Selection:
         while (heap or queue) and remaining >= smallest:
             is_changed = bool(heap) and not (queue and queue[-1] < heap[0])
             negative_density, index = heapq.heappop(heap) if is_changed else queue.pop()
-            # An older entry of the same fragment counts no more.
-            if tokens[index] > remaining or self._queued.get(index) != -negative_density:
+            # An older entry of the same candidate counts no more.
+            if self._queued.get(index) != -negative_density or self._tokens(index) > remaining:
                 continue
             density, price = self._density(index), self._price(index)
             if density <= 0 or price > min(remaining, self._section_room(index)):
@@ -170,6 +186,17 @@ class Selection:
             self._use(index, price)
             self._choose(index)
         return room - remaining
+
+    def _missing(self, hunk: int) -> list[int]:
+        """Return the fragments of a hunk that are not chosen yet."""
+        members = self._pool.hunks[hunk - self._first_hunk].members
+        return [member for member in members if member not in self.chosen]
+
+    def _tokens(self, index: int) -> int:
+        """Return the tokens of a candidate without its heading; 0 for a complete hunk."""
+        if index < self._first_hunk:
+            return self._pool.tokens[index]
+        return sum(map(self._pool.tokens.__getitem__, self._missing(index)))
 
     def drop(self, tokens: int) -> None:
         """Undo the newest choices until about ``tokens`` tokens are free.
@@ -183,26 +210,28 @@ class Selection:
             self._count(index, -1)
 
     def _section_room(self, index: int) -> float:
-        return self._section_rooms.get(self._pool.fragments[index].group.section, inf)
+        return self._section_rooms.get(self._candidates[index].group.section, inf)
 
     def _use(self, index: int, tokens: int) -> None:
-        """Subtract ``tokens`` from what remains of a fragment's section, if that is limited."""
-        section = self._pool.fragments[index].group.section
+        """Subtract ``tokens`` from what remains of a candidate's section, if that is limited."""
+        section = self._candidates[index].group.section
         if section in self._section_rooms:
             self._section_rooms[section] -= tokens
 
     def _price(self, index: int) -> int:
         heading = self._heading_of[index]
         cost = 0 if self._sharing[heading] else self._headings[heading][0]
-        return max(1, self._pool.tokens[index] + cost)
+        return max(1, self._tokens(index) + cost)
 
     def _density(self, index: int) -> float:
-        """Return the value per token of a fragment, given what is chosen."""
+        """Return the value per token of a candidate, given what is chosen."""
+        price = self._tokens(index)
+        if not price and index >= self._first_hunk:
+            return 0.0
         value = self._values[index]
         if value is None:
-            value = self._values[index] = self._value(self._pool.fragments[index], index)
+            value = self._values[index] = self._value(self._candidates[index], index)
         heading = self._heading_of[index]
-        price = self._pool.tokens[index]
         if not self._sharing[heading]:
             cost, names = self._headings[heading]
             price += cost
@@ -210,11 +239,11 @@ class Selection:
                 value += self._value_of_names(names)
         density = value / price if price > 1 else value
         if density < _ANY_LINE and self._pool.fill_spare_room:
-            return _ANY_LINE if _is_line(self._pool.fragments[index]) else density
+            return _ANY_LINE if _is_line(self._candidates[index]) else density
         return density
 
     def _value(self, fragment: Fragment, index: int) -> float:
-        """Return the value of a fragment without its heading, given what is chosen."""
+        """Return the value of a candidate without its heading, given what is chosen."""
         unit = self._pool.demand_unit
         value = sum(map(self._line_values.__getitem__, fragment.describes))
         if fragment.mentions:
@@ -230,10 +259,20 @@ class Selection:
         return sum(map(self._name_values.__getitem__, entities))
 
     def _choose(self, index: int) -> None:
+        if index < self._first_hunk:
+            self._choose_fragment(index)
+            return
+        for member in self._missing(index):
+            self._choose_fragment(member)
+        self._queued.pop(index, None)
+
+    def _choose_fragment(self, index: int) -> None:
         fragment, heading = self._pool.fragments[index], self._heading_of[index]
         self.chosen[index] = None
-        del self._queued[index]
+        self._queued.pop(index, None)
         self._count(index, 1)
+        if index in self._hunk_of:
+            self._requeue((self._hunk_of[index],))
         if self._sharing[heading] == 1:
             self._requeue(self._members[heading])
         if _is_line(fragment):
@@ -281,7 +320,7 @@ class Selection:
                 self._forget(entity)
 
     def _forget(self, name: str) -> None:
-        """Let the values of all fragments with this entity or fact be worked out anew."""
+        """Let the values of all candidates with this entity or fact be worked out anew."""
         for index in self._users.get(name, ()):
             self._values[index] = None
 

@@ -32,8 +32,8 @@ from compactctl.tokens.meter import part_texts
 TASK = "Move the port into the settings; never touch the tests."
 
 
-def code(n: int) -> str:
-    return "\n".join(f"value_{n}_{row} = read_setting({row}) + offset_{row}" for row in range(30))
+def code(n: int, rows: int = 30) -> str:
+    return "\n".join(f"value_{n}_{row} = read_setting({row}) + offset_{row}" for row in range(rows))
 
 
 def session(steps: int = 30) -> tuple[Message, ...]:
@@ -46,6 +46,18 @@ def session(steps: int = 30) -> tuple[Message, ...]:
             assistant(f"The problem is value_{n}_7 because it is read before the settings are."),
             call(f"e{n}", "Write", file_path=f"src/new_{n}.py", content=code(n)),
             result(f"e{n}", "The file has been written."),
+        ]
+    return conversation(*done, user("Now run the checks."), assistant("They pass."))
+
+
+def reading(steps: int = 30) -> tuple[Message, ...]:
+    """A task, and files that are read, of which each is too long to be quoted whole."""
+    done: list[Message] = [user(TASK)]
+    for n in range(steps):
+        done += [
+            call(f"r{n}", "Read", file_path=f"src/part_{n}.py"),
+            result(f"r{n}", code(n, 90)),
+            assistant(f"The problem is value_{n}_7 because it is read before the settings are."),
         ]
     return conversation(*done, user("Now run the checks."), assistant("They pass."))
 
@@ -122,7 +134,7 @@ def test_what_a_response_with_signed_thinking_says_is_never_changed() -> None:
 
 def test_results_beside_signed_thinking_are_shortened() -> None:
     signed = ReasoningPart(text="", opaque=True, sealed=40)
-    whole = session()
+    whole = reading()
     steps = [
         replace(called, parts=(signed, *called.parts, *given.parts), response_id=called.id)
         for called, given in pairwise(whole)
@@ -138,13 +150,13 @@ def test_results_beside_signed_thinking_are_shortened() -> None:
 
 def test_records_of_one_response_are_signed_together() -> None:
     parts: list[Message] = []
-    for n, m in enumerate(session()):
+    for n, m in enumerate(reading()):
         name = f"a{n}"
         signed = [replace(thinking("", opaque=True), response_id=name)] if m.calls else []
         parts += [replace(each, id=MessageId("")) for each in (*signed, m)]
         parts[-1] = replace(parts[-1], response_id=name if m.calls else None)
     before = conversation(*parts)
-    changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.4))
+    changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.6))
     assert changed
     assert not any(m.calls for m in before if m.id in changed)
 

@@ -113,7 +113,7 @@ def test_a_heading_has_the_facts_of_its_call() -> None:
 @pytest.mark.parametrize(
     ("messages", "value"),
     [
-        ((call("a", "Edit", file_path="a", new_string="one two three four five"),), 0.05),
+        ((call("a", "Edit", file_path="a", new_string="one two three four five"),), 0.1),
         ((call("a", "Bash", command="make", note="one two three four five"),), 0.15),
         ((call("r", "Read", file_path="a"), result("r", "one two three four five")), 0.05),
         ((call("r", "Bash", command="ls"), result("r", "one two three four five")), 0.05),
@@ -245,3 +245,29 @@ def test_files_of_one_name_are_listed_with_their_parent_folder() -> None:
     assert [(f.group.label, f.text) for f in found] == [
         ("x", "src/a.py"), ("", "lib/a.py"), ("", "a.py"), ("y", "b.py"),
     ]  # fmt: skip
+
+
+def test_both_sides_of_a_change_in_a_diff_are_one_fragment() -> None:
+    lines = [
+        "--- a/soil.py",
+        "+++ b/soil.py",
+        "@@ -1,5 +1,5 @@ def read():",
+        "     soil_sensor = open_port(3)",
+        "-    soil_sensor.scale = 1000",
+        "+    soil_sensor.scale = 100",
+        "+    soil_sensor.flush()",
+        "     return soil_sensor.value()",
+        "-    rain_gauge.close(soil_sensor)",
+    ]
+    diff = "\n".join(lines)
+    found = [
+        fragment.text
+        for fragment in fragments(call("d", "Bash", command="git diff"), result("d", diff))
+    ]
+    change = "-    soil_sensor.scale = 1000\n+    soil_sensor.scale = 100\n+    soil_sensor.flush()"
+    assert change in found
+    assert "-    rain_gauge.close(soil_sensor)" in found
+    assert not [text for text in found if "\n" not in text and "scale" in text]
+    # Outside of a diff, such lines are a list.
+    listed = "- soil_sensor one two\n+ soil_sensor one three"
+    assert all("\n" not in text for text in texts(assistant(listed)))

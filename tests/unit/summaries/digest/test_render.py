@@ -19,7 +19,7 @@ PASSAGES = read_passages(
     conversation(
         user("go"),
         call("r", "Read", file_path="src/a.py"),
-        result("r", "zero\none\ntwo\nthree\n  7→seven\nfive"),
+        result("r", "zero\none\ntwo\nthree\nfour\nfive"),
         assistant("fine"),
     )
 )
@@ -41,9 +41,8 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
         ([quote(1, "one")], True, ["…", "> one"]),
         ([quote(1, "one")], False, ["> one"]),
         ([quote(3, "three"), quote(0, "zero")], True, ["> zero", "…", "> three"]),
-        # A line number shows a gap by itself; it goes where the line before is shown.
-        ([quote(0, "zero"), quote(4, "  7→seven")], True, ["> zero", "> 7→seven"]),
-        ([quote(3, "three"), quote(4, "  7→seven")], True, ["…", "> three", "> seven"]),
+        # A change of two rows reaches to the row after it.
+        ([quote(0, "-a\n+b"), quote(2, "two")], True, ["> -a", "> +b", "> two"]),
         ([quote(1, "b", passage=3)], True, ["> b"]),
         ([quote(0, "")], True, []),
         (

@@ -7,6 +7,7 @@ import pytest
 
 from compactctl.summaries.digest.facts import LineIndex, StateFact
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
+from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 
 
@@ -215,3 +216,33 @@ def test_where_undoing_saves_little_it_undoes_more_and_more() -> None:
     selection.grow(room_left)
     # Five rounds: each undoes one choice 21 times, then 2, 4, 8 and so on.
     assert len(rendered) < 5 * (21 + 14)
+
+
+def hunk(fragments: Sequence[Fragment], *members: int, value: float) -> Hunk:
+    return Hunk(members, fragments[members[0]]._replace(facts=(), reuse_value=value))
+
+
+def test_a_hunk_is_chosen_as_a_whole_or_by_its_lines() -> None:
+    fragments = [
+        line(0, facts=fact("a", 4)),
+        line(1),
+        line(2),
+        line(0, passage=1, facts=fact("b", 5)),
+    ]
+    of = pool(fragments, [2, 2, 2, 4], hunks=[hunk(fragments, 0, 1, 2, value=12)])
+    assert chosen(of, 100) == ([0, 1, 2, 3], 10)
+    # What does not fit as a whole may fit in part.
+    assert chosen(of, 5) == ([0], 2)
+    # The more of it is chosen, the less the rest costs.
+    late = pool(fragments, [2, 2, 2, 4], hunks=[hunk(fragments, 0, 1, 2, value=4.5)])
+    assert chosen(late, 100) == ([0, 3, 1, 2], 10)
+
+
+def test_a_hunk_that_was_undone_may_be_completed_again() -> None:
+    fragments = [line(0), line(1)]
+    selection = Selection(pool(fragments, [2, 2], hunks=[hunk(fragments, 0, 1, value=1)]), ())
+    assert selection.fill(4) == 4
+    selection.drop(2)
+    assert list(selection.chosen) == [0]
+    assert selection.fill(2) == 2
+    assert selection.fill(2) == 0

@@ -1,0 +1,50 @@
+"""Line numbers of listings and prefixes of logs are not worth their tokens on every line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.summaries.extract.line_marks import without_line_marks
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("     1→import os\n     2→\n     3→    return 1", "import os\n\n    return 1"),
+        ("   9\tdef moor():\n  10\t\treturn", "def moor():\n\treturn"),
+        ("00001| a: 1\n00002|   b: 2", "a: 1\n  b: 2"),
+        # Most lines of a listing have a number; a note below it does not.
+        ("".join(f"{n}→x\n" for n in range(9)) + "(end)", "x\n" * 9 + "(end)"),
+        ("3 quays\n4 boats", "3 quays\n4 boats"),
+        ("7: seven\nno number\nnone here", "7: seven\nno number\nnone here"),
+        ("", ""),
+    ],
+)
+def test_a_listing_is_shown_without_its_line_numbers(text: str, plain: str) -> None:
+    assert without_line_marks(text) == plain
+
+
+def test_job_and_step_of_a_log_are_shown_once() -> None:
+    log = [
+        "lint\tCheckout\t2026-05-01T10:00:00.1234567Z fetch",
+        "lint\tCheckout\t2026-05-01T10:00:01.1234567Z done",
+        "lint\tRun ruff\t2026-05-01T10:00:02.1234567Z E501 line too long",
+        "lint\tRun ruff\t2026-05-01T10:00:03.1234567Z exit code 1",
+    ]
+    assert without_line_marks("\n".join(log)).split("\n") == [
+        "lint\tCheckout\tfetch",
+        "done",
+        "lint\tRun ruff\tE501 line too long",
+        "exit code 1",
+    ]
+
+
+@given(
+    st.lists(st.from_regex(r"( ?\d{1,3}→|a\tb\t2026-05-01T10:00:00Z )?[^\n]{0,5}", fullmatch=True))
+)
+def test_every_line_stays_and_loses_no_more_than_its_mark(lines: list[str]) -> None:
+    plain = without_line_marks("\n".join(lines)).split("\n")
+    assert len(plain) == max(1, len(lines))
+    assert all(
+        line.endswith(rest.rpartition("\t")[2]) for line, rest in zip(lines, plain, strict=False)
+    )
