@@ -46,6 +46,8 @@ from compactctl.tokens.meter import Meter
 _EXPENSIVE = 80
 # Quoting the heading of a unit in the digest makes room for other lines.
 _ROUNDS = 2
+# So many lines that are too short to be chosen, such as braces, stand between lines that are.
+_MAX_FILLED_LINES = 3
 # A text of so many characters stays whole, rather than a mark in its place.
 _MAX_WHOLE_CHARS = 120
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
@@ -351,8 +353,9 @@ class _Draft:
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
                 new = _shorten(old, chosen, gaps=gaps)
-                is_mark = new == GAP and len(old) <= _MAX_WHOLE_CHARS
-                return new if len(new) < len(old) and not is_mark else None
+                is_short = new == GAP and len(old) <= _MAX_WHOLE_CHARS
+                stays_whole = is_short and index.message not in self.request.never_hidden
+                return new if len(new) < len(old) and not stays_whole else None
             case _:
                 return None
 
@@ -406,8 +409,9 @@ def _with_marks(text: str, lines: str) -> str:
 
 
 def _fill_gap(lines: Sequence[str]) -> Sequence[str]:
-    """Return what replaces lines that were not chosen: themselves if short, else one mark."""
-    return lines if all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
+    """Return what replaces lines that were not chosen: themselves if few and short, else a mark."""
+    is_short = all(len(line.strip()) < MIN_LINE_CHARS for line in lines)
+    return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (GAP,)
 
 
 def _keep_lines(text: str, lines: set[str], *, gaps: bool) -> str:

@@ -156,7 +156,7 @@ def test_records_of_one_response_are_signed_together() -> None:
         parts += [replace(each, id=MessageId("")) for each in (*signed, m)]
         parts[-1] = replace(parts[-1], response_id=name if m.calls else None)
     before = conversation(*parts)
-    changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.6))
+    changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.3))
     assert changed
     assert not any(m.calls for m in before if m.id in changed)
 
