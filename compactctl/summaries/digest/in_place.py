@@ -354,7 +354,7 @@ class _Draft:
             ):
                 new = _shorten(old, chosen, gaps=gaps)
                 is_short = new == GAP and len(old) <= _MAX_WHOLE_CHARS
-                stays_whole = is_short and index.message not in self.request.never_hidden
+                stays_whole = is_short and self._unit_of[index.message] not in self._permanent_units
                 return new if len(new) < len(old) and not stays_whole else None
             case _:
                 return None
