@@ -140,7 +140,7 @@ def test_what_must_stay_in_its_place_is_shortened_like_the_rest() -> None:
     found = distilled(LEAST, unmovable=frozenset({1, 2}))
     assert found.hidden == (3, 4, 5)
     assert changed(found)[2, 0] == "…"
-    roomy = distilled(200, unmovable=frozenset({1, 2}))
+    roomy = distilled(300, unmovable=frozenset({1, 2}))
     assert (roomy.hidden, changed(roomy)) == ((), {})
 
 
