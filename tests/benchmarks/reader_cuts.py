@@ -12,7 +12,6 @@ from itertools import chain, islice, zip_longest
 from benchmarks.sessions import RecordedSession
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.history.turns import preamble
 from compactctl.lab.cuts import Cut, cuts_every, split_at_compactions
 from compactctl.model.message import (
     FilePart,
@@ -88,10 +87,16 @@ def find_cuts(sessions: Sequence[RecordedSession]) -> list[SessionCut]:
 
 
 def context_text(messages: Sequence[Message]) -> str:
-    """Return the text of messages without reasoning, system prompt and tool definitions."""
-    fixed = {message.id for message in preamble(messages)}
-    texts = chain.from_iterable(_texts(m) for m in messages if m.id not in fixed)
-    return "\n\n".join(map(str, texts))
+    """Return the text of messages without reasoning, system messages and immutable records.
+
+    It does not ask the package what the system prompt is, so that the contexts of all its versions
+    are judged by the same text.
+    """
+    first = next(
+        (at for at, message in enumerate(messages) if not _is_system(message)), len(messages)
+    )
+    texts = (_texts(message) for message in messages[first:] if not message.locks.immutable_reason)
+    return "\n\n".join(map(str, chain.from_iterable(texts)))
 
 
 def choose_spans(
@@ -150,6 +155,10 @@ def _spans_in(text: Text, before: str, since: str) -> Iterator[Span]:
             yield Span(f"[{text.label}]\n{lead}", text.text[start : words[end - 1].end()])
             since += f" {run}"
         index = max(end, index + 1)
+
+
+def _is_system(message: Message) -> bool:
+    return message.role == "system" and not message.origin.is_synthetic
 
 
 def _collapse(text: str) -> str:
