@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 NAME = "distill"
 DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
-# If this share of the conversation stays, the untouched tail is longer and gaps are marked.
+# If this share of the conversation stays, the untouched tail is longer.
 _LARGE_SHARE = 0.2
 _MAX_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
@@ -103,7 +103,6 @@ def propose(
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
         spoken_tokens=sum(map(meter.text, _user_texts(conversation))),
         cwd=view.cwd,
-        mark_gaps=is_large,
     )
     is_digest = options.form == "digest" or (options.form == "auto" and not is_large)
     if newest or unmovable or not is_digest:

@@ -114,7 +114,6 @@ class DigestRequest:
         budget: maximum tokens of the text; negative if the messages that stay exceed the target.
         spoken_tokens: tokens of the lasting words in the messages that stay.
         cwd: the session's working folder.
-        mark_gaps: whether to mark where lines are omitted.
     """
 
     messages: tuple[Message, ...]
@@ -122,7 +121,6 @@ class DigestRequest:
     budget: int
     spoken_tokens: int = 0
     cwd: str | None = None
-    mark_gaps: bool = True
 
 
 def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
@@ -137,9 +135,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     selection = Selection(*build_pool(request, passages, pinned.texts, count))
 
     def text() -> str:
-        return render_digest(
-            note, passages, pinned.texts, selection.fragments, gaps=request.mark_gaps
-        )
+        return render_digest(note, passages, pinned.texts, selection.fragments)
 
     def tokens() -> int:
         return count([text()])[0]

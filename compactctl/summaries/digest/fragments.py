@@ -174,7 +174,7 @@ class _FragmentCollector:
         outdated = self._outdated_lines(passage)
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
-        for line, piece, text in pieces_of(index, _quotable_text(passage)):
+        for line, piece, text in pieces_of(index, quotable_text(passage)):
             plain = text.strip()
             facts = () if piece else self.facts.get(line, ())
             if is_reply and not piece:
@@ -279,7 +279,7 @@ def _is_changed(line: str) -> bool:
     return line.startswith(("-", "+")) and not line.startswith(("--- ", "+++ "))
 
 
-def _quotable_text(passage: Passage) -> str:
+def quotable_text(passage: Passage) -> str:
     """Return a passage's text: of a call, without texts in its heading or replaced by it."""
     pair = passage.pair
     if passage.kind != "call" or pair is None:

@@ -7,6 +7,7 @@ from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     Fragment,
     is_current_work,
+    quotable_text,
     text_lines,
 )
 from compactctl.summaries.extract.passages import Passage
@@ -44,7 +45,7 @@ def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> li
     return [
         Hunk(tuple(members), _join([fragments[index] for index in members], passages[number]))
         for number, rows in by_row.items()
-        for members in _split(passages[number].text, rows)
+        for members in _split(quotable_text(passages[number]), rows)
     ]
 
 

@@ -19,7 +19,6 @@ from compactctl.model.message import (
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
-    MIN_LINE_CHARS,
     QUOTED_SECTIONS,
     UNREAD_VALUE,
     Fragment,
@@ -31,6 +30,7 @@ from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.render import (
     GAP,
     NOTE_IN_PLACE,
+    fill_gap,
     format_note,
     join_pieces,
     render_digest,
@@ -46,8 +46,6 @@ from compactctl.tokens.meter import Meter
 _EXPENSIVE = 80
 # Quoting the heading of a unit in the digest makes room for other lines.
 _ROUNDS = 2
-# So many lines that are too short to be chosen, such as braces, stand between lines that are.
-_MAX_FILLED_LINES = 3
 # A text of so many characters stays whole, rather than a mark in its place.
 _MAX_WHOLE_CHARS = 120
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
@@ -246,7 +244,6 @@ class _Draft:
             self._passages,
             pinned,
             [self._fragments[index] for index in self.selection.listed(self._quoted)],
-            gaps=self.request.digest.mark_gaps,
         )
 
     def _hidden(self) -> tuple[int, ...]:
@@ -337,22 +334,22 @@ class _Draft:
             text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()
             return text if is_cut and is_replaceable(part) else None
-        chosen, gaps = self._lines.get(index, ()), self.request.digest.mark_gaps
+        chosen = self._lines.get(index, ())
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _with_marks(old, _shorten(old, chosen, gaps=gaps))
+                new = _with_marks(old, _shorten(old, chosen))
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
                 lines = {line for fragment in chosen for line in _line_variants(fragment.text)}
                 lines |= _command_start(None if passage is None else self._passages[passage].pair)
-                new = self.request.reword(part, lambda text: _keep_lines(text, lines, gaps=gaps))
+                new = self.request.reword(part, lambda text: _keep_lines(text, lines))
                 return new if new != part.arguments else None
             case (
                 TextPart(embedded=False, text=old)
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shorten(old, chosen, gaps=gaps)
+                new = _shorten(old, chosen)
                 is_short = new == GAP and len(old) <= _MAX_WHOLE_CHARS
                 stays_whole = is_short and self._unit_of[index.message] not in self._permanent_units
                 return new if len(new) < len(old) and not stays_whole else None
@@ -372,19 +369,18 @@ def _command_start(pair: ToolPair | None) -> set[str]:
     return {text.strip() for line, piece, text in pieces if not (line.line or piece)}
 
 
-def _shorten(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
+def _shorten(text: str, chosen: Sequence[Fragment]) -> str:
     """Return the chosen lines of a text, with a mark where others are omitted."""
     all_lines = text_lines(without_line_marks(text))
     lines: list[str] = []
     after = 0
     ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
     for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
-        between = _fill_gap(all_lines[after:row])
-        lines += between if gaps or between != (GAP,) else ()
+        lines += fill_gap(all_lines[after:row])
         rows = join_pieces(list(pieces)).split("\n")
         lines += rows
         after = row + len(rows)
-    return "\n".join((*lines, *_fill_gap(all_lines[after:])))
+    return "\n".join((*lines, *fill_gap(all_lines[after:])))
 
 
 def _with_marks(text: str, lines: str) -> str:
@@ -408,20 +404,14 @@ def _with_marks(text: str, lines: str) -> str:
     return next((new for new in texts if not (has_marks and typed_in(new))), text)
 
 
-def _fill_gap(lines: Sequence[str]) -> Sequence[str]:
-    """Return what replaces lines that were not chosen: themselves if few and short, else a mark."""
-    is_short = all(len(line.strip()) < MIN_LINE_CHARS for line in lines)
-    return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (GAP,)
-
-
-def _keep_lines(text: str, lines: set[str], *, gaps: bool) -> str:
+def _keep_lines(text: str, lines: set[str]) -> str:
     """Return a text with only those of its lines, or pieces of lines, that are in ``lines``."""
     fragments = [
         Fragment(group=FragmentGroup("course"), line=line, piece=index, text=piece)
         for line, index, piece in pieces_of(0, text)
         if piece.strip() in lines
     ]
-    return _shorten(text, fragments, gaps=gaps)
+    return _shorten(text, fragments)
 
 
 def _line_variants(line: str) -> tuple[str, str]:

@@ -230,7 +230,7 @@ def _line_items(
 
 
 def _quoted(lines: Sequence[Fragment], passages: Sequence[Passage]) -> str:
-    quoted = (line.removeprefix(QUOTE) for line in quote_lines(passages, lines, gaps=False))
+    quoted = (line.removeprefix(QUOTE) for line in quote_lines(passages, lines))
     return "\n".join(quoted)
 
 

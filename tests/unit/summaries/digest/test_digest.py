@@ -343,7 +343,7 @@ def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budge
 @given(plan=PLANS)
 def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]) -> None:
     messages = build(plan)
-    text = write_digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count).text
+    text = write_digest(DigestRequest(messages=messages, budget=400), count).text
     said = {" ".join(str(part).split()) for message in messages for part in message.parts}
     course = text.partition("## Course")[2].partition("## Also named")[0]
     for line in course.split("\n"):

@@ -19,8 +19,8 @@ PASSAGES = read_passages(
     conversation(
         user("go"),
         call("r", "Read", file_path="src/a.py"),
-        result("r", "zero\none\ntwo\nthree\nfour\nfive"),
-        assistant("fine"),
+        result("r", "zero zero\none one\ntwo two\n{\nthree three"),
+        assistant("fine fine"),
     )
 )
 
@@ -35,30 +35,32 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
 
 
 @pytest.mark.parametrize(
-    ("fragments", "gaps", "lines"),
+    ("fragments", "lines"),
     [
-        ([quote(0, "zero"), quote(1, "one")], True, ["> zero", "> one"]),
-        ([quote(1, "one")], True, ["…", "> one"]),
-        ([quote(1, "one")], False, ["> one"]),
-        ([quote(3, "three"), quote(0, "zero")], True, ["> zero", "…", "> three"]),
+        ([quote(0, "zero zero"), quote(1, "one one")], ["> zero zero", "> one one"]),
+        ([quote(1, "one one")], ["…", "> one one"]),
+        ([quote(4, "three three"), quote(0, "zero zero")], ["> zero zero", "…", "> three three"]),
+        # A line that is too short to be chosen is shown.
+        (
+            [quote(4, "three three"), quote(2, "two two")],
+            ["…", "> two two", "> {", "> three three"],
+        ),
         # A change of two rows reaches to the row after it.
-        ([quote(0, "-a\n+b"), quote(2, "two")], True, ["> -a", "> +b", "> two"]),
-        ([quote(1, "b", passage=3)], True, ["> b"]),
-        ([quote(0, "")], True, []),
+        ([quote(0, "-a\n+b"), quote(2, "two two")], ["> -a", "> +b", "> two two"]),
+        ([quote(1, "b", passage=3)], ["…", "> b"]),
+        ([quote(0, "")], []),
         (
             [quote(0, "z", piece=2), quote(0, "x ", piece=0), quote(0, "y ", piece=1)],
-            True,
             ["> x y z"],
         ),
-        ([quote(0, "z", piece=3), quote(0, "x ", piece=0)], True, ["> x  … z"]),
+        ([quote(0, "z", piece=3), quote(0, "x ", piece=0)], ["> x  … z"]),
     ],
 )
 def test_lines_are_quoted_in_order_with_marks_for_gaps(
     fragments: list[Fragment],
-    gaps: bool,  # noqa: FBT001
     lines: list[str],
 ) -> None:
-    assert list(quote_lines(PASSAGES, fragments, gaps=gaps)) == lines
+    assert list(quote_lines(PASSAGES, fragments)) == lines
 
 
 def test_the_first_piece_of_a_line_needs_no_mark() -> None:
@@ -89,10 +91,10 @@ def test_a_digest_has_its_sections_in_order() -> None:
         entry("files", "a.py"),
         entry("tasks", "[pending] Two", row=1),
         entry("tasks", "[pending] One", row=0),
-        quote(1, "one"),
+        quote(1, "one one"),
     ]
-    pinned = {0: "go", 3: "fine\n\nand so on"}
-    text = render_digest("Note.", PASSAGES, pinned, fragments, gaps=True)
+    pinned = {0: "go", 3: "fine fine\n\nand so on"}
+    text = render_digest("Note.", PASSAGES, pinned, fragments)
     assert text.split("\n") == [
         "Note.",
         "## Tasks",
@@ -106,13 +108,13 @@ def test_a_digest_has_its_sections_in_order() -> None:
         "go",
         "[L2] Read src/a.py",
         "…",
-        "> one",
+        "> one one",
         "[L4] agent",
-        "> fine",
+        "> fine fine",
         ">",
         "> and so on",
         "## Also named",
         "> soil_sensor",
         "> lib/: c.py",
     ]
-    assert render_digest("Note.", PASSAGES, {}, [], gaps=True) == "Note."
+    assert render_digest("Note.", PASSAGES, {}, []) == "Note."
