@@ -28,6 +28,9 @@ _REQUIRED = ItemValue(0.12)
 # What each use of a file adds to its value, and the maximum.
 _USE, _MAX_USES = 0.015, 0.1
 
+# The actions that change nothing.
+_READS = frozenset({"read", "attached"})
+
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
     r"(?:def|defp|class|function|fn|func|interface|type|struct|enum|trait|defmodule)"
@@ -55,7 +58,7 @@ class FileUse:
     @property
     def is_changed(self) -> bool:
         """Whether there was an edit, a failed one included."""
-        return not self.action_counts.keys() <= {"read", "attached"}
+        return not self.action_counts.keys() <= _READS
 
     @property
     def value(self) -> float:
@@ -63,14 +66,19 @@ class FileUse:
         uses = min(_MAX_USES, _USE * sum(self.action_counts.values()))
         return (_CHANGED if self.is_changed else _READ).at(self.age) + uses
 
+    def describe(self, *, changes_only: bool = False) -> str:
+        """Return what happened to it, such as "read x2, edited"."""
+        counts = self.action_counts.items()
+        shown = [(act, n) for act, n in counts if not (changes_only and act in _READS)]
+        return ", ".join(f"{act} x{n}" if n > 1 else act for act, n in shown)
+
 
 def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[SummaryItem]:
     """Yield one item per file for section 3, and the most valuable paths for section 9."""
     files = file_uses(passages, cwd)
     for path, file in files.items():
-        acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.action_counts.items())
         names = ", ".join(list(file.defined)[-MAX_DEFINITIONS:])
-        text = f"{one_line(path, MAX_PATH_CHARS)} - {acts} {file.ref}" + (
+        text = f"{one_line(path, MAX_PATH_CHARS)} - {file.describe()} {file.ref}" + (
             f"; definitions: {names}" if names else ""
         )
         yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.number)

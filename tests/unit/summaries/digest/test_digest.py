@@ -102,7 +102,7 @@ def test_open_tasks_and_the_files_in_use_are_listed() -> None:
         *noise(),
     )
     assert "## Tasks\n> [in_progress] write the tests" in text
-    assert "> src/: gate.py (edited)" in text
+    assert "> src/gate.py (edited)" in text
 
 
 def test_what_tools_print_cannot_pass_for_a_persons_words() -> None:

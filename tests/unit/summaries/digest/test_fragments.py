@@ -220,30 +220,50 @@ def test_lists_hold_tasks_files_and_names() -> None:
     assert [(f.group.section, f.group.label, f.text, f.mentions) for f in found] == [
         ("tasks", "", "[pending] Dig", ()),
         ("tasks", "", "[completed] Rest", ()),
-        ("files", "src", "a.py", ("src/a.py",)),
-        ("files", "src", "b.py (edited)", ()),
+        ("files", "", "src/a.py", ("src/a.py",)),
+        ("files", "", "src/b.py (edited)", ()),
         ("names", "", "soil_sensor", ("soil_sensor",)),
-        ("names", "lib", "c.py", ("lib/c.py",)),
+        ("names", "", "lib/c.py", ("lib/c.py",)),
         ("names", "", "y_" * 59 + "yy", ("y_" * 59 + "yy",)),
     ]
     assert [[(fact.name, fact.value) for fact in f.facts] for f in found[:4]] == [
         [("task 0", 4.0)],
         [("task 1", 0.4)],
-        [("file src/a.py", pytest.approx(0.5 * (0.3 + freshness(1))))],
-        [("file src/b.py", 2.0)],
+        [("file src/a.py", pytest.approx(4 * (0.06 + 0.2 * 8 / 9 + 0.015)))],
+        [("file src/b.py", pytest.approx(4 * (0.5 + 0.3 + 0.015)))],
     ]
     assert all(not fragment.facts for fragment in found[4:])
 
 
-def test_files_of_one_name_are_listed_with_their_parent_folder() -> None:
-    found = entries(
-        call("a", "Read", file_path="x/src/a.py"),
-        call("b", "Read", file_path="lib/a.py"),
-        call("c", "Read", file_path="a.py"),
-        call("d", "Read", file_path="y/b.py"),
-    )
+def test_files_share_the_folder_above_their_last_two_names() -> None:
+    paths = ("x/src/a.py", "x/lib/a.py", "src/a.py", "a.py", "/srv/a.py", "/srv/x/lib/a.py")
+    found = entries(*(call(path, "Read", file_path=path) for path in paths))
     assert [(f.group.label, f.text) for f in found] == [
-        ("x", "src/a.py"), ("", "lib/a.py"), ("", "a.py"), ("y", "b.py"),
+        ("x", "src/a.py"), ("x", "lib/a.py"), ("", "src/a.py"), ("", "a.py"), ("", "/srv/a.py"),
+        ("/srv/x", "lib/a.py"),
+    ]  # fmt: skip
+
+
+def test_what_was_done_to_a_file_stands_behind_it() -> None:
+    found = entries(
+        call("w", "Write", file_path="src/a.py", content="x = 1"),
+        result("w", "ok"),
+        call("r", "Read", file_path="src/a.py"),
+        result("r", "x = 1"),
+        *(
+            message
+            for key in "ef"
+            for message in (
+                call(key, "Edit", file_path="src/a.py", old_string="x = 1", new_string="x = 2"),
+                result(key, "ok"),
+            )
+        ),
+        call("g", "Edit", file_path="src/b.py", old_string="y = 1", new_string="y = 2"),
+        result("g", "No such file", is_error=True),
+        call("s", "Read", file_path="src/c.py"),
+    )
+    assert [f.text for f in found] == [
+        "src/a.py (written, edited x2)", "src/b.py (failed edit)", "src/c.py",
     ]  # fmt: skip
 
 
