@@ -1,4 +1,4 @@
-"""Lines of a conversation that show the state of the work: errors, commands and their outcomes."""
+"""Lines that show the state of the work: errors, commands, their outcomes, answered questions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,10 @@ from compactctl.summaries.extract.sentences import OPERATOR, USER
 _ERROR, _OLD_ERROR = 3.0, 1.2
 _COMMAND, _OLD_COMMAND = 2.5, 0.9
 _OUTCOME = 1.25
+# Without the question, "yes" and "the second one" say nothing, at any age.
+_QUESTION = 2.0
+# A longer line is quoted in pieces, and the question stands in the last.
+_MAX_QUESTION_CHARS = 260
 # How many of the newest errors and checks have the full value.
 _NEWEST_ERRORS = 3
 _NEWEST_CHECKS = 6
@@ -63,10 +67,11 @@ def freshness(age: int) -> float:
 
 
 def facts_by_line(passages: Sequence[Passage]) -> dict[LineIndex, list[StateFact]]:
-    """Return the facts that lines show: errors, commands that ran, and their outcomes."""
+    """Return the facts that lines show: errors, commands, their outcomes, answered questions."""
     facts: dict[LineIndex, list[StateFact]] = {}
     results = {id(p.pair): i for i, p in enumerate(passages) if p.kind == "result" and p.pair}
-    for line, fact in (*_errors(passages, results), *_commands(passages, results)):
+    shown = (*_errors(passages, results), *_commands(passages, results), *_questions(passages))
+    for line, fact in shown:
         facts.setdefault(line, []).append(fact)
     return facts
 
@@ -108,6 +113,19 @@ def _commands(
         if result is not None and row is not None:
             value = _OUTCOME * freshness(passage.age)
             yield LineIndex(result, row), StateFact(f"outcome {command}", value)
+
+
+def _questions(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, StateFact]]:
+    """Yield the last question of each reply that a request follows."""
+    reply: int | None = None
+    for index, passage in enumerate(passages):
+        if passage.kind == "request" and reply is not None:
+            lines = enumerate(passages[reply].text.split("\n"))
+            rows = [row for row, line in lines if "?" in line and len(line) <= _MAX_QUESTION_CHARS]
+            if rows:
+                yield LineIndex(reply, rows[-1]), StateFact(f"question {reply}", _QUESTION)
+        if passage.kind in {"request", "reply"}:
+            reply = index if passage.kind == "reply" else None
 
 
 def _is_action(pair: ToolPair) -> bool:

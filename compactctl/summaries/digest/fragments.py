@@ -78,6 +78,8 @@ _OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
 # Here the entry of a file competes with all lines of the conversation. At 4 times its value in a
 # summary, a digest of 3% lists nearly all files that are read again; tuned on five projects.
 _FILE_VALUE_SCALE = 4.0
+# Ids that only these name, such as those of log lines, say nothing without their line.
+_SHOWN_KINDS = frozenset({"result", "file", "thought"})
 # Longer names cost more in a list than they are worth.
 _MAX_NAME_CHARS = 120
 
@@ -341,7 +343,14 @@ def list_entries(
     """Yield an entry for every task, file and name that a list may hold."""
     yield from _task_entries(passages)
     files = file_uses(passages, cwd)
-    names = [name for name in demand if name not in files and len(name) <= _MAX_NAME_CHARS]
+    spoken = (passage.text for passage in passages if passage.kind not in _SHOWN_KINDS)
+    spoken_names = {name for text in spoken for name in lexicon.entities(text)}
+    names = [
+        name
+        for name in demand
+        if name not in files and len(name) <= _MAX_NAME_CHARS
+        if name in spoken_names or lexicon.kind(name) != "id"
+    ]
     paths = {name for name in names if lexicon.kind(name) == "path" and "/" in name}
     for path, use in files.items():
         folder, name = _split_path(path)

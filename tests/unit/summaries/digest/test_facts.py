@@ -69,6 +69,14 @@ def test_an_error_and_an_outcome_may_be_one_line() -> None:
     ]
 
 
+def test_the_last_question_of_a_reply_is_a_fact_once_the_user_answers() -> None:
+    asks = assistant("Is it (a)?\nOr (b)? I take (a).\nBoth work.")
+    assert facts(user("go"), asks, user("The second.")) == {(1, 1): [("question 1", 2.0)]}
+    assert facts(user("go"), asks) == {}
+    assert facts(asks, assistant("I took (a)."), user("The second.")) == {}
+    assert facts(assistant("Why? " + 60 * "word "), user("Because.")) == {}
+
+
 def test_headings_name_who_speaks_or_what_was_called() -> None:
     passages = read_passages(
         conversation(

@@ -235,6 +235,16 @@ def test_lists_hold_tasks_files_and_names() -> None:
     assert all(not fragment.facts for fragment in found[4:])
 
 
+def test_ids_are_listed_if_the_user_or_the_agent_names_them() -> None:
+    found = entries(
+        user("Look at 0afbd1e7."),
+        call("c", "Bash", command="git show 1afbd1e7"),
+        result("c", "0afbd1e7 1afbd1e7 2afbd1e7 soil_sensor"),
+        demand=dict.fromkeys(("0afbd1e7", "1afbd1e7", "2afbd1e7", "soil_sensor"), 1.0),
+    )
+    assert [f.text for f in found] == ["0afbd1e7", "1afbd1e7", "soil_sensor"]
+
+
 def test_files_share_the_folder_above_their_last_two_names() -> None:
     paths = ("x/src/a.py", "x/lib/a.py", "src/a.py", "a.py", "/srv/a.py", "/srv/x/lib/a.py")
     found = entries(*(call(path, "Read", file_path=path) for path in paths))
