@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, dropwhile, islice, zip_longest
 
 from benchmarks.sessions import RecordedSession
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
@@ -87,15 +87,13 @@ def find_cuts(sessions: Sequence[RecordedSession]) -> list[SessionCut]:
 
 
 def context_text(messages: Sequence[Message]) -> str:
-    """Return the text of messages without reasoning, system messages and immutable records.
+    """Return the text of messages without reasoning and what a client sends with every request.
 
-    It does not ask the package what the system prompt is, so that the contexts of all its versions
-    are judged by the same text.
+    It does not ask the package what that is, so that the contexts of all its versions are judged by
+    the same text: immutable records, and what comes before the first prompt.
     """
-    first = next(
-        (at for at, message in enumerate(messages) if not _is_system(message)), len(messages)
-    )
-    texts = (_texts(message) for message in messages[first:] if not message.locks.immutable_reason)
+    conversation = dropwhile(_is_setup, messages)
+    texts = (_texts(message) for message in conversation if not message.locks.immutable_reason)
     return "\n\n".join(map(str, chain.from_iterable(texts)))
 
 
@@ -118,7 +116,7 @@ def _cuts_of(session: RecordedSession) -> Iterator[SessionCut]:
     cuts = (
         cut
         for messages in split_at_compactions(transcript)
-        for cut in cuts_every(messages, _CUT_CHARS, lambda message: len(context_text([message])))
+        for cut in cuts_every(messages, _CUT_CHARS, _size)
         if cut.tokens <= _MAX_CHARS
     )
     judged = (
@@ -157,8 +155,16 @@ def _spans_in(text: Text, before: str, since: str) -> Iterator[Span]:
         index = max(end, index + 1)
 
 
-def _is_system(message: Message) -> bool:
-    return message.role == "system" and not message.origin.is_synthetic
+def _size(message: Message) -> int:
+    """Return the characters of a message that all versions of the package read alike."""
+    is_fixed = message.role == "system" or message.locks.immutable_reason
+    return 0 if is_fixed else sum(len(str(text)) for text in _texts(message))
+
+
+def _is_setup(message: Message) -> bool:
+    origin = message.origin
+    is_conversation = origin.is_instruction or origin.is_summary or origin.is_synthetic
+    return not is_conversation and (message.role == "system" or origin.is_injected)
 
 
 def _collapse(text: str) -> str:
