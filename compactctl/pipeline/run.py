@@ -390,11 +390,12 @@ def _filling_target(
     """Return the proposal of a stage that comes closest to the target without exceeding it.
 
     ``proposal`` is the first one. The target is moved by what it leaves empty, then by less: by as
-    much as fits if the result grows evenly between a proposal that fits and one that does not.
+    much as fits if the result grows evenly between a proposal that fits and one that does not, then
+    by half.
     """
     stage_view = view.with_current_target(step.extra_tokens)
     room, target = _room_and_target(view, step, meter, proposal)
-    fits, more = 0, target - (stage_view.target or 0)
+    fits, more, misses = 0, target - (stage_view.target or 0), 0
     for _ in range(_MAX_REFILLS):
         if more <= fits or room <= target * _MAX_EMPTY:
             break
@@ -402,9 +403,10 @@ def _filling_target(
         second_room, second_target = _room_and_target(view, step, meter, second)
         if second is not None and second_room >= 0:
             proposal, room, target = second, second_room, second_target
-            fits, more = more, more + room
+            fits, more, misses = more, more + room, 0
         else:
-            more = fits + int((more - fits) * room / (room - second_room))
+            share = 0.5 if misses else room / (room - second_room)
+            more, misses = fits + int((more - fits) * share), misses + 1
     return proposal
 
 

@@ -178,8 +178,11 @@ def _shortenable_types(
         return ()
     if view_index in signed:
         return (ToolResultPart,)
-    is_injected = view.messages[view_index].origin.is_injected
-    text_kinds = (TextPart, FilePart) if is_injected or view_index not in newest_indices else ()
+    # What a client adds to the newest request beside its words may be shortened, except a command
+    # or skill that the user called: it says what to do.
+    origin = view.messages[view_index].origin
+    is_extra = origin.is_injected and not origin.is_instruction
+    text_kinds = (TextPart, FilePart) if is_extra or view_index not in newest_indices else ()
     return (ToolCallPart, ToolResultPart, *text_kinds)
 
 

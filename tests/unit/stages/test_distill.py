@@ -180,6 +180,19 @@ def test_a_newest_call_that_is_too_large_is_shortened() -> None:
     assert json.loads(kept.arguments).keys() == {"file_path", "content"}
 
 
+def test_a_skill_that_the_newest_request_calls_stays_whole() -> None:
+    steps = "\n".join(f"Then tie berth_{n} to pontoon_{n}." for n in range(400))
+    skill = user(f"# How to moor\n{steps}", is_injected=True, is_instruction=True)
+    extra = user(f"<env>\n{steps.replace('tie', 'see')}\n</env>", is_injected=True)
+    talk = conversation(*session()[:-1], user("/moor"), skill, extra)
+    ids = [talk[0].id, *(message.id for message in talk[-3:])]
+    before = view(talk, protected=ids, automatic=ids[1:])
+    target = meter().total(talk) // 8
+    after = carried_out(before, propose(STAGE, replace(before, target=target)))
+    assert after.messages[-3:-1] == talk[-3:-1]
+    assert len(part_texts(after.messages[-1].parts[0])[0]) < len(steps) / 2
+
+
 def test_newest_work_that_somebody_asked_for_stays_as_it_is() -> None:
     before = with_large_newest()
     before = replace(before, protection=replace(before.protection, automatic=frozenset()))
