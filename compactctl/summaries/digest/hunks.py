@@ -69,8 +69,8 @@ def _join(fragments: Sequence[Fragment], passage: Passage) -> Fragment:
     chars = sum(len(fragment.text) for fragment in fragments)
     value = _VALUE * chars / (len(passage.text) + _MIN_CHARS) ** 0.5
     return fragments[0]._replace(
-        describes=tuple(dict.fromkeys(name for each in fragments for name in each.describes)),
-        mentions=tuple(dict.fromkeys(name for each in fragments for name in each.mentions)),
-        facts=tuple(fact for each in fragments for fact in each.facts),
+        describes=tuple(dict.fromkeys(name for line in fragments for name in line.describes)),
+        mentions=tuple(dict.fromkeys(name for line in fragments for name in line.mentions)),
+        facts=tuple(fact for line in fragments for fact in line.facts),
         reuse_value=value / (1 + passage.age / _HALF_LIFE),
     )
