@@ -77,7 +77,7 @@ def kept(request: pytest.FixtureRequest, home: Home, ask: Ask) -> Kept:
     return Kept(client=client, path=client.session(home), ask=ask)
 
 
-CODEX_PROMPTS = 6
+CODEX_PROMPTS = 5
 STAGES = pytest.mark.parametrize("stages", [PRUNE, SUMMARY], ids=["prune", "summarize"])
 EACH = pytest.mark.parametrize("layout", LAYOUTS)
 

@@ -56,7 +56,7 @@ def test_a_log_fits_the_terminal_with_its_ids_whole(compacted: Path, width: int)
 def test_the_explanation_has_a_line_per_message(desk: Path) -> None:
     shown = run_on_terminal(80, desk.parent, "compact", desk.name, "--target", "5k", "--explain")
     _, _, table = "\n".join(shown_lines(shown)).partition("\nLine ")
-    assert table.split("\n\n")[0].count("\n") == 1 + 39  # the rule and the messages
+    assert table.split("\n\n")[0].count("\n") == 1 + 39 + 1  # the rule, the messages and the digest
     assert "rewritten by distill" in shown
 
 
