@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from random import Random
 from statistics import fmean
 
-from benchmarks.samples import RESAMPLES
+from benchmarks.samples import resample
 from benchmarks.tables import interval_cell, paragraph, table
 
 DEFAULT, NONE, LONGEST = "default", "none", "longest"
-_TAIL, _SEED = 0.025, 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +47,6 @@ def share_closed(gains: Sequence[Gain]) -> float:
     It is a ratio of means: a session in which the longest context helps little then counts little.
     """
     return sum(gain.gained for gain in gains) / sum(gain.possible for gain in gains)
-
-
-def interval(gains: Sequence[Gain]) -> tuple[float, float]:
-    """Return the 95% interval of ``share_closed``, by resampling sessions."""
-    random = Random(_SEED)
-    shares = sorted(share_closed(random.choices(gains, k=len(gains))) for _ in range(RESAMPLES))
-    return shares[int(RESAMPLES * _TAIL)], shares[int(RESAMPLES * (1 - _TAIL)) - 1]
 
 
 def gains_of(judgments: Sequence[Judgment], policy: str, share: float) -> dict[str, Gain]:
@@ -113,7 +104,7 @@ def _rows(judgments: Sequence[Judgment]) -> Iterator[Sequence[object]]:
 
 
 def _cells(gains: Sequence[Gain], sign: str) -> tuple[str, str]:
-    low, high = interval(gains)
+    low, high = resample(gains, share_closed)
     return f"{100 * share_closed(gains):{sign}.1f}", interval_cell((100 * low, 100 * high), 1)
 
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from statistics import fmean
+from typing import TypeVar
+
+Sample = TypeVar("Sample")
 
 RESAMPLES = 1_000
 # An interval over fewer projects would say nothing.
@@ -54,6 +57,13 @@ def summarize(
 
 def interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
     """Return the 95% interval of the mean over all values, by resampling groups of them."""
+    return resample(groups, lambda chosen: fmean(chain(*chosen)))
+
+
+def resample(
+    samples: Sequence[Sample], measure: Callable[[Sequence[Sample]], float]
+) -> tuple[float, float]:
+    """Return the 95% interval of a measure of samples, by resampling them."""
     random = Random(_SEED)
-    means = sorted(fmean(chain(*random.choices(groups, k=len(groups)))) for _ in range(RESAMPLES))
-    return means[int(RESAMPLES * _TAIL)], means[int(RESAMPLES * (1 - _TAIL)) - 1]
+    values = sorted(measure(random.choices(samples, k=len(samples))) for _ in range(RESAMPLES))
+    return values[int(RESAMPLES * _TAIL)], values[int(RESAMPLES * (1 - _TAIL)) - 1]

@@ -36,24 +36,25 @@ class Hunk(NamedTuple):
 
 
 def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> list[Hunk]:
-    """Return the hunks of the files that the agent read lately, by their fragments."""
-    by_row: dict[int, dict[int, list[int]]] = {}
+    """Return the hunks of what the agent read lately."""
+    # The fragments of each line, by passage, the newest first.
+    rows_of: dict[int, dict[int, list[int]]] = {
+        number: {} for number in reversed(range(len(passages))) if is_current_work(passages[number])
+    }
     for index, fragment in enumerate(fragments):
         line = fragment.line
-        if fragment.group.section in QUOTED_SECTIONS and is_current_work(passages[line.passage]):
-            by_row.setdefault(line.passage, {}).setdefault(line.line, []).append(index)
+        if fragment.group.section in QUOTED_SECTIONS and line.passage in rows_of:
+            rows_of[line.passage].setdefault(line.line, []).append(index)
     return [
         Hunk(tuple(members), _join([fragments[index] for index in members], passages[number]))
-        for number, rows in by_row.items()
+        for number, rows in rows_of.items()
+        if rows
         for members in _split(quotable_text(passages[number]), rows)
     ]
 
 
 def _split(text: str, rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the fragments of a text by hunk.
-
-    ``rows`` are those of each line. Of single fragments no hunk is made.
-    """
+    """Yield the fragments of each hunk, two or more; ``rows`` holds the fragments of each line."""
     members: list[int] = []
     for row, line in enumerate(text_lines(text)):
         is_end = not line.strip() and len(members) >= _MIN_FRAGMENTS

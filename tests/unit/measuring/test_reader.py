@@ -20,10 +20,10 @@ from benchmarks.reader_tables import (
     Gain,
     Judgment,
     gains_of,
-    interval,
     reader_table,
     share_closed,
 )
+from benchmarks.samples import resample
 from benchmarks.sessions import RecordedSession
 from builders import assistant, call, conversation, result, user
 
@@ -140,7 +140,7 @@ def test_a_session_counts_once_however_many_cuts_it_has() -> None:
 
     assert gains == {"pond": Gain(1, 2), "brook": Gain(2, 2)}
     assert share_closed(list(gains.values())) == 0.75
-    assert interval(list(gains.values())) == (0.5, 1)
+    assert resample(list(gains.values()), share_closed) == (0.5, 1)
 
 
 def test_the_table_compares_with_the_default_profile() -> None:
