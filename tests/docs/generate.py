@@ -29,7 +29,7 @@ from forked import ended, started
 from sessions.bundled_home import fill_home
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 PICTURE = ROOT / "docs" / "full-session.svg"
 PROMPT = "$ "
 _PROGRAM = "compactctl "
