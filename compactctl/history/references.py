@@ -2,19 +2,29 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import field
+from typing import Literal
 
 from compactctl.model.message import Message, MessageId
+from compactctl.records import dataclass
 
 _REFERENCE = re.compile(r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?(mark)\])")
 _LINE = re.compile(r"\d{1,9}")
 
 
-class SourceRef(NamedTuple):
-    """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1."""
+@dataclass(frozen=True, slots=True)
+class SourceRef:
+    """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1.
+
+    Attributes:
+        number: of the line or message.
+        unit: which of the two it is.
+        position: of the message in the conversation, from 1; its lines may be in another order.
+    """
 
     number: int
     unit: Literal["L", "M"] = "L"
+    position: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         """Return it as summaries write it, such as ``[L12]``."""

@@ -121,7 +121,8 @@ def _files_by_path(passages: Sequence[Passage], cwd: str | None) -> dict[str, Fi
         if merged is not file:
             for act, count in file.action_counts.items():
                 merged.action_counts[act] = merged.action_counts.get(act, 0) + count
-            merged.ref, merged.age = max(merged.ref, file.ref), min(merged.age, file.age)
+            merged.ref = max(merged.ref, file.ref, key=lambda ref: ref.position)
+            merged.age = min(merged.age, file.age)
     return files
 
 

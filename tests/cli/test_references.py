@@ -51,6 +51,19 @@ def test_after_a_second_compaction_they_still_do(ask: Ask, desk: Path, digested:
         assert explained(ask, again, f"L{line}")["id"] == ids[line]
 
 
+def test_a_conversation_in_another_order_than_its_lines_is_referred_to_by_line(
+    ask: Ask, sample: Sample
+) -> None:
+    session = sample("claude-code-session")
+    ids, digested = ids_by_line(ask, session), session.with_name("digested.jsonl")
+    assert list(ids) != sorted(ids)
+    assert ask("compact", session, "--keep", "10%", "-o", digested).code == 0
+    lines = references(ask, digested)
+    assert len(lines) > 20
+    for line in sorted(set(lines))[::10]:
+        assert explained(ask, digested, f"L{line}")["id"] == ids[line]
+
+
 @pytest.mark.parametrize("name", ["L9", "[L9]", "9"])
 def test_every_command_understands_every_spelling(ask: Ask, desk: Path, name: str) -> None:
     plain = ids_by_line(ask, desk)[9]

@@ -65,7 +65,9 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     newest = summaries[-1]
     tasks = newest_tasks(tool_pairs(passages))
     for position, (topic, point) in enumerate(_points(newest.text)):
-        is_history = topic.section == _PENDING and any(task.ref > newest.ref for task in tasks)
+        is_history = topic.section == _PENDING and any(
+            task.ref.position > newest.ref.position for task in tasks
+        )
         yield SummaryItem(
             section=_OTHER.section if is_history else topic.section,
             topic=topic.topic,

@@ -81,7 +81,7 @@ def kept_request_items(
     requests = [ref for message, ref in refs if message.starts_turn]
     if requests and not any(message.starts_turn for message in messages):
         text = f"The request is kept as it is: {requests[0]}."
-        yield SummaryItem(section=1, text=text, value=0.0, position=requests[0].number)
+        yield SummaryItem(section=1, text=text, value=0.0, position=requests[0].position)
 
 
 def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
@@ -180,7 +180,7 @@ def _texts(passages: Sequence[Passage]) -> list[str]:
 
 def _note(messages: Sequence[Message]) -> str:
     refs = source_refs(messages) or [NO_REF]
-    first, last = min(refs), max(refs)
+    first, last = refs[0], refs[-1]
     span = f" ({first.unit}{first.number} to {last.unit}{last.number})" if messages else ""
     return (
         f"Hand-over of {len(messages)} earlier messages{span}, extracted without a model: "

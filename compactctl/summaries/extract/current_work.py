@@ -45,7 +45,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             section=7,
             text=f"{passage.ref} {clip_middle(passage.text, MAX_REPLY_CHARS)}",
             value=_REPLY_VALUE.at(passage.age),
-            position=passage.ref.number,
+            position=passage.ref.position,
         )
     for position, pair in enumerate(pairs[-MAX_CALLS:]):
         yield SummaryItem(

@@ -81,8 +81,8 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         text = f"{one_line(path, MAX_PATH_CHARS)} - {file.describe()} {file.ref}" + (
             f"; definitions: {names}" if names else ""
         )
-        yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.number)
-    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.number, path))
+        yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.position)
+    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.position, path))
     for rank, path in enumerate(needed[:MAX_REQUIRED_FILES]):
         text = one_line(path, MAX_PATH_CHARS)
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + rank), position=rank)

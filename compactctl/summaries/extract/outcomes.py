@@ -145,7 +145,7 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
             value=_COMMAND_VALUE.at(newest.age) + bonus,
-            position=newest.ref.number,
+            position=newest.ref.position,
         )
 
 
@@ -160,7 +160,7 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             label="Errors:",
             text=f"{pair.ref} {clip_middle(error.line, MAX_ERROR_CHARS)}{note}",
             value=value.at(pair.age) + _FAILURE_BONUS * has_failed(pair),
-            position=pair.ref.number,
+            position=pair.ref.position,
         )
 
 

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
 from compactctl.history.pairs import PartIndex
@@ -117,33 +119,30 @@ def read_passages(
 def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """Return references to messages: by line, or by message if all are on one line.
 
-    If these are not in order, the messages are from several states of a transcript and are
-    numbered anew.
+    Where messages that do not follow each other share a number, they are from several states of a
+    transcript and are numbered anew.
     """
     is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
     if is_document:
-        numbers = (number_in_document(message) or n for n, message in enumerate(messages, start=1))
-        refs = [SourceRef(number, "M") for number in numbers]
+        numbers = [number_in_document(message) or n for n, message in enumerate(messages, start=1)]
     else:
-        refs = [SourceRef(message.line + 1) for message in messages]
-    if refs == sorted(refs):
-        return refs
-    return [SourceRef(number, "M") for number in range(1, len(messages) + 1)]
+        numbers = [message.line + 1 for message in messages]
+    runs = [number for number, _ in groupby(numbers)]
+    is_ambiguous = len(set(runs)) < len(runs)
+    if is_ambiguous:
+        numbers = list(range(1, len(messages) + 1))
+    unit: Literal["L", "M"] = "M" if is_document or is_ambiguous else "L"
+    return [SourceRef(number, unit, position) for position, number in enumerate(numbers, 1)]
 
 
 def _refs_beside(messages: Sequence[Message], unreferenced: Collection[int]) -> list[SourceRef]:
-    """Return references to messages; those ``unreferenced`` come after all others.
-
-    So it does not depend on them how the others are referred to.
-    """
+    """Return references to messages, which do not depend on those that are ``unreferenced``."""
     if not unreferenced:
         return source_refs(messages)
     others = [message for index, message in enumerate(messages) if index not in unreferenced]
-    refs = source_refs(others)
-    last = max(refs, default=NO_REF)
-    remaining = iter(refs)
+    refs = iter(source_refs(others))
     return [
-        SourceRef(last.number + 1 + index, last.unit) if index in unreferenced else next(remaining)
+        replace(NO_REF if index in unreferenced else next(refs), position=index + 1)
         for index in range(len(messages))
     ]
 

@@ -137,7 +137,9 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     plan = _newest_plan(passages)
     if plan is None:
         return
-    is_replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
+    is_replaced = any(
+        task.ref.position > plan.ref.position for task in newest_tasks(tool_pairs(passages))
+    )
     label = "Agreed before, the plan of" if is_replaced else "Current plan, agreed at"
     value = _REPLACED_PLAN if is_replaced else _CURRENT_PLAN
     for position, step in enumerate(_steps(plan.text)[:MAX_STEPS]):
@@ -162,7 +164,7 @@ def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
         if pair.tool.lower() in _PLAN_TOOLS and pair.result is not None and not has_failed(pair)
         if (text := first_text(pair.arguments, ("plan",)))
     ]
-    return max((*requested, *accepted), key=lambda plan: plan.ref, default=None)
+    return max((*requested, *accepted), key=lambda plan: plan.ref.position, default=None)
 
 
 def _steps(text: str) -> list[str]:

@@ -187,7 +187,7 @@ def middle_request_items(
                 label="Requests in between:",
                 text=f"{passage.ref} {clip_middle(text, OTHER_REQUEST)}",
                 value=_OTHER.at(passage.age),
-                position=passage.ref.number,
+                position=passage.ref.position,
             )
 
 
@@ -197,11 +197,11 @@ def user_requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     The first request is always included.
     """
     requests = [(p, p.text.strip()) for p in passages if p.kind == "request"]
-    newest = {text: passage.ref for passage, text in requests}
+    newest = {text: index for index, (_, text) in enumerate(requests)}
     return [
         (passage, text)
         for index, (passage, text) in enumerate(requests)
-        if index == 0 or newest[text] == passage.ref
+        if index in (0, newest[text])
     ]
 
 

@@ -127,16 +127,16 @@ def test_references_are_lines_or_messages_of_a_document() -> None:
     )
     assert source_refs(numbered) == [SourceRef(n, "M") for n in (1, 3, 5)]
     mixed = (talk[2], talk[0], talk[1])
-    assert source_refs(mixed) == [SourceRef(n, "M") for n in (1, 2, 3)]
+    assert source_refs(mixed) == [SourceRef(3), SourceRef(1), SourceRef(2)]
     assert source_refs(talk[1:2]) == [SourceRef(2)]
     assert source_refs(()) == []
 
 
-def test_messages_that_stay_are_numbered_behind_all_others() -> None:
+def test_messages_that_stay_have_a_position_and_no_number() -> None:
     talk = conversation(user("a"), assistant("b"), user("c"), user("d"))
-    refs = [p.ref.number for p in read_passages(talk, unreferenced={1, 3})]
-    assert refs == [1, 5, 3, 7]
-    assert [p.ref.number for p in read_passages(talk[:2], unreferenced={0, 1})] == [1, 2]
+    refs = [passage.ref for passage in read_passages(talk, unreferenced={1, 3})]
+    assert [ref.number for ref in refs] == [1, 0, 3, 0]
+    assert [ref.position for ref in refs] == [1, 2, 3, 4]
 
 
 def test_a_reference_is_written_with_its_legend() -> None:
