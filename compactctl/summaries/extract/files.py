@@ -28,6 +28,9 @@ _REQUIRED = ItemValue(0.12)
 # What each use of a file adds to its value, and the maximum.
 _USE, _MAX_USES = 0.015, 0.1
 
+# Headers of files in a patch that are not edited, and what happens to these.
+_PATCHED = re.compile(r"^\*\*\* (Add|Delete) File: (.+?)\s*$", re.MULTILINE)
+_PATCH_ACTIONS = {"Add": "written", "Delete": "deleted"}
 # The actions that change nothing.
 _READS = frozenset({"read", "attached"})
 
@@ -44,7 +47,7 @@ class FileUse:
     """The uses of one file.
 
     Attributes:
-        action_counts: how often it was read, attached, edited, written, or an edit failed.
+        action_counts: how often it was read, attached, edited, written, deleted, or an edit failed.
         defined: names that edits defined in it, in order.
         ref: the reference of its newest use.
         age: number of model calls since then.
@@ -119,8 +122,13 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     pair = passage.pair
     if pair.reads and not has_failed(pair):
         yield "read", pair.reads
+    if has_failed(pair):
+        yield from (("failed edit", path) for path in pair.changes)
+        return
+    is_write = kind_of(pair.tool) == "write" or pair.arguments.get("command") == "create"
+    patched = {
+        normal_path(name, cwd): _PATCH_ACTIONS[header]
+        for header, name in _PATCHED.findall(pair.text)
+    }
     for path in pair.changes:
-        if has_failed(pair):
-            yield "failed edit", path
-        else:
-            yield "written" if kind_of(pair.tool) == "write" else "edited", path
+        yield patched.get(path, "written" if is_write else "edited"), path

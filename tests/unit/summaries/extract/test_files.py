@@ -43,6 +43,27 @@ def test_patches_shell_reads_and_attachments_count() -> None:
     ]
 
 
+def test_a_file_that_is_new_is_written_and_one_that_is_gone_deleted() -> None:
+    patch = (
+        "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: old.py\n-x\n"
+        "*** Delete File: gone.py\n*** End Patch"
+    )
+    found = told(
+        call("1", "apply_patch", input=patch),
+        result("1", "ok"),
+        call("2", "str_replace_editor", command="create", path="made.py", file_text="x"),
+        result("2", "ok"),
+        call("3", "apply_patch", input=patch),
+        result("3", "no such file", is_error=True),
+    )
+    assert found == [
+        "new.py - written, failed edit [L5]",
+        "old.py - edited, failed edit [L5]",
+        "gone.py - deleted, failed edit [L5]",
+        "made.py - written [L3]",
+    ]
+
+
 def test_a_read_that_failed_shows_no_file() -> None:
     assert told(call("1", "Read", file_path="no.py"), result("1", "?", is_error=True)) == []
 
