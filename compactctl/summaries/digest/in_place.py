@@ -377,7 +377,7 @@ def _shorten(text: str, chosen: Sequence[Fragment]) -> str:
     ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
     for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
         lines += fill_gap(all_lines[after:row])
-        rows = join_pieces(list(pieces)).split("\n")
+        rows = join_pieces(list(pieces), all_lines[row]).split("\n")
         lines += rows
         after = row + len(rows)
     return "\n".join((*lines, *fill_gap(all_lines[after:])))

@@ -121,7 +121,7 @@ def quote_lines(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> I
     for number, quoted in groupby(ordered, key=lambda fragment: fragment.line.passage):
         rows, after = text_lines(quotable_text(passages[number])), 0
         for row, pieces in groupby(quoted, key=lambda fragment: fragment.line.line):
-            text = join_pieces(sorted(pieces, key=lambda fragment: fragment.piece))
+            text = join_pieces(sorted(pieces, key=lambda fragment: fragment.piece), rows[row])
             for line in fill_gap(rows[after:row]):
                 yield line if line == GAP else f"{QUOTE}{line}".rstrip()
             lines = text.split("\n")
@@ -135,10 +135,17 @@ def fill_gap(lines: Sequence[str]) -> Sequence[str]:
     return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (GAP,)
 
 
-def join_pieces(pieces: Sequence[Fragment]) -> str:
-    """Join pieces of one line, which are in order, with a mark where others are omitted."""
-    text, expected = "", pieces[0].piece
+def join_pieces(pieces: Sequence[Fragment], line: str) -> str:
+    """Join pieces of a line, which are in order, with marks where others are omitted.
+
+    A change in a diff is one piece of several lines, of which ``line`` is the first.
+    """
+    text, expected = "", 0
     for fragment in pieces:
-        text += fragment.text if fragment.piece == expected else f" {GAP} {fragment.text}"
+        if fragment.piece != expected:
+            text = f"{text.rstrip()} {GAP} ".lstrip()
+        text += fragment.text
         expected = fragment.piece + 1
-    return text.rstrip()
+    text = text.rstrip()
+    is_cut = "\n" not in text and not line.rstrip().endswith(pieces[-1].text.rstrip())
+    return f"{text} {GAP}" if is_cut else text

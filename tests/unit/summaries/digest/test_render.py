@@ -20,7 +20,7 @@ PASSAGES = read_passages(
         user("go"),
         call("r", "Read", file_path="src/a.py"),
         result("r", "zero zero\none one\ntwo two\n{\nthree three"),
-        assistant("fine fine"),
+        assistant("fine fine\nb"),
     )
 )
 
@@ -49,11 +49,8 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
         ([quote(0, "-a\n+b"), quote(2, "two two")], ["> -a", "> +b", "> two two"]),
         ([quote(1, "b", passage=3)], ["…", "> b"]),
         ([quote(0, "")], []),
-        (
-            [quote(0, "z", piece=2), quote(0, "x ", piece=0), quote(0, "y ", piece=1)],
-            ["> x y z"],
-        ),
-        ([quote(0, "z", piece=3), quote(0, "x ", piece=0)], ["> x  … z"]),
+        ([quote(0, "zero", piece=1), quote(0, "zero ", piece=0)], ["> zero zero"]),
+        ([quote(0, "zero", piece=2), quote(0, "zero ", piece=0)], ["> zero … zero"]),
     ],
 )
 def test_lines_are_quoted_in_order_with_marks_for_gaps(
@@ -63,8 +60,20 @@ def test_lines_are_quoted_in_order_with_marks_for_gaps(
     assert list(quote_lines(PASSAGES, fragments)) == lines
 
 
-def test_the_first_piece_of_a_line_needs_no_mark() -> None:
-    assert join_pieces([quote(0, "b ", piece=1), quote(0, "c ", piece=2)]) == "b c"
+@pytest.mark.parametrize(
+    ("pieces", "line", "text"),
+    [
+        ([(0, "a "), (1, "b")], "a b", "a b"),
+        ([(1, "b ")], "a b c", "… b …"),
+        ([(0, "a ")], "a b", "a …"),
+        ([(0, "a "), (2, "c  ")], "a b c  ", "a … c"),
+        ([(0, "-a\n+b")], "-a", "-a\n+b"),
+    ],
+)
+def test_a_line_has_marks_where_pieces_of_it_are_omitted(
+    pieces: list[tuple[int, str]], line: str, text: str
+) -> None:
+    assert join_pieces([quote(0, words, piece=piece) for piece, words in pieces], line) == text
 
 
 def test_headings_of_groups() -> None:
