@@ -25,7 +25,7 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, OLD_TEXTS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.line_marks import without_line_marks
-from compactctl.summaries.extract.outcomes import has_failed
+from compactctl.summaries.extract.outcomes import has_failed, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 from compactctl.summaries.extract.words import word_end
@@ -39,6 +39,10 @@ PIECE_CHARS = 260
 _PIECE = re.compile(
     r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
 )
+# In a line of JSON, a record without records in it is one piece.
+_JSON_PIECE = re.compile(rf"[^}}]{{0,60}}?\{{[^{{}}]{{1,400}}\}}[\]}},]*|{_PIECE.pattern}")
+# A line that says no more than that a test was started, or passed.
+_PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)|\.\.\. ok$")
 # A longer line is data; the rest of it is ignored.
 _MAX_LINE_CHARS = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
@@ -70,8 +74,9 @@ _REUSE_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
 }
 # Characters and words that a line needs to be worth quoting for reuse.
 _MIN_REUSE_CHARS, _MIN_WORDS = 20, 3
-# A file, or the output of a command that shows something, is current work for so many model calls.
-# Its shorter lines are quoted with their neighbors even if they are elsewhere, too.
+# What the agent read or wrote is current work for so many model calls. Its shorter lines are quoted
+# with their neighbors even if they are elsewhere, too.
+_WORK_KINDS = frozenset({"read", "look", "change"})
 _MAX_WORK_AGE, _MAX_COMMON_CHARS = 40, 25
 # Values of list entries.
 _OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
@@ -178,13 +183,15 @@ class _FragmentCollector:
         outdated = self._outdated_lines(passage)
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
+        is_test_run = _shows_check(passage)
         for line, piece, text in pieces_of(index, quotable_text(passage)):
             plain = text.strip()
             facts = () if piece else self.facts.get(line, ())
             if is_reply and not piece:
                 facts = (*facts, *_finding_facts(passage, plain))
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
-            if not facts and (len(plain) < MIN_LINE_CHARS or is_repeated or plain in outdated):
+            is_idle = is_repeated or plain in outdated or (is_test_run and _PASSED.search(plain))
+            if not facts and (is_idle or len(plain) < MIN_LINE_CHARS):
                 continue
             self.seen.add(plain)
             words = _WORD.findall(plain)
@@ -258,7 +265,8 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
             yield LineIndex(passage, row), 0, line
             continue
         line = line if len(line) <= _MAX_LINE_CHARS else line[: word_end(line, _MAX_LINE_CHARS)]
-        for index, piece in enumerate(_PIECE.findall(line)):
+        pattern = _JSON_PIECE if line.startswith(("{", "[")) else _PIECE
+        for index, piece in enumerate(pattern.findall(line)):
             yield LineIndex(passage, row), index, piece
 
 
@@ -325,7 +333,13 @@ def _reuse_chance(passage: Passage) -> float:
 
 def is_current_work(passage: Passage) -> bool:
     """Whether a passage shows what the agent is likely to edit next."""
-    return passage.age < _MAX_WORK_AGE and _source_kind(passage) in {"read", "look"}
+    return passage.age < _MAX_WORK_AGE and _source_kind(passage) in _WORK_KINDS
+
+
+def _shows_check(passage: Passage) -> bool:
+    """Whether a passage is what a command such as a test run shows."""
+    command = passage.pair.command if passage.pair else None
+    return passage.kind == "result" and command is not None and is_check(command)
 
 
 def _source_kind(passage: Passage) -> str:

@@ -249,16 +249,24 @@ def function(name: str) -> str:
     return f"def {name}():\n{body}\n    return"
 
 
-def test_what_was_read_lately_is_quoted_in_whole_hunks() -> None:
-    source = "\n\n".join(map(function, ("tide", "moon", "wind")))
-    text = made(
-        user("go"),
-        *noise(),
-        call("r", "Read", file_path="almanac.py"),
-        result("r", source),
-        assistant("Now the tide."),
-        budget=400,
-    )
+ALMANAC = "\n\n".join(map(function, ("tide", "moon", "wind")))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        (call("r", "Read", file_path="almanac.py"), result("r", ALMANAC)),
+        (call("w", "Write", file_path="almanac.py", content=ALMANAC), result("w", "done")),
+        (
+            call("e", "Edit", file_path="almanac.py", old_string="pass", new_string=ALMANAC),
+            result("e", "done"),
+        ),
+    ],
+)
+def test_what_was_read_or_written_lately_is_quoted_in_whole_hunks(
+    work: tuple[Message, ...],
+) -> None:
+    text = made(user("go"), *noise(), *work, assistant("Now the tide."), budget=400)
     quoted = "\n".join(line.removeprefix("> ") for line in text.split("\n"))
     whole = [name for name in ("tide", "moon", "wind") if function(name) in quoted]
     begun = [name for name in ("tide", "moon", "wind") if f"the {name} of day" in quoted]

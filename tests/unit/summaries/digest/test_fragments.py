@@ -188,6 +188,30 @@ def test_long_lines_are_split_between_words_or_values(
     assert text_lines("a\fb\nc") == ["a b", "c"]
 
 
+def test_a_record_in_a_line_of_json_is_one_piece() -> None:
+    records = [f'{{"gauge": {number}, "note": "{"wet " * 20}"}}' for number in range(4)]
+    line = f'{{"items": [{", ".join(records)}], "next": null}}'
+    pieces = [piece for _, _, piece in pieces_of(0, line)]
+    assert "".join(pieces) == line
+    for record in records:
+        assert [record in piece for piece in pieces].count(True) == 1
+
+
+def test_what_passed_is_not_quoted_from_a_test_run() -> None:
+    lines = (
+        "tests/test_rain.py::test_rain_gauge_is_read PASSED [ 50%]",
+        "tests/test_rain.py::test_the_rain_gauge_is_dry FAILED [ 99%]",
+        "=== RUN   TestThe rain_gauge of the roof",
+        "test the rain_gauge of the roof ... ok",
+        "ok 4 - the rain_gauge of the roof",
+        "the rain_gauge of the roof is tested",
+    )
+    pytest_run = (call("t", "Bash", command="pytest -v"), result("t", "\n".join(lines)))
+    assert texts(*pytest_run) == [lines[5], lines[1]]
+    other = (call("t", "Bash", command="cat old.log"), result("t", "\n".join(lines)))
+    assert set(lines) < set(texts(*other))
+
+
 def test_of_a_line_of_data_its_start_is_read() -> None:
     word = "word "
     found = "".join(part for _, _, part in pieces_of(0, word * 1_200))
