@@ -33,7 +33,7 @@ _LINES_PART = 3
 _NAMES_PERCENT = 45
 # Candidates that are weighed against one another, the best of many more.
 _MAX_LINES, _MAX_NAMES = 3_000, 1_500
-# A line with more backslashes or quotation marks is data.
+# A line with more backslashes or quotation marks is data, as is one that begins as JSON.
 _MAX_BACKSLASHES = 4
 _MAX_QUOTES = 12
 # Share of the demand for an entity that its bare name is worth; less than in a digest.
@@ -158,8 +158,7 @@ def _lines(material: SummaryMaterial) -> list[Fragment]:
     readable = (
         fragment._replace(facts=())
         for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
-        if fragment.describes and fragment.text.count("\\") <= _MAX_BACKSLASHES
-        if fragment.text.count('"') <= _MAX_QUOTES
+        if fragment.describes and not _is_data(fragment.text)
         if without_marks(fragment.text) not in covered
     )
 
@@ -168,6 +167,11 @@ def _lines(material: SummaryMaterial) -> list[Fragment]:
 
     best = heapq.nsmallest(_MAX_LINES, readable, key=rank)
     return [_with_speaker(fragment, passages) for fragment in best]
+
+
+def _is_data(text: str) -> bool:
+    is_json = text.lstrip().startswith(("{", "["))
+    return is_json or text.count("\\") > _MAX_BACKSLASHES or text.count('"') > _MAX_QUOTES
 
 
 def _with_speaker(fragment: Fragment, passages: Sequence[Passage]) -> Fragment:
