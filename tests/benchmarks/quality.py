@@ -107,10 +107,10 @@ def measure_quality(
 
 
 def _measure(path: Path) -> list[dict[str, Any]]:
-    return [row for bench in _benches(path) for row in _measure_cut(bench)]
+    return [row for bench in find_benches(path) for row in _measure_cut(bench)]
 
 
-def _measure_cut(bench: "_Bench") -> Iterator[dict[str, Any]]:
+def _measure_cut(bench: "Bench") -> Iterator[dict[str, Any]]:
     for share in SHARES:
         shares = bench.shares(DEFAULT_PROFILE, share)
         yield {"policy": DEFAULT_PROFILE, "asked": share, "shares": shares}
@@ -130,7 +130,7 @@ def compare_with_earlier(path: Path, earlier: Checkout) -> list[dict[str, Any]]:
             "shares": bench.judge(list(_messages(texts))),
             "default": bench.shares(DEFAULT_PROFILE, share),
         }
-        for bench in _benches(path)
+        for bench in find_benches(path)
         if bench.cut_name in texts_by_cut
         for share, texts in zip(SHARES, texts_by_cut[bench.cut_name], strict=True)
     ]
@@ -142,18 +142,18 @@ def _messages(texts: Sequence[str]) -> Iterator[Message]:
         yield Message(id=MessageId(f"m{index}"), role="assistant", parts=(part,), line=index)
 
 
-def _benches(path: Path) -> list["_Bench"]:
+def find_benches(path: Path) -> list["Bench"]:
     """Return the cuts of a session's longest stretch; none if all are too short."""
     session = EvaluatedSession(str(path), CutOptions(at=CUTS))
     longest = max(session.cases, key=lambda case: case.cut.tokens, default=None)
     return [
-        _Bench(session, case)
+        Bench(session, case)
         for case in session.cases
         if longest is not None and case.cut.prefix[0].id == longest.cut.prefix[0].id
     ]
 
 
-class _Bench:
+class Bench:
     """One cut of a session, and the policies to compare at it."""
 
     def __init__(self, session: EvaluatedSession, case: EvaluationCase) -> None:

@@ -62,7 +62,7 @@ def quality_tables(results: Sequence[Result], earlier: Checkout | None = None) -
 def _default_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     for measure, title in _TITLES.items():
         summaries = [
-            _summarize(
+            summarize_sessions(
                 (result, 100 * result.shares[measure])
                 for result in results
                 if (result.policy, result.asked) == (DEFAULT_PROFILE, share)
@@ -77,7 +77,7 @@ def _default_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
 def _rival_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     for policy, asked in RIVALS:
         pairs = _pairs(results, policy, asked)
-        size = _summarize((result, 100 * result.shares[KEPT]) for result, _ in pairs)
+        size = summarize_sessions((result, 100 * result.shares[KEPT]) for result, _ in pairs)
         if size is not None:
             yield (
                 f"{policy}, {asked:.0%}",
@@ -90,7 +90,7 @@ def _rival_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
 def _earlier_rows(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     pairs_by_share = [_pairs(results, EARLIER, share) for share in SHARES]
     for measure in (VISIBLE, *(name for name in _TITLES if name in MEASURES)):
-        sessions = _summarize(
+        sessions = summarize_sessions(
             (result, 0.0)
             for result, default in pairs_by_share[0]
             if measure in result.shares and measure in default
@@ -116,14 +116,16 @@ def _comparison(pairs: Sequence[tuple[Result, Shares]], measure: str) -> str:
         for result, default in pairs
         if measure in result.shares and measure in default
     ]
-    policies = _summarize((result, value) for result, value, _ in compared)
-    differences = _summarize((result, default - value) for result, value, default in compared)
+    policies = summarize_sessions((result, value) for result, value, _ in compared)
+    differences = summarize_sessions(
+        (result, default - value) for result, value, default in compared
+    )
     if policies is None or differences is None:
         return ""
     return f"{policies.mean:.1f} {differences.mean:+.1f} {_interval(differences)}".rstrip()
 
 
-def _summarize(values: Iterable[tuple[Result, float]]) -> Summary | None:
+def summarize_sessions(values: Iterable[tuple[Result, float]]) -> Summary | None:
     """Summarize values by session: each is the mean over its cuts."""
     by_session: dict[tuple[str, str], list[float]] = {}
     for result, value in values:
