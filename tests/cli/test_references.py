@@ -64,6 +64,25 @@ def test_a_conversation_in_another_order_than_its_lines_is_referred_to_by_line(
         assert explained(ask, digested, f"L{line}")["id"] == ids[line]
 
 
+def test_after_two_compactions_a_reference_names_a_message_of_either_state(
+    ask: Ask, sample: Sample
+) -> None:
+    session = sample("claude-code-session")
+    once, twice = session.with_name("once.jsonl"), session.with_name("twice.jsonl")
+    assert ask("compact", session, "--keep", "30%", "-o", once).code == 0
+    assert ask("compact", once, "--keep", "15%", "-o", twice).code == 0
+    of_first, of_second = (ids_by_line(ask, path) for path in (session, once))
+    lines = sorted(set(references(ask, twice)))[::6]
+    assert len(lines) > 10
+    for line in lines:
+        meant = {of_first.get(line), of_second.get(line)}
+        shown = ask("view", twice, "--message", f"L{line}", "--json")
+        if shown.code == 0:
+            assert json.loads(shown.out)["id"] in meant
+        else:
+            assert "means 2 messages; use an id: " in shown.err
+
+
 @pytest.mark.parametrize("name", ["L9", "[L9]", "9"])
 def test_every_command_understands_every_spelling(ask: Ask, desk: Path, name: str) -> None:
     plain = ids_by_line(ask, desk)[9]

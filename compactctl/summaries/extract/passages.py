@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Literal
 
 from compactctl.history.pairs import PartIndex
@@ -119,20 +118,18 @@ def read_passages(
 def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """Return references to messages: by line, or by message if all are on one line.
 
-    Where messages that do not follow each other share a number, they are from several states of a
-    transcript and are numbered anew.
+    Lines are those of the state that a message is from. If there are several, two messages may
+    have the same.
     """
-    is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
-    if is_document:
-        numbers = [number_in_document(message) or n for n, message in enumerate(messages, start=1)]
-    else:
-        numbers = [message.line + 1 for message in messages]
-    runs = [number for number, _ in groupby(numbers)]
-    is_ambiguous = len(set(runs)) < len(runs)
-    if is_ambiguous:
-        numbers = list(range(1, len(messages) + 1))
-    unit: Literal["L", "M"] = "M" if is_document or is_ambiguous else "L"
-    return [SourceRef(number, unit, position) for position, number in enumerate(numbers, 1)]
+    if len(messages) > 1 and len({message.line for message in messages}) == 1:
+        return [
+            SourceRef(number_in_document(message) or position, "M", position)
+            for position, message in enumerate(messages, start=1)
+        ]
+    return [
+        SourceRef(message.line + 1, "L", position)
+        for position, message in enumerate(messages, start=1)
+    ]
 
 
 def _refs_beside(messages: Sequence[Message], unreferenced: Collection[int]) -> list[SourceRef]:
