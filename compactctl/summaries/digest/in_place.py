@@ -126,9 +126,7 @@ class _Draft:
         self._digest_size = lru_cache(1)(meter.text_uncached)
         count = meter.counter.count_many
         self._messages = request.digest.messages
-        self._passages = read_passages(
-            self._messages, request.digest.cwd, unreferenced=request.never_hidden
-        )
+        self._passages = read_passages(self._messages, request.digest.cwd)
         pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
         self._pinned = pinned.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}

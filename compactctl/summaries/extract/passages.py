@@ -1,14 +1,13 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
-from compactctl.history.references import NO_REF, SourceRef, number_in_document
+from compactctl.history.references import SourceRef, number_in_document
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -88,16 +87,11 @@ class Passage:
     pair: ToolPair | None = None
 
 
-def read_passages(
-    messages: Sequence[Message], cwd: str | None = None, *, unreferenced: Collection[int] = ()
-) -> tuple[Passage, ...]:
-    """Return the passages of messages in order; parts without text and cleared results have none.
-
-    ``unreferenced`` are the indexes of messages that no summary refers to, since they stay.
-    """
+def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passage, ...]:
+    """Return the passages of messages in order; none for parts without text and cleared results."""
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
-    refs = _refs_beside(messages, unreferenced)
+    refs = source_refs(messages)
     pairs = _pairs(messages, ages, refs, cwd)
     return tuple(
         Passage(
@@ -129,18 +123,6 @@ def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     return [
         SourceRef(message.line + 1, "L", position)
         for position, message in enumerate(messages, start=1)
-    ]
-
-
-def _refs_beside(messages: Sequence[Message], unreferenced: Collection[int]) -> list[SourceRef]:
-    """Return references to messages, which do not depend on those that are ``unreferenced``."""
-    if not unreferenced:
-        return source_refs(messages)
-    others = [message for index, message in enumerate(messages) if index not in unreferenced]
-    refs = iter(source_refs(others))
-    return [
-        replace(NO_REF if index in unreferenced else next(refs), position=index + 1)
-        for index in range(len(messages))
     ]
 
 

@@ -132,13 +132,6 @@ def test_references_are_lines_or_messages_of_a_document() -> None:
     assert source_refs(()) == []
 
 
-def test_messages_that_stay_have_a_position_and_no_number() -> None:
-    talk = conversation(user("a"), assistant("b"), user("c"), user("d"))
-    refs = [passage.ref for passage in read_passages(talk, unreferenced={1, 3})]
-    assert [ref.number for ref in refs] == [1, 0, 3, 0]
-    assert [ref.position for ref in refs] == [1, 2, 3, 4]
-
-
 def test_a_reference_is_written_with_its_legend() -> None:
     assert str(SourceRef(12)) == "[L12]"
     assert SourceRef(3).legend == "[L12] is line 12 of what was compacted."
