@@ -131,8 +131,8 @@ def quote_lines(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> I
 
 def fill_gap(lines: Sequence[str]) -> Sequence[str]:
     """Return what replaces lines that were not chosen: themselves if few and short, else a mark."""
-    is_short = all(len(line.strip()) < MIN_LINE_CHARS for line in lines)
-    return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (GAP,)
+    is_few = len(lines) <= _MAX_FILLED_LINES
+    return lines if is_few and all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
 
 
 def join_pieces(pieces: Sequence[Fragment], line: str) -> str:

@@ -83,6 +83,10 @@ class Selection:
             for number, hunk in enumerate(pool.hunks)
             for member in hunk.members
         }
+        # The tokens of each candidate without its heading; of a hunk, those not chosen yet.
+        self._tokens = [*pool.tokens, *(0 for _ in pool.hunks)]
+        for member, hunk in self._hunk_of.items():
+            self._tokens[hunk] += pool.tokens[member]
         self._heading_of = [numbers[candidate.group] for candidate in self._candidates]
         # The tokens that remain of each limited section.
         self._section_rooms = dict(pool.section_limits)
@@ -162,19 +166,17 @@ class Selection:
         # when it is popped and push it back if it fell. Headings and neighbors raise values; those
         # are re-queued. What takes more tokens without its heading than remain never fits. Sorting
         # all at first, with a heap only for what changes, is faster than one heap.
-        remaining, tokens = room, self._pool.tokens
+        remaining, tokens = room, self._tokens
         fitting = [n for n, size in enumerate(tokens) if size <= room and n not in self.chosen]
-        hunks = range(self._first_hunk, len(self._candidates))
-        fitting += (n for n in hunks if 0 < self._tokens(n) <= room)
         self._queued = {n: self._density(n) for n in fitting}
         queue = sorted([(-density, n) for n, density in self._queued.items()], reverse=True)
         self._heap = heap = list[tuple[float, int]]()
-        smallest = max(1, min(tokens, default=0))
+        smallest = max(1, min(self._pool.tokens, default=0))
         while (heap or queue) and remaining >= smallest:
             is_changed = bool(heap) and not (queue and queue[-1] < heap[0])
             negative_density, index = heapq.heappop(heap) if is_changed else queue.pop()
             # An older entry of the same candidate counts no more.
-            if self._queued.get(index) != -negative_density or self._tokens(index) > remaining:
+            if self._queued.get(index) != -negative_density or tokens[index] > remaining:
                 continue
             density, price = self._density(index), self._price(index)
             if density <= 0 or price > min(remaining, self._section_room(index)):
@@ -191,12 +193,6 @@ class Selection:
         """Return the fragments of a hunk that are not chosen yet."""
         members = self._pool.hunks[hunk - self._first_hunk].members
         return [member for member in members if member not in self.chosen]
-
-    def _tokens(self, index: int) -> int:
-        """Return the tokens of a candidate without its heading; 0 for a complete hunk."""
-        if index < self._first_hunk:
-            return self._pool.tokens[index]
-        return sum(map(self._pool.tokens.__getitem__, self._missing(index)))
 
     def drop(self, tokens: int) -> None:
         """Undo the newest choices until about ``tokens`` tokens are free.
@@ -221,11 +217,11 @@ class Selection:
     def _price(self, index: int) -> int:
         heading = self._heading_of[index]
         cost = 0 if self._sharing[heading] else self._headings[heading][0]
-        return max(1, self._tokens(index) + cost)
+        return max(1, self._tokens[index] + cost)
 
     def _density(self, index: int) -> float:
         """Return the value per token of a candidate, given what is chosen."""
-        price = self._tokens(index)
+        price = self._tokens[index]
         if not price and index >= self._first_hunk:
             return 0.0
         value = self._values[index]
@@ -292,6 +288,8 @@ class Selection:
         self._sharing[heading] = others + (step > 0)
         heading_names = () if others else self._headings[heading][1]
         named = {*fragment.describes, *fragment.mentions, *heading_names}
+        if index in self._hunk_of:
+            self._tokens[self._hunk_of[index]] -= step * self._pool.tokens[index]
         for entity in fragment.describes:
             self._describing[entity] += step
         for name in _fact_names(fragment):

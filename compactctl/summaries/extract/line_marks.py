@@ -1,6 +1,7 @@
 """Remove what tools put before every line of a listing or a log."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 # Line numbers that read tools put before a line. Blanks behind them are indentation.
@@ -11,6 +12,7 @@ _LOG_PREFIX = re.compile(r"^([^\t\n]{1,80}\t[^\t\n]{1,80}\t)\ufeff?\d{4}-\d\d-\d
 _MARKED_SHARE, _SAMPLED_LINES = 0.8, 20
 
 
+@lru_cache(512)
 def without_line_marks(text: str) -> str:
     r"""Return a listing without line numbers, or a log with each job and step once.
 
