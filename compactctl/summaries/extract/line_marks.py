@@ -12,7 +12,7 @@ _LOG_PREFIX = re.compile(r"^([^\t\n]{1,80}\t[^\t\n]{1,80}\t)\ufeff?\d{4}-\d\d-\d
 _MARKED_SHARE, _SAMPLED_LINES = 0.8, 20
 
 
-@lru_cache(512)
+@lru_cache(256)
 def without_line_marks(text: str) -> str:
     r"""Return a listing without line numbers, or a log with each job and step once.
 
