@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from compactctl.history.references import NO_REF
 from compactctl.summaries.digest.facts import heading
@@ -117,22 +118,24 @@ def quote_lines(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> I
         …
         > def save():
     """
-    ordered = sorted((f for f in fragments if f.text), key=lambda f: (f.line.passage, f.line.line))
-    for number, quoted in groupby(ordered, key=lambda fragment: fragment.line.passage):
+    ordered = sorted((f for f in fragments if f.text), key=attrgetter("line", "piece"))
+    for number, quoted in groupby(ordered, key=attrgetter("line.passage")):
         rows, after = text_lines(quotable_text(passages[number])), 0
-        for row, pieces in groupby(quoted, key=lambda fragment: fragment.line.line):
-            text = join_pieces(sorted(pieces, key=lambda fragment: fragment.piece), rows[row])
-            for line in fill_gap(rows[after:row]):
-                yield line if line == GAP else f"{QUOTE}{line}".rstrip()
-            lines = text.split("\n")
-            yield from (QUOTE + line for line in lines)
+        for (_, row), pieces in groupby(quoted, key=attrgetter("line")):
+            if after < row:
+                for line in fill_gap(rows[after:row]):
+                    yield line if line == GAP else f"{QUOTE}{line}".rstrip()
+            lines = join_pieces(list(pieces), rows[row]).split("\n")
+            for line in lines:
+                yield QUOTE + line
             after = row + len(lines)
 
 
 def fill_gap(lines: Sequence[str]) -> Sequence[str]:
     """Return what replaces lines that were not chosen: themselves if few and short, else a mark."""
-    is_few = len(lines) <= _MAX_FILLED_LINES
-    return lines if is_few and all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
+    if len(lines) > _MAX_FILLED_LINES:
+        return (GAP,)
+    return lines if all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
 
 
 def join_pieces(pieces: Sequence[Fragment], line: str) -> str:
