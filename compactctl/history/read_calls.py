@@ -32,7 +32,8 @@ _SHELL_READS = tuple(
         r"head\s+-(?:n\s*)?(?P<last>\d+)",
     )
 )
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
+# The header of a file in a patch: what happens to it, and its path.
+PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
 _SHELL_ARGV_LENGTH = 3
 
 
@@ -111,7 +112,7 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
         return ()
     path = None if kind == "shell" else first_text(arguments, PATH_KEYS)
     patch = "\n".join(_texts(arguments)) or call.arguments
-    paths = [path] if path else _PATCHED.findall(patch)
+    paths = [path] if path else [name for _, name in PATCHED.findall(patch)]
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
 
 

@@ -17,9 +17,10 @@ class SourceRef:
     """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1.
 
     Attributes:
-        number: of the line or message.
-        unit: which of the two it is.
-        position: of the message in the conversation, from 1; its lines may be in another order.
+        number: the number of the line or message.
+        unit: which of the two it counts.
+        position: the place of the message in the conversation, from 1. Lines may be in another
+            order.
     """
 
     number: int

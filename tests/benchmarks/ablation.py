@@ -34,7 +34,7 @@ VARIANTS: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
     "as it is": (),
     "without hunks": ((digest, "find_hunks", lambda *_: []),),
     "hunks only of what was read": ((fragments, "_WORK_KINDS", _READ),),
-    "written hunks worth as much as read ones": ((hunks, "_WRITTEN", 1.0),),
+    "written hunks worth as much as read ones": ((hunks, "_WRITTEN_SCALE", 1.0),),
     "with line numbers": (
         (fragments, "without_line_marks", str),
         (in_place, "without_line_marks", str),

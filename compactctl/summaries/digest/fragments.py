@@ -1,11 +1,11 @@
 """Split a conversation into fragments: lines that a digest may quote, each with its values."""
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -41,7 +41,7 @@ _PIECE = re.compile(
 )
 # In a line of JSON, a record without records in it is one piece.
 _JSON_PIECE = re.compile(rf"[^}}]{{0,60}}?\{{[^{{}}]{{1,400}}\}}[\]}},]*|{_PIECE.pattern}")
-# A line that says no more than that a test was started, or passed.
+# A line that only says that a test started or passed.
 _PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)|\.\.\. ok$")
 # A longer line is data; the rest of it is ignored.
 _MAX_LINE_CHARS = 6_000
@@ -183,15 +183,16 @@ class _FragmentCollector:
         outdated = self._outdated_lines(passage)
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
-        is_test_run = _shows_check(passage)
+        is_check_output = _is_check_output(passage)
         for line, piece, text in pieces_of(index, quotable_text(passage)):
             plain = text.strip()
             facts = () if piece else self.facts.get(line, ())
             if is_reply and not piece:
                 facts = (*facts, *_finding_facts(passage, plain))
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
-            is_idle = is_repeated or plain in outdated or (is_test_run and _PASSED.search(plain))
-            if not facts and (is_idle or len(plain) < MIN_LINE_CHARS):
+            is_passed = is_check_output and _PASSED.search(plain)
+            is_useless = is_repeated or is_passed or plain in outdated
+            if not facts and (is_useless or len(plain) < MIN_LINE_CHARS):
                 continue
             self.seen.add(plain)
             words = _WORD.findall(plain)
@@ -258,7 +259,8 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
         start = changes.get(row, row)
         if start < row:
             yield LineIndex(passage, start), 0, "\n".join(lines[start : row + 1])
-            deque(islice(rows, row - start), maxlen=0)
+            for _ in range(start, row):
+                next(rows)
             continue
         line = lines[row]
         if 0 < len(line) <= PIECE_CHARS:
@@ -336,8 +338,8 @@ def is_current_work(passage: Passage) -> bool:
     return passage.age < _MAX_WORK_AGE and _source_kind(passage) in _WORK_KINDS
 
 
-def _shows_check(passage: Passage) -> bool:
-    """Whether a passage is what a command such as a test run shows."""
+def _is_check_output(passage: Passage) -> bool:
+    """Whether a passage is the output of a command such as a test run."""
     command = passage.pair.command if passage.pair else None
     return passage.kind == "result" and command is not None and is_check(command)
 

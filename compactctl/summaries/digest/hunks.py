@@ -18,7 +18,7 @@ _MIN_FRAGMENTS, _MAX_FRAGMENTS = 8, 40
 # edit needs a few lines of what was read, and of a large file any one is needed less often.
 # Tuned on sessions of three projects, in which a character that the agent had written was part of a
 # later edit four times as often as one that it had read.
-_VALUE, _MIN_CHARS, _WRITTEN = 0.15, 175, 4.0
+_VALUE, _MIN_CHARS, _WRITTEN_SCALE = 0.15, 175, 4.0
 # Model calls after which the value has halved.
 _HALF_LIFE = 5
 
@@ -69,7 +69,7 @@ def _split(text: str, rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
 
 def _join(fragments: Sequence[Fragment], passage: Passage) -> Fragment:
     chars = sum(len(fragment.text) for fragment in fragments)
-    scale = _VALUE * (_WRITTEN if passage.kind == "call" else 1.0)
+    scale = _VALUE * (_WRITTEN_SCALE if passage.kind == "call" else 1.0)
     value = scale * chars / (len(passage.text) + _MIN_CHARS) ** 0.5
     return fragments[0]._replace(
         describes=tuple(dict.fromkeys(name for line in fragments for name in line.describes)),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import groupby
 from operator import itemgetter
 
 from compactctl.history.pairs import PartIndex
@@ -32,7 +31,8 @@ from compactctl.summaries.digest.render import (
     NOTE_IN_PLACE,
     fill_gap,
     format_note,
-    join_pieces,
+    in_order,
+    mark_gaps,
     render_digest,
 )
 from compactctl.summaries.digest.selection import FragmentPool, Selection
@@ -369,16 +369,9 @@ def _command_start(pair: ToolPair | None) -> set[str]:
 
 def _shorten(text: str, chosen: Sequence[Fragment]) -> str:
     """Return the chosen lines of a text, with a mark where others are omitted."""
-    all_lines = text_lines(without_line_marks(text))
-    lines: list[str] = []
-    after = 0
-    ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
-    for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
-        lines += fill_gap(all_lines[after:row])
-        rows = join_pieces(list(pieces), all_lines[row]).split("\n")
-        lines += rows
-        after = row + len(rows)
-    return "\n".join((*lines, *fill_gap(all_lines[after:])))
+    lines = text_lines(without_line_marks(text))
+    shown, after = mark_gaps(lines, in_order(chosen))
+    return "\n".join((*shown, *fill_gap(lines[after:])))
 
 
 def _with_marks(text: str, lines: str) -> str:

@@ -1,6 +1,6 @@
 """Render the text of a digest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -118,17 +118,32 @@ def quote_lines(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> I
         …
         > def save():
     """
-    ordered = sorted((f for f in fragments if f.text), key=attrgetter("line", "piece"))
+    ordered = in_order(fragment for fragment in fragments if fragment.text)
     for number, quoted in groupby(ordered, key=attrgetter("line.passage")):
-        rows, after = text_lines(quotable_text(passages[number])), 0
-        for (_, row), pieces in groupby(quoted, key=attrgetter("line")):
-            if after < row:
-                for line in fill_gap(rows[after:row]):
-                    yield line if line == GAP else f"{QUOTE}{line}".rstrip()
-            lines = join_pieces(list(pieces), rows[row]).split("\n")
-            for line in lines:
-                yield QUOTE + line
-            after = row + len(lines)
+        lines, _ = mark_gaps(text_lines(quotable_text(passages[number])), quoted)
+        for line in lines:
+            yield line if line == GAP else f"{QUOTE}{line}".rstrip()
+
+
+def in_order(fragments: Iterable[Fragment]) -> list[Fragment]:
+    """Return fragments in the order of their passages, lines and pieces."""
+    return sorted(fragments, key=attrgetter("line", "piece"))
+
+
+def mark_gaps(lines: Sequence[str], chosen: Iterable[Fragment]) -> tuple[list[str], int]:
+    """Return the chosen lines of a text, with marks where others are omitted before them.
+
+    ``chosen`` is in order. The second value is the row after the last chosen one.
+    """
+    shown: list[str] = []
+    after = 0
+    for (_, row), pieces in groupby(chosen, key=attrgetter("line")):
+        if after < row:
+            shown += fill_gap(lines[after:row])
+        rows = join_pieces(list(pieces), lines[row]).split("\n")
+        shown += rows
+        after = row + len(rows)
+    return shown, after
 
 
 def fill_gap(lines: Sequence[str]) -> Sequence[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
-from compactctl.history.read_calls import normal_path
+from compactctl.history.read_calls import PATCHED, normal_path
 from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
@@ -28,9 +28,8 @@ _REQUIRED = ItemValue(0.12)
 # What each use of a file adds to its value, and the maximum.
 _USE, _MAX_USES = 0.015, 0.1
 
-# Headers of files in a patch that are not edited, and what happens to these.
-_PATCHED = re.compile(r"^\*\*\* (Add|Delete) File: (.+?)\s*$", re.MULTILINE)
-_PATCH_ACTIONS = {"Add": "written", "Delete": "deleted"}
+# The actions of a patch.
+_PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
 # The actions that change nothing.
 _READS = frozenset({"read", "attached"})
 
@@ -128,7 +127,7 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     is_write = kind_of(pair.tool) == "write" or pair.arguments.get("command") == "create"
     patched = {
         normal_path(name, cwd): _PATCH_ACTIONS[header]
-        for header, name in _PATCHED.findall(pair.text)
+        for header, name in PATCHED.findall(pair.text)
     }
     for path in pair.changes:
         yield patched.get(path, "written" if is_write else "edited"), path

@@ -112,8 +112,7 @@ def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[
 def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """Return references to messages: by line, or by message if all are on one line.
 
-    Lines are those of the state that a message is from. If there are several, two messages may
-    have the same.
+    Messages from different states of a transcript may have the same line.
     """
     if len(messages) > 1 and len({message.line for message in messages}) == 1:
         return [

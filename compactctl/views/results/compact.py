@@ -229,14 +229,19 @@ def answer_line(result: CompactResult) -> Accent:
 
 def share_line(result: CompactResult) -> str:
     """Return how much of the conversation is left, and what else the next request contains."""
-    size, after = result.outcome.conversation, result.outcome.after
+    size = result.outcome.conversation
     what = "the conversation" if _is_single(result) else "all conversations"
     tokens = f"{size.after:,} of {size.original:,} tokens"
     line = f"kept {share_text(size.share)} of {what} ({tokens})"
-    rest = after.request_tokens - size.after
+    rest = _fixed_tokens(result)
     if not _is_single(result) or rest <= 0:
         return line
     return f"{line}; system prompt, tools and overhead add {rest:,}"
+
+
+def _fixed_tokens(result: CompactResult) -> int:
+    """Return the tokens of the next request beside the conversation."""
+    return result.outcome.after.request_tokens - result.outcome.conversation.after
 
 
 def _is_single(result: CompactResult) -> bool:
@@ -263,7 +268,7 @@ def _limit_text(result: CompactResult) -> str:
 def _advice_on_size(result: CompactResult) -> str:
     """Return the smallest size that can be reached, or what would free more."""
     size, after = result.outcome.conversation, result.outcome.after
-    fixed = after.request_tokens - size.after
+    fixed = _fixed_tokens(result)
     if _is_single(result) and fixed >= result.limit:
         alone = f"system prompt, tools and overhead alone take {fixed:,}"
         return (
