@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 from examples import HARMLESS, LONG, USUAL, each_choice
-from hypothesis import settings
+from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import engine, providers
 from transcripts import FOLDER, VARIABLE, check_folder
 
 from compactctl.store.client_folders import VARIABLES
+from compactctl.views.terminal.text import RUNNER_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What the developer has set for their own work, and the sessions of their own agents, are none of
-# the tests'.
-for name in VARIABLES:
+# What the developer has set for their own work, the sessions of their own agents, and the runner
+# that a test runs on are none of the tests'.
+for name in (*VARIABLES, *RUNNER_VARIABLES, "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
 os.environ["HOME"] = str(ROOT / "tests" / "no-home")
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="compactctl-cache-")
@@ -27,14 +29,28 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
         del os.environ[name]
 
 
-settings.register_profile("any", deadline=None, suppress_health_check=HARMLESS)
-# A run that decides about a change tries the same examples each time.
+# The same on every machine: where CI is set, hypothesis itself begins with other settings.
 settings.register_profile(
-    "change", settings.get_profile("any"), max_examples=10, derandomize="CI" in os.environ
+    "any",
+    deadline=None,
+    suppress_health_check=HARMLESS,
+    database=None,
+    derandomize=False,
+    # Explaining an example takes as long as shrinking it.
+    phases=[phase for phase in Phase if phase is not Phase.explain],
+    print_blob=True,
+    report_multiple_bugs=False,
 )
+# Everybody tries a change with the same examples; a long run draws new ones.
+settings.register_profile("change", settings.get_profile("any"), max_examples=10, derandomize=True)
 settings.register_profile("long", settings.get_profile("any"), max_examples=USUAL)
-settings.register_profile("nightly", settings.get_profile("any"), max_examples=20 * USUAL)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "long" if LONG else "change"))
+# In seconds; what fails should not take five minutes to say so.
+engine.MAX_SHRINKING_SECONDS = 20
+if settings().derandomize:
+    # Hypothesis draws constants of the modules that are imported so far. Which these are depends on
+    # the tests that ran before in the same process.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(wrapper=True)

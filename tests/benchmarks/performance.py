@@ -4,7 +4,7 @@
 in turns, three rounds of both (``--rounds``), and prints the median of their ratios and the range.
 ``--tool PYTHON`` also measures the compactctl of that environment, in the same turns. ``--large``
 adds a session of 1 GB. ``--write`` renews the table of ``docs/performance.md``. ``--quick``
-measures what ``.ci/run`` watches, and warns if a ratio is much larger than in that table.
+measures what ``.ci/long`` watches, and warns if a ratio is much larger than in that table.
 
 Times are CPU seconds of a program with its workers; memory is the peak of the largest process.
 """

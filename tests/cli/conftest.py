@@ -27,13 +27,6 @@ def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def no_runner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the variables by which a runner of CI is known."""
-    for name in ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
 def sample(tmp_path: Path) -> Sample:
     """Return a function that copies a bundled transcript."""
 

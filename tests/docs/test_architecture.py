@@ -61,11 +61,18 @@ def test_no_test_takes_anything_from_another_file_of_tests() -> None:
     assert taking == [], "move what they share to a file whose name does not begin with test_"
 
 
-def test_every_test_that_the_gate_names_is_there() -> None:
-    named = re.findall(r"(?<!\S)tests/\S+", (ROOT / ".ci" / "run").read_text())
+def test_every_script_that_a_recipe_runs_is_there() -> None:
+    named = re.findall(r"(?<![\w/])(?:tests|\.ci)/[\w./-]+", (ROOT / ".justfile").read_text())
     assert named
     missing = [name for name in named if not (ROOT / name).exists()]
-    assert missing == [], ".ci/run names tests that have moved: give it their new names"
+    assert missing == [], ".justfile names scripts that have moved: give it their new names"
+
+
+def test_every_recipe_that_the_page_shows_is_there() -> None:
+    page, recipes = (ROOT / "docs" / "contributing.md", ROOT / ".justfile")
+    shown = re.findall(r"^just (\w+)", page.read_text(), re.MULTILINE)
+    assert shown
+    assert set(shown) <= set(re.findall(r"^(\w+).*:$", recipes.read_text(), re.MULTILINE))
 
 
 def test_every_file_that_the_page_names_is_there() -> None:

@@ -134,7 +134,6 @@ def try_out(area: str, chosen: Sequence[Mutant]) -> Score:
             # What a test starts compiles a file that has changed, and keeps nothing of it.
             "PYTHONDONTWRITEBYTECODE": "1",
             "TMPDIR": str(folder),
-            "CI": "true",
         }
         environment.pop("COMPACTCTL_LONG_TESTS", None)
         compiling = [sys.executable, "-m", "compileall", "-q", "compactctl"]

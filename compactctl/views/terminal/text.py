@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 BACKSLASH = "\\"
-# Set for every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity and Buildkite; most set CI.
-_VARIABLES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE")
+RUNNER_VARIABLES = (
+    "CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE",
+)  # fmt: skip
+"""Set in every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity, Buildkite; most set CI."""
 
 _COLOR = r"(?:\x1b\[[\d;]*[mK])*"
 
@@ -35,7 +37,7 @@ _PATTERNS = (
 
 def is_on_runner(variables: Mapping[str, str]) -> bool:
     """Whether these environment variables are those of a job on a CI runner."""
-    return any(variables.get(name) for name in _VARIABLES)
+    return any(variables.get(name) for name in RUNNER_VARIABLES)
 
 
 def defused(text: str, mark: str = BACKSLASH) -> str:

@@ -26,7 +26,6 @@ def test_what_is_within_the_limits_comes_out_as_it_went_in(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("no_runner")
 def test_on_a_runner_no_line_of_an_output_is_a_command_but_a_document_has_it_as_it_was(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
