@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 @pytest.mark.parametrize("talk", TALKS, ids=lambda talk: talk.name)
 @given(data=st.data())
-@settings(tries(40), phases=[Phase.generate])
+@settings(tries(20), phases=[Phase.generate])
 def test_every_state_is_reached_or_told_to_be_lost(talk: Talk, data: st.DataObject) -> None:
     failure = failure_of(data.draw(histories(talk)))
     if failure is not None:
