@@ -16,8 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from archives.talks import Talk, talks
 from samples import damaged
+from talks import TALK_FILES, TalkFile
 
 import compactctl
 
@@ -48,7 +48,7 @@ class Life:
     """A transcript in a folder, and what it is expected to be able to go back to."""
 
     folder: Path
-    talk: Talk
+    talk: TalkFile
     appended: bytes = b""
     commands: list[str] = field(default_factory=list)
 
@@ -194,7 +194,7 @@ Case = Callable[[Life], None]
 EVERY = (in_place_inline, inline, rewound)
 
 
-def cases_of(talk: Talk) -> tuple[Case, ...]:
+def cases_of(talk: TalkFile) -> tuple[Case, ...]:
     """Return the cases of a format: each of the layouts, and for some of them more."""
     more = (grouped, mixed) if talk.format in WITH_GROUPS else ()
     return (*EVERY, *more, *((in_place, without_tags) if talk.format == "claude-code" else ()))
@@ -203,10 +203,10 @@ def cases_of(talk: Talk) -> tuple[Case, ...]:
 def make(target: Path) -> None:
     """Write all cases into ``target``, which must not exist yet."""
     target.mkdir()
-    for talk in talks():
+    for talk in TALK_FILES:
         for case in cases_of(talk):
             _make_one(target / _name(talk.format, case), talk, case)
-    odd = Talk("claude-code", damaged.build())
+    odd = TalkFile("claude-code", damaged.build())
     for case in (cut_in_place, cut_inline):
         _make_one(target / _name("damaged", case), odd, case)
 
@@ -215,7 +215,7 @@ def _name(what: str, case: Case) -> str:
     return f"{what}-{case.__name__.replace('_', '-')}"
 
 
-def _make_one(folder: Path, talk: Talk, case: Case) -> None:
+def _make_one(folder: Path, talk: TalkFile, case: Case) -> None:
     folder.mkdir()
     life = Life(folder, talk)
     life.path.write_bytes(talk.data)

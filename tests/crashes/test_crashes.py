@@ -9,12 +9,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from archives.talks import TALKS, Talk
 from crashes.damage import damaged, excerpt, redocumented
 from examples import LONG
 from formats.squeeze import ALL, plan
 from real.choice import TRIED, name_of, orphaned
 from samples.generate import FOLDER
+from talks import TALK_FILES as TALKS
+from talks import TalkFile as Talk
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from histories.doing import ask
-from histories.talks import Talk
 from stage_examples import example_flags
+from talks import Talk
 
 Archives = Sequence[Path]
 Damage = Callable[[Archives, int, int], str]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from histories.doing import inside
 from histories.life import BrokenPromiseError, Life, Step
-from histories.talks import TALKS, Talk
 from hypothesis import strategies as st
+from talks import TALKS, Talk
 
 # The more often a step is named, the more often it is taken.
 STEPS = (

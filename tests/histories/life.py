@@ -12,7 +12,7 @@ from typing import Any
 from histories.damages import DAMAGES, edited, example, foreign
 from histories.doing import Told, ask, everything, killed_at, restore
 from histories.past import Chain, Past, Span, in_effect
-from histories.talks import Talk, Turn
+from talks import Talk, Turn
 
 from compactctl.store.archive.archive import archive_folder
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from histories.talks import Record, Talk
+from talks import Record, Talk
 
 Chain = tuple[str, ...]
 

@@ -10,7 +10,7 @@ import pytest
 from cli.asking import SAMPLES
 from histories.damages import example
 from histories.doing import ask, inside
-from histories.talks import TALKS, Record, Talk
+from talks import TALKS, Record, Talk
 
 OLDER = "2.0.76"
 ID = "6f1d2c3b-aaaa-4bbb-8ccc-123456789abc"

@@ -19,9 +19,9 @@ archive or a line of the session is damaged. After each step
 import pytest
 from examples import tries
 from histories.drawn import failure_of, histories, shrunk
-from histories.talks import TALKS, Talk
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from talks import TALKS, Talk
 
 
 @pytest.mark.parametrize("talk", TALKS, ids=lambda talk: talk.name)

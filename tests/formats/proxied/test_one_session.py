@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archives.talks import TALKS
 from formats.claude_code import sessions as claude
 from formats.gemini_cli import talks as gemini
 from formats.jsonl import raw_lines, texts
 from formats.opencode import sessions as opencode
+from talks import TALKS
 
 from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.errors import NotUnderstoodError
@@ -26,8 +26,8 @@ Session = Callable[[str], list[Record]]
 
 
 def _talk(name: str) -> list[Record]:
-    (talk,) = (each for each in TALKS if each.format == name)
-    return [json.loads(line) for line in (talk.data + talk.later).splitlines() if line]
+    (talk,) = (talk for talk in TALKS if talk.name == name)
+    return talk.records(talk.begin(4, style=0))
 
 
 def _renamed(name: str, *fields: str) -> Session:

@@ -1,6 +1,5 @@
 """An archive that is lost, damaged or swapped is never proven, whatever was compacted and how."""
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -10,14 +9,13 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-from archives.talks import TALKS, Talk
 from asked import asked
 from formats import anthropic_talk, openai_talk
-from formats.gemini_cli import talks as gemini
+from formats.jsonl import raw_lines
 from formats.squeeze import ALL, plan
+from talks import TALK_FILES, TalkFile
 from unit.commands.conversations import log_of
-from voices.place import Talk as VoicesTalk
-from voices.place import lines_of
+from voices.place import Talk, lines_of
 from voices.tables import TALKS as VOICES
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -43,22 +41,20 @@ LAYOUTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _other_talks() -> Iterator[Talk]:
-    """Yield a talk for each format that the archives of earlier versions do not have."""
-    log_lines = [json.dumps(each).encode() + b"\n" for each in gemini.logged()]
-    yield Talk("gemini-cli", b"".join(log_lines[:-6]), b"".join(log_lines[-6:]))
+def _other_talks() -> Iterator[TalkFile]:
+    """Yield a talk for each format that the shared talks do not have."""
     rows = (
         {"system": "s", "messages": anthropic_talk.TALK * 6},
         {"messages": openai_talk.TALK * 6},
     )
-    yield Talk("api-log", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    told = {"gemini-cli", "api-log", *EARLIER}
+    yield TalkFile("api-log", b"".join(raw_lines(*rows)))
+    told = {"api-log", *SHARED}
     for name in (each.name for each in ALL_FORMATS if each.name not in told):
         assert name in VOICES, f"add a talk of {name} to TALKS in tests/voices/tables.py"
-        yield Talk(name, b"".join(lines_of(_long(VOICES[name]()))))
+        yield TalkFile(name, b"".join(lines_of(_long(VOICES[name]()))))
 
 
-def _long(talk: VoicesTalk) -> VoicesTalk:
+def _long(talk: Talk) -> Talk:
     """Write turns in which the same file is read again."""
     for turn in range(4):
         talk.say(f"Check module {turn} once more.")
@@ -67,8 +63,8 @@ def _long(talk: VoicesTalk) -> VoicesTalk:
     return talk
 
 
-EARLIER = {talk.format: talk for talk in TALKS}
-ALL_TALKS = {**EARLIER, **{talk.format: talk for talk in _other_talks()}}
+SHARED = {talk.format: talk for talk in TALK_FILES}
+ALL_TALKS = {**SHARED, **{talk.format: talk for talk in _other_talks()}}
 
 
 @cache
@@ -88,7 +84,7 @@ def compacted(name: str, layout: str, stage: str) -> Path | None:
     return _life(ALL_TALKS[name], layout, stage, folder() / f"{name} {layout} {stage}")
 
 
-def _life(talk: Talk, layout: str, stage: str, place: Path) -> Path | None:
+def _life(talk: TalkFile, layout: str, stage: str, place: Path) -> Path | None:
     place.mkdir()
     path = place / talk.file
     path.write_bytes(talk.data)

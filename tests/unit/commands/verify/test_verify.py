@@ -14,13 +14,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from archives.talks import TALKS
 from asked import asked
 from examples import LONG
 from forked import killed
 from formats.squeeze import plan
 from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing
+from talks import TALK_FILES
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -44,7 +44,7 @@ from compactctl.store.archive.names import archive_folder
 from compactctl.store.archive.operation_codec import VERSION
 from compactctl.store.files.filesystem import DiskError
 
-TALK = next(talk for talk in TALKS if talk.format == "claude-code")
+TALK = next(talk for talk in TALK_FILES if talk.format == "claude-code")
 DEAD = 2**22 + 1
 """A process id that no system gives."""
 FLIPS = 2_000 if LONG else 60

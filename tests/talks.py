@@ -1,4 +1,7 @@
-"""Small sessions of every format that is written, which their clients continue in their own way."""
+"""Small sessions of every format that is written, which their clients continue in their own way.
+
+Every turn reads the same file and runs a command, so that each stage finds something.
+"""
 
 import json
 import re
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from archives.talks import ENVIRONMENT, ROO_ENVIRONMENT
 from formats import neurolink_talk as neurolink
 from formats import openai_talk as openai
 from formats.agent_code import sessions as agent_code
@@ -26,6 +28,11 @@ Turn = Callable[[int, Sequence[Record]], list[Record]]
 UNTERMINATED = 4
 """The style of a session whose last line has no end yet."""
 FILE = "\n".join(f"LEVEL_{n} = {n * 17 % 23}  # centimetres above the sill" for n in range(12))
+ENVIRONMENT = cline.ENVIRONMENT.replace("/work/app", "/app")
+ROO_ENVIRONMENT = (
+    "<environment_details>\n# Current Mode\n<slug>code</slug>\n<model>m-1</model>\n\n"
+    "# Current Workspace Directory (/app) Files\ngate.py\n</environment_details>"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +127,7 @@ def document(value: object, style: int) -> bytes:
 
 def asked(number: int) -> str:
     """Return what a person says."""
-    return f"Check the gate once more, part {number}: is level {number} right? \u2603"
+    return f"Check the gate once more, part {number}: is level {number} right? \u2603 \U0001f6a2"
 
 
 def printed(number: int) -> str:
@@ -466,3 +473,30 @@ TALKS: Sequence[Talk] = (
         around={"info": {**opencode.SESSION, "directory": "/app"}},
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class TalkFile:
+    """A file of a format, and the lines that its client appends to it later.
+
+    ``later`` is empty where clients write the whole document anew.
+    """
+
+    format: str
+    data: bytes
+    later: bytes = b""
+    file: str = "session.jsonl"
+
+
+def _file_of(talk: Talk) -> TalkFile:
+    """Return three turns of a talk as a file, and one that comes later."""
+    if talk.is_document:
+        return TalkFile(talk.name, talk.begin(4, style=2), file="session.json")
+    data = talk.begin(3, style=0)
+    later = b"".join(map(line, talk.added(data, 3)))
+    # Spellings that a parser and a writer would not restore.
+    return TalkFile(talk.name, data.replace(b"\n", b"\r\n", 1) + b"\n", later)
+
+
+TALK_FILES = tuple(_file_of(talk) for talk in TALKS if " " not in talk.name)
+"""One file of each format."""
