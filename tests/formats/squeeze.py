@@ -24,7 +24,7 @@ _NOTHING_TO_DO = {"repair", "unsent", "drop", "images", "prioritize", "shorten",
 ALL = tuple(stage.name for stage in ALL_STAGES if stage.name not in _NOTHING_TO_DO)
 PLANS = (*((stage,) for stage in ALL), ALL)
 # A change is tried with one stage of each kind, and all together; a long run with every one.
-_USUAL = {("dedup",), ("prune",), ("summarize",), ("truncate",), ALL}
+USUAL = {("dedup",), ("prune",), ("summarize",), ("truncate",), ALL}
 
 
 def each_plan(*left_out: str) -> pytest.MarkDecorator:
@@ -32,7 +32,7 @@ def each_plan(*left_out: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         "stages",
         [
-            pytest.param(each, id="+".join(each), marks=() if each in _USUAL else pytest.mark.long)
+            pytest.param(each, id="+".join(each), marks=() if each in USUAL else pytest.mark.long)
             for each in PLANS
             if each not in {(name,) for name in left_out}
         ],
@@ -48,6 +48,19 @@ def pretty(document: object, path: Path) -> Path:
     """Write a document over many lines, with tabs and without a line break at the end."""
     path.write_text(json.dumps(document, indent="\t", ensure_ascii=False), encoding="utf-8")
     return path
+
+
+def compacted(path: Path, *stages: str) -> Path:
+    """Compact a file with these stages; return the new file."""
+    out = path.with_name(f"out{path.suffix}")
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(stages)),
+        )
+    )
+    return out
 
 
 def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) -> CompactResult:

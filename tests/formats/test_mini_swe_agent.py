@@ -1,15 +1,12 @@
 """Trajectories of mini-SWE-agent: commands and their outputs are text, usage is beside it."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from formats.jsonl import detected, read
-from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.model.message import TextPart, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.layout import Layout
 
 TASK = "The parser drops the last line."
 ANSWER = "THOUGHT: look first.\n\n```bash\nls -la\n```"
@@ -98,14 +95,3 @@ def test_how_a_run_ended_is_not_sent() -> None:
     assert len(transcript.messages) == 2
     assert transcript.metadata["end of the run"].count == 1
     assert transcript.opaque == ()
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_every_stage_leaves_a_whole_trajectory_that_can_be_taken_back(
-    layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    steps = [said(ANSWER), user(OUTPUT.replace("tests", "tests " * 90))] * 6
-    source = pretty(document(*steps), tmp_path / "in.json")
-    squeezed(source, stages, layout, tmp_path)

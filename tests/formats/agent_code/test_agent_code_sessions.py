@@ -10,7 +10,6 @@ import pytest
 from formats.agent_code.sessions import (
     NOTE,
     TALK,
-    repeated,
     result,
     said,
     session,
@@ -20,7 +19,7 @@ from formats.agent_code.sessions import (
     user,
 )
 from formats.jsonl import read, texts
-from formats.squeeze import each_plan, pretty, squeezed
+from formats.squeeze import pretty
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -30,7 +29,6 @@ from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.writer import InsertionContext
 
 
@@ -135,12 +133,3 @@ def test_written_messages_are_the_client_s_own(kind: SyntheticKind, wanted: str)
     assert written.get("is_compact_summary", False) == (kind == "summary")
     (read_back,) = agent_code(written).messages
     assert [result.is_error for result in read_back.results] == [False] * (kind == "result")
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_every_stage_leaves_a_whole_session_that_can_be_taken_back(
-    layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    squeezed(pretty(session(NOTE, *repeated(6)), tmp_path / "in.json"), stages, layout, tmp_path)

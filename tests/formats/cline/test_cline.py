@@ -17,14 +17,10 @@ from formats.cline.tasks import (
     user,
 )
 from formats.jsonl import read, texts
-from formats.squeeze import each_plan, edited, plan, pretty, squeezed
+from formats.squeeze import compacted, each_plan, edited, pretty, squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.cline.adapter import Cline
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
@@ -302,33 +298,9 @@ def test_a_written_message_is_like_its_neighbor() -> None:
     }
 
 
-@pytest.mark.each_choice
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@each_plan()
-@pytest.mark.parametrize("shape", ["pretty", "one line", "session"])
-def test_a_task_is_compacted_and_taken_back(
-    shape: str, stages: tuple[str, ...], layout: Layout, tmp_path: Path
-) -> None:
-    path = tmp_path / "api_conversation_history.json"
-    if shape == "one line":
-        path.write_text(json.dumps(task()))
-    else:
-        pretty({"sessionId": "s", "messages": task()} if shape == "session" else task(), path)
-    found = squeezed(path, stages, layout, tmp_path)
-
-    assert found.compacted
-
-
 def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(task(), tmp_path / "history.json")
-    out = tmp_path / "out.json"
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(("dedup",))),
-        )
-    )
+    out = compacted(path, "dedup")
 
     # The file is read by the first answer of every turn; the newest read stays.
     assert edited(path, out) == [2, 8, 14, 20, 26]

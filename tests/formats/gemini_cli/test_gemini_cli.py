@@ -10,7 +10,6 @@ from formats.gemini_cli.talks import (
     answered,
     gemini,
     logged,
-    put,
     session,
     talk,
     tokens,
@@ -18,11 +17,8 @@ from formats.gemini_cli.talks import (
     user,
 )
 from formats.jsonl import decoded, raw_lines, read, texts
-from formats.squeeze import each_plan, plan, pretty, squeezed
+from formats.squeeze import compacted, squeezed
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import find_orphans
@@ -35,7 +31,6 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.pipeline.layout import Layout
 
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
 
@@ -179,14 +174,7 @@ def test_what_is_no_record_of_a_session_is_carried() -> None:
 def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*logged())))
-    out = tmp_path / "out.jsonl"
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(("summarize", "truncate"))),
-        )
-    )
+    out = compacted(path, "summarize", "truncate")
     records = [json.loads(line) for line in out.read_text().splitlines()]
 
     (written,) = [record for record in records if "condenseId" in record]
@@ -194,37 +182,10 @@ def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
     assert (written["type"], list(written["content"][0])) == ("user", ["text"])
 
 
-@pytest.mark.each_choice
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("kind", ["log", "document", "resumed"])
-@each_plan()
-def test_a_session_is_compacted_and_taken_back(
-    stages: tuple[str, ...], kind: str, layout: Layout, tmp_path: Path
-) -> None:
-    path = tmp_path / "session.json"
-    if kind == "document":
-        pretty({**SESSION, "messages": talk()}, path)
-    elif kind == "log":
-        path.write_bytes(b"".join(raw_lines(*logged())))
-    else:
-        head, *tail = logged(), put(*talk()), user("u9", "and now?"), gemini("g9", "All is done.")
-        path.write_bytes(b"".join(raw_lines(*head, *tail)))
-    result = squeezed(path, stages, layout, tmp_path)
-
-    assert result.compacted
-
-
 def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*logged())))
-    out = tmp_path / "out.jsonl"
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(("truncate",))),
-        )
-    )
+    out = compacted(path, "truncate")
     left = load(InputOptions(path=str(out))).transcript
 
     assert "g0" not in out.read_text()

@@ -1,14 +1,11 @@
 """UI messages of the AI SDK: what is sent of them, and what is written in its place."""
 
 import base64
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from formats.jsonl import detected, read, texts
 from formats.logs.ui_messages import invocation, older, older_talk, talk, text, tool, ui
-from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.ai_sdk import AISdk
 from compactctl.history.pairs import find_orphans, tool_pairs
@@ -22,7 +19,6 @@ from compactctl.model.message import (
     Synthetic,
     is_replaceable,
 )
-from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.writer import InsertionContext
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAKAAAAB4CAIAAAD6wG44"
@@ -221,15 +217,3 @@ def test_a_summary_has_the_fields_of_its_neighbor(messages: list[Any]) -> None:
     written = AISdk().new_record(summary, InsertionContext(anchor=anchor, neighbor=messages[0]))
     assert written.keys() == messages[0].keys()
     assert sent(written) == ["So far."]
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("talk_of", [talk, older_talk])
-def test_a_compacted_chat_is_whole_and_can_be_restored(
-    talk_of: Any, layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    path = tmp_path / "chat.json"
-    path.write_text(json.dumps({"id": "chat", "messages": talk_of(6)}, indent=1))
-    squeezed(path, stages, layout, tmp_path)

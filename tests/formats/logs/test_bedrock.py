@@ -1,16 +1,13 @@
 """Messages of Bedrock Converse: what is sent of them, and what is written in its place."""
 
 import base64
-import json
 import struct
-from pathlib import Path
 from typing import Any
 
 import pytest
 from formats.content.block_kinds import PAGES
 from formats.jsonl import detected, read, texts
 from formats.logs.converse import assistant, response, result, talk, text, use, user
-from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.history.pairs import find_orphans, tool_pairs
@@ -23,7 +20,6 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     is_replaceable,
 )
-from compactctl.pipeline.layout import Layout
 
 _HEADER = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIB", 13, b"IHDR", 160, 120, 8)
 PNG = base64.b64encode(_HEADER + bytes(range(256)) * 12).decode()
@@ -190,15 +186,3 @@ def test_what_only_the_provider_may_write_stays() -> None:
     message = only(assistant(used, result("c", text("rain"), type="web"), cited, guarded, unknown))
     assert len(message.parts) == 5
     assert not any(map(is_replaceable, message.parts))
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_compacted_messages_are_whole_and_can_be_restored(
-    layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    path = tmp_path / "request.json"
-    asked = {**ASKED, "messages": talk(6)}
-    path.write_text(json.dumps({**LOGGED, "input": {"inputBodyJson": asked}}, indent=1))
-    squeezed(path, stages, layout, tmp_path)

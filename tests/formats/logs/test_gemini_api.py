@@ -3,13 +3,11 @@
 import base64
 import json
 import struct
-from pathlib import Path
 from typing import Any
 
 import pytest
 from formats.jsonl import detected, read, texts
 from formats.logs.contents import answer, call, model, response, snake, talk, text, user
-from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.gemini_api import GeminiApi
 from compactctl.history.pairs import find_orphans, tool_pairs
@@ -26,7 +24,6 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     is_replaceable,
 )
-from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.writer import InsertionContext
 
 # A width whose base64 has a character that is another one in the alphabet for URLs.
@@ -237,15 +234,3 @@ def test_a_missing_half_is_written_with_an_id_where_there_are_ids(
     assert {part.tool for part in message.calls} | {part.tool for part in message.results} == {
         "read"
     }
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_compacted_contents_are_whole_and_can_be_restored(
-    layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    path = tmp_path / "request.json"
-    request = {**REQUEST, "contents": talk(6, ids=len(stages) > 1)}
-    path.write_text(json.dumps({"key": "r", "request": request, "response": SAID}, indent=1))
-    squeezed(path, stages, layout, tmp_path)

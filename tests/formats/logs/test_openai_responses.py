@@ -22,13 +22,12 @@ from formats.logs.response_items import (
     said,
     talk,
 )
-from formats.squeeze import each_plan, pretty, squeezed
+from formats.squeeze import squeezed
 from unit.commands.conversations import saved
 
 from compactctl.errors import NotATranscriptError
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import Message, is_replaceable, media_of
-from compactctl.pipeline.layout import Layout
 
 
 def sent(*records: object) -> list[str]:
@@ -290,35 +289,6 @@ def test_results_of_every_shape_are_joined_by_any_name_of_the_id(pair: Any, shap
     assert not find_orphans(found)
     (result,) = found[1].results
     assert (result.text, result.tool, is_replaceable(result)) == (log(1), "read_log", True)
-
-
-DOCUMENTS: Mapping[str, Any] = {
-    "items": [*talk(8)],
-    "js": js_talk(8),
-    "request": request(talk(8)),
-    "response": request(talk(7), response("r", *talk(8)[-3:])),
-    "gateway": {"request": request(talk(7)), "response": response("r", *talk(8)[-3:])},
-}
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_what_is_compacted_is_sound_and_can_be_undone(
-    name: str, layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    squeezed(pretty(DOCUMENTS[name], tmp_path / "in.json"), stages, layout, tmp_path)
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_a_chain_is_compacted_across_its_lines(
-    layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    path = saved(tmp_path / "in.jsonl", chain(8))
-    assert squeezed(path, stages, layout, tmp_path).compacted or stages == ("dedup",)
 
 
 @pytest.mark.parametrize("stages", [("summarize",), ("truncate",), ("prune",)], ids="+".join)

@@ -15,12 +15,8 @@ from formats.opencode.sessions import (
     tool,
     user,
 )
-from formats.squeeze import PLANS, each_plan, edited, plan, pretty, squeezed
+from formats.squeeze import PLANS, compacted, edited, pretty, squeezed
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
@@ -236,28 +232,9 @@ def test_several_documents_are_several_conversations() -> None:
     assert len({m.id for m in found.messages}) == 2
 
 
-@pytest.mark.each_choice
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@each_plan()
-def test_a_session_is_compacted_and_taken_back(
-    stages: tuple[str, ...], layout: Layout, tmp_path: Path
-) -> None:
-    path = pretty(session(), tmp_path / "session.json")
-    result = squeezed(path, stages, layout, tmp_path)
-
-    assert result.compacted
-
-
 def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(session(), tmp_path / "session.json")
-    out = tmp_path / "out.json"
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(("dedup",))),
-        )
-    )
+    out = compacted(path, "dedup")
 
     assert edited(path, out, ("messages",)) == [1, 4, 7, 10, 13]
     assert out.read_text().count("[File a.py - refer to latest read below]") == 5
@@ -265,14 +242,7 @@ def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
 
 def test_written_messages_sort_into_their_place_and_belong_to_the_session(tmp_path: Path) -> None:
     path = pretty(session(), tmp_path / "session.json")
-    out = tmp_path / "out.json"
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(("summarize", "truncate"))),
-        )
-    )
+    out = compacted(path, "summarize", "truncate")
     messages = json.loads(out.read_text())["messages"]
 
     names = [message["info"]["id"] for message in messages]

@@ -1,20 +1,17 @@
 """Events of Spring AI Session: what is sent of them, and what is written among them."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from formats.jsonl import read, texts
 from formats.spring_ai.events import answer, call, event, row, talk
-from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.formats.spring_ai import SpringAi
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.record_splice import part_replacements
 from compactctl.pipeline.spans import splice
 from compactctl.pipeline.writer import InsertionContext
@@ -136,16 +133,3 @@ def test_written_events_have_the_form_of_their_neighbors(make: Any) -> None:
         assert message.origin.is_summary
         ids = [*(each.call_id for each in message.calls), *(m.call_id for m in message.results)]
         assert ids == (["c9"] if kind != "summary" else [])
-
-
-@pytest.mark.each_choice
-@each_plan()
-@pytest.mark.parametrize("layout", ["split", "inline"])
-@MAKERS
-def test_every_stage_leaves_a_whole_document_that_can_be_taken_back(
-    make: Any, layout: Layout, stages: tuple[str, ...], tmp_path: Path
-) -> None:
-    events = [each for _ in range(6) for each in talk(make)]
-    for number, each in enumerate(events):
-        each["id"] = f"e{number}"
-    squeezed(pretty({"events": events}, tmp_path / "in.json"), stages, layout, tmp_path)
