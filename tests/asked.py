@@ -1,6 +1,7 @@
 """Options of commands by the names of their fields, in whatever record of them these are."""
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -10,17 +11,18 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 def asked(options: T, **values: Any) -> T:
-    """Return options with these values; a text as ``output`` is the path that is written to."""
+    """Return options with these values; a path as ``output`` is the file that is written to."""
     own = {field.name for field in fields(options)}
     for name, value in values.items():
-        if name == "output" and isinstance(value, str | None):
+        if name == "output" and isinstance(value, str | Path | None):
             holder, inner = "output", "path"
         elif name in own:
             options = replace(options, **{name: value})
             continue
         else:
             holder, inner = _holder(options, name), name
-        record = replace(getattr(options, holder), **{inner: value})
+        text_or_value = str(value) if isinstance(value, Path) else value
+        record = replace(getattr(options, holder), **{inner: text_or_value})
         options = replace(options, **{holder: record})
     return options
 

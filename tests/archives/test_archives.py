@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import rewind_file
 
-from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError
 
@@ -31,13 +30,7 @@ class Case:
     def reached(self, **where: Any) -> str:
         """Return the digest of the state that a rewind writes elsewhere."""
         out = self.folder / "reached"
-        rewind(
-            RewindOptions(
-                input=InputOptions(path=str(self.path)),
-                output=OutputOptions(path=str(out)),
-                **where,
-            )
-        )
+        rewind_file(self.path, output=out, **where)
         found = _digest(out)
         out.unlink()
         return found
@@ -45,7 +38,7 @@ class Case:
     def undone(self) -> bool:
         """Undo the last compaction; tell whether there was one."""
         try:
-            return rewind(RewindOptions(input=InputOptions(path=str(self.path)))).moved
+            return rewind_file(self.path).moved
         except ArchiveError:
             return False
 

@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 from asked import asked
 from batch.inputs import bytes_below, transcript, write
+from file_commands import rewind_file, stats_of_file
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.row import RowFailure
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.discover import FileChoice, Shard
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import NoInputError, UsageError
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.counters.bpe import BpeCounter
@@ -97,7 +96,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
     data = transcript(overhead=overhead)
     path = str(write(Path("in/run.jsonl"), data))
     (row,) = run("in").rows
-    expected = stats(StatsOptions(input=InputOptions(path=path)))
+    expected = stats_of_file(path)
     values = row_values(row)
     assert values == {
         **dict.fromkeys(values),
@@ -228,12 +227,12 @@ def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(
     counting = MeasureOptions(counter="chars/4")
     question, answer = b"Question 0 about the run", b"The run says 0."
     path = write(Path("run.jsonl"))
-    expected = stats(StatsOptions(input=InputOptions(path=str(path)), measure=counting)).breakdown
+    expected = stats_of_file(path, measure=counting).breakdown
     swapped = answer.join(
         part.replace(answer, question) for part in transcript(topic="run").split(question)
     )
     changed = write(Path("changed.jsonl"), swapped)
-    other = stats(StatsOptions(input=InputOptions(path=str(changed)), measure=counting)).breakdown
+    other = stats_of_file(changed, measure=counting).breakdown
     assert other.total == expected.total
     assert other.categories != expected.categories
 
@@ -282,7 +281,7 @@ def test_every_output_rewinds_to_its_input() -> None:
         assert (row.saved or 0) > 0
         assert values["archive"] == f"{values['output']}.archive"
         assert values["stages"] == ("dedup", "truncate")
-        rewind(RewindOptions(input=InputOptions(path=values["output"])))
+        rewind_file(values["output"])
         stored = Path(row.path).read_bytes()
         plain = gzip.decompress(stored) if row.path.endswith(".gz") else stored
         assert Path(values["output"]).read_bytes() == plain
@@ -302,7 +301,7 @@ def test_an_input_that_grew_is_compacted_again() -> None:
     (row,) = run("run.jsonl", plan=PLAN, output="out").rows
     assert row.status == "ok"
     assert row.output is not None
-    rewind(RewindOptions(input=InputOptions(path=row.output.path)))
+    rewind_file(row.output.path)
     assert Path(row.output.path).read_bytes() == transcript(9)
 
 

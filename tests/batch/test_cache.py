@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 from asked import asked
 from batch.inputs import bytes_below, transcript, write
+from file_commands import compact_file
 from forked import ended, started
 
 from compactctl.__main__ import run as run_program
@@ -25,10 +26,8 @@ from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow,
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.tasks import FileTask, WorkedFile
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
@@ -254,13 +253,7 @@ def test_a_changed_rank_file_is_another_question(measured: Callable[[], MeasureO
 
 def test_a_compaction_without_its_archive_is_another_question(worked_on: list[str]) -> None:
     """Summaries are made from the originals in the archive, where there is one."""
-    compact(
-        CompactOptions(
-            input=InputOptions(path="in/3.jsonl"),
-            output=OutputOptions(in_place=True),
-            recipe=Recipe(plan=PLAN),
-        )
-    )
+    compact_file("in/3.jsonl", in_place=True, plan=PLAN)
     run(plan=PLAN)
     run()
     Path("in/3.jsonl.archive").rename("elsewhere")

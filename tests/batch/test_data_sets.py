@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from asked import asked
 from batch.inputs import transcript, write
+from file_commands import rewind_file
 from library.loops import loop
 from pyarrow import parquet
 from transcripts import FOLDER, needs_real
@@ -16,11 +17,8 @@ from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.discover import FileChoice
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
 from compactctl.store.archive.archive_file import read_operation
@@ -110,7 +108,7 @@ def test_conversations_are_replaced_and_the_old_file_comes_back(table: Any) -> N
     left = [bare(json.loads(each) if table is texts else each) for each in values]
     assert left == [bare(compact_messages(each, keep=0.4)) for each in (LONG, SHORT, LONG)]
     assert verify(VerifyOptions(paths=("out",))).transcripts[0].verdict == "proven"
-    rewind(RewindOptions(input=InputOptions(path="out/data.compacted.parquet")))
+    rewind_file("out/data.compacted.parquet")
     assert Path("out/data.compacted.parquet").read_bytes() == before == path.read_bytes()
     assert verify(VerifyOptions(paths=("out",))).transcripts[0].verdict == "proven"
     assert run_program(["log", "out/data.compacted.parquet"]) == 0
@@ -309,12 +307,7 @@ def test_real_data_sets_come_back() -> None:
         assert all((row.saved or 0) >= 0 for row in found.rows)
         assert any(row.saved for row in found.rows)
         output = row_values(found.rows[0])["output"]
-        rewind(
-            RewindOptions(
-                input=InputOptions(path=output),
-                output=OutputOptions(path="back.parquet", force=True),
-            )
-        )
+        rewind_file(output, output="back.parquet", force=True)
         assert Path("back.parquet").read_bytes() == path.read_bytes()
 
 

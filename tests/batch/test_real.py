@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from examples import LONG
+from file_commands import rewind_file
 from real.choice import FILES, TRIED, client_of, is_written, name_of
 from transcripts import needs_real
 
@@ -13,8 +14,6 @@ from compactctl.commands.batch.columns import row_values
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 PLAN = PlanOptions(keep=0.2)
 # Each written session can be made smaller; some of the real ones hold too little for that.
@@ -65,7 +64,7 @@ def test_every_output_gives_the_input_back(result: BatchResult) -> None:
         assert row.output is not None
         output = Path(row.output.path)
         if row.status == "ok":
-            rewind(RewindOptions(input=InputOptions(path=str(output))))
+            rewind_file(output)
         assert output.read_bytes() == Path(row.path).read_bytes()
 
 

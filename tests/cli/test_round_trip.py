@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from changed_lines import unexplained
 from cli.asking import Ask, Sample, archives
-
-from compactctl.commands.reading.transcript import InputOptions, load
+from file_commands import load_file
 
 NAMES = (
     "claude-code-session",
@@ -37,7 +36,7 @@ def test_every_bundled_transcript_comes_back_byte_for_byte(
     if "nothing was changed" not in done.out:
         assert small.read_bytes() != before
         if layout == "split":
-            files = (load(InputOptions(path=str(path))) for path in (original, small))
+            files = (load_file(path) for path in (original, small))
             assert unexplained(*files) == []
         assert ask("rewind", small).code == 0
     assert small.read_bytes() == before

@@ -17,6 +17,12 @@ def raw_lines(*records: object) -> list[bytes]:
     ]
 
 
+def write_lines(path: Path, *records: object) -> Path:
+    """Write one line per record; return the file."""
+    path.write_bytes(b"".join(raw_lines(*records)))
+    return path
+
+
 def decoded(lines: list[bytes]) -> list[Decoded]:
     """Decode raw lines."""
     return list(decode_lines(RawLine(index, data) for index, data in enumerate(lines)))

@@ -5,13 +5,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from file_commands import compact_file, load_file, rewind_file
 from stage_examples import EXAMPLES
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.layout import Layout
@@ -53,27 +53,21 @@ def pretty(document: object, path: Path) -> Path:
 def compacted(path: Path, *stages: str) -> Path:
     """Compact a file with these stages; return the new file."""
     out = path.with_name(f"out{path.suffix}")
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan(stages)),
-        )
-    )
+    compact_file(path, output=out, plan=plan(stages))
     return out
 
 
 def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) -> CompactResult:
     """Compact a file to ``folder/out.json`` and check that it is whole and can be taken back."""
     out = folder / "out.json"
-    before = find_orphans(load(InputOptions(path=str(path))).transcript.effective)
+    before = find_orphans(load_file(path).transcript.effective)
     options = CompactOptions(
         input=InputOptions(path=str(path)),
         output=OutputOptions(path=str(out), layout=layout),
         recipe=Recipe(plan=plan(stages)),
     )
     result = compact(options)
-    written = load(InputOptions(path=str(out)))
+    written = load_file(out)
     assert find_orphans(written.transcript.effective) <= before
     assert written.format.name == result.format
     again = CompactOptions(
@@ -83,7 +77,7 @@ def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) 
     )
     assert not compact(again).compacted
     if result.compacted:
-        rewind(RewindOptions(input=InputOptions(path=str(out))))
+        rewind_file(out)
     assert out.read_bytes() == path.read_bytes()
     return result
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.pairs import find_orphans
 from compactctl.pipeline.layout import Layout
 
@@ -42,9 +42,9 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     name: str, layout: Layout, tmp_path: Path
 ) -> None:
     path, out = SAMPLES / name, tmp_path / "out.jsonl"
-    before = load(InputOptions(path=str(path))).transcript.effective
+    before = load_file(path).transcript.effective
     result = compact(options(path, out, layout))
-    after = load(InputOptions(path=str(out))).transcript
+    after = load_file(out).transcript
     ours = [message for message in after.effective if message.origin.is_synthetic]
     assert [message.role for message in ours] == WRITTEN[name]
     assert all(message.origin.is_summary and message.origin.is_injected for message in ours)
@@ -52,5 +52,5 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     assert find_orphans(after.effective) <= find_orphans(before)
     again = compact(options(out, tmp_path / "again.jsonl", layout))
     assert not again.compacted
-    rewind(RewindOptions(input=InputOptions(path=str(out))))
+    rewind_file(out)
     assert out.read_bytes() == path.read_bytes()

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, load_file
 from golden.trying import Deviation, tried
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import ProtectOptions
 
@@ -63,13 +61,7 @@ def synthesized(records: list[dict[str, Any]], folder: Path) -> Path:
     path.write_text("".join(f"{json.dumps(fields)}\n" for fields in named))
     plan = PlanOptions(stages=("repair",), settings={"repair": {"policy": "synth"}})
     protect = ProtectOptions(keep_turns=0)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path), format="neurolink"),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(plan=plan, protect=protect),
-        )
-    )
+    compact_file(path, format="neurolink", output=output, plan=plan, protect=protect)
     return output
 
 
@@ -94,8 +86,6 @@ def test_t31_nothing_at_all() -> None:
 @pytest.mark.parametrize("case", REPAIR_DEVIATIONS)
 def test_repair_deviations(case: str, tmp_path: Path) -> None:
     records, deviation = REPAIR_DEVIATIONS[case]
-    found = load(
-        InputOptions(path=str(synthesized(records, tmp_path)), format="neurolink")
-    ).transcript.effective
+    found = load_file(synthesized(records, tmp_path), format="neurolink").transcript.effective
     assert len(found) == deviation.ours
     assert find_orphans(found) == frozenset()

@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, rewind_file
 from formats.jsonl import read
 from golden.trying import Deviation
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import SummaryInputs
 
@@ -88,14 +85,12 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     records = [{**one, "content": f"{one['content']} " * 90} for one in plain(0, 10)]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
     texts = SummaryInputs(summary="In short.")
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output), layout="inline"),
-            recipe=Recipe(
-                plan=PlanOptions(stages=(stage,), texts=texts), protect=ProtectOptions(keep_turns=0)
-            ),
-        )
+    compact_file(
+        path,
+        output=output,
+        layout="inline",
+        plan=PlanOptions(stages=(stage,), texts=texts),
+        protect=ProtectOptions(keep_turns=0),
     )
     lines = [json.loads(line) for line in output.read_text().splitlines()]
     parents = {line["id"] for line in lines if line.get(f"{tag}Parent")}
@@ -105,5 +100,5 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     assert {line[f"{tag}Parent"] for line in lines if line["id"] in parents} == {
         written[f"{tag}Id"]
     }
-    rewind(RewindOptions(input=InputOptions(path=str(output)), group=written[f"{tag}Id"]))
+    rewind_file(output, group=written[f"{tag}Id"])
     assert output.read_bytes() == path.read_bytes()

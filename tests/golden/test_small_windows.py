@@ -4,10 +4,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 from golden.windows import WINDOWS, squeeze
 
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import find_orphans
 from compactctl.profiles.registry import PROFILES
 
@@ -27,11 +26,11 @@ def test_it_fits_or_says_by_how_much_not(
     result = squeeze(source, output, name, window)
     assert result.fits == (result.largest_after <= result.limit)
     before, after = (
-        load(InputOptions(path=str(source))).transcript,
-        load(InputOptions(path=str(output))).transcript,
+        load_file(source).transcript,
+        load_file(output).transcript,
     )
     assert find_orphans(after.effective) <= find_orphans(before.effective)
     assert not squeeze(output, tmp_path / "again.jsonl", name, window).compacted
     if result.compacted:
-        rewind(RewindOptions(input=InputOptions(path=str(output))))
+        rewind_file(output)
     assert output.read_bytes() == source.read_bytes()

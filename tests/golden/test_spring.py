@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from builders import assistant, call, conversation, result, summary, user
+from file_commands import compact_file
 from unit.commands.conversations import FAST, said, saved
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.inspect.view import ViewOptions, view
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
@@ -403,13 +403,7 @@ def large(path: Path, count: int) -> Path:
 
 def kept_in(path: Path, most: int) -> CompactResult:
     plan = PlanOptions(stages=("window",), settings={"window": {"max": most}})
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(in_place=True),
-            recipe=Recipe(plan=plan, measure=FAST),
-        )
-    )
+    return compact_file(path, in_place=True, plan=plan, measure=FAST)
 
 
 def test_what_a_session_archives_can_still_be_found(tmp_path: Path) -> None:

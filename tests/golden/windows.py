@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from file_commands import compact_file
+
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.profiles.registry import builtin_profile
 
 # The first ones are those of Codebuddy's setting; short sessions are compacted in them, too.
@@ -17,10 +16,4 @@ def squeeze(path: Path, output: Path, name: str, window: int) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
     profile = builtin_profile(name)
     measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(measure=measure),
-        )
-    )
+    return compact_file(path, output=output, measure=measure)

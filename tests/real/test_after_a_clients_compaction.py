@@ -7,12 +7,13 @@ from statistics import median
 import orjson
 import pytest
 from examples import LONG
+from file_commands import load_file
 from real.choice import FILES, client_of, is_written, written
 from transcripts import needs_real
 
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, load, parse
+from compactctl.commands.reading.transcript import TranscriptFile, parse
 
 BOUNDARY = b'"subtype":"compact_boundary"'
 _TRIED = 99 if LONG else 4
@@ -49,7 +50,7 @@ def context_of(line: bytes) -> int:
 
 def errors_in(path: Path) -> Iterator[tuple[float, bool]]:
     """Yield by how much of it a request is expected too large, and whether its size is in range."""
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     for line, context in next_requests(loaded):
         cut = parse(loaded.lines[:line], loaded.format)
         size = context_size(cut, measure(cut, MeasureOptions()))

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
+from file_commands import compact_file
 from real.choice import chosen, each_file, name_of
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.lab.audit import AuditOptions, audit
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 
 _STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
@@ -22,13 +21,7 @@ def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> N
     for stage in chosen(_STAGES, name_of(path), 1):
         output = tmp_path / f"{stage}{path.suffix}"
         plan = PlanOptions(stages=(stage,))
-        done = compact(
-            CompactOptions(
-                input=InputOptions(path=str(path)),
-                output=OutputOptions(path=str(output)),
-                recipe=Recipe(measure=_MEASURE, plan=plan),
-            )
-        )
+        done = compact_file(path, output=output, measure=_MEASURE, plan=plan)
         found = audit(
             AuditOptions(input=InputOptions(path=str(output)), measure=_MEASURE)
         ).compactions

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from false_usage import LIES, with_usage
+from file_commands import load_file
 from real.choice import each_file, name_of
 
 from compactctl.commands.measuring.context_size import believed_reports, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import InputOptions, load, parse, split
+from compactctl.commands.reading.transcript import parse, split
 from compactctl.history.turns import split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR
 from compactctl.store.files.source import split_lines
@@ -21,7 +22,7 @@ _ENOUGH = 10_000
 
 @each_file
 def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
-    transcript = load(InputOptions(path=str(path))).transcript
+    transcript = load_file(path).transcript
     measured = measure(transcript, MeasureOptions())
     for messages in split_conversations(transcript.effective):
         ends = [index + 1 for index, message in enumerate(messages) if message.usage]
@@ -34,7 +35,7 @@ def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
 @pytest.mark.parametrize("lie", LIES)
 @each_file
 def test_a_false_report_makes_no_context_smaller(path: Path, lie: str) -> None:
-    true = load(InputOptions(path=str(path))).transcript
+    true = load_file(path).transcript
     if len(split_conversations(true.effective)) != 1:
         pytest.skip("several conversations are measured by counting alone")
     known = believed_reports(true.effective, measure(true, MeasureOptions())).requests

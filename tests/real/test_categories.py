@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from file_commands import stats_of_file
 from real.choice import FILES, WRITTEN, client_of, each_of
 from real.more_raw_texts import FURTHER_READERS
 from real.raw_texts import KINDS, READERS, Text, kinds
 
-from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.tokens.counters.selection import parse_counter
 
 COUNTER = "o200k_base"
@@ -33,9 +32,7 @@ def check(path: Path, read: Callable[[Path], Iterable[Text]], asked: Sequence[st
     counter = parse_counter(COUNTER)
     texts = kinds(read(path))
     expected = {kind: sum(counter.count_many(each)) for kind, each in texts.items()}
-    result = stats(
-        StatsOptions(input=InputOptions(path=str(path)), measure=MeasureOptions(counter=COUNTER))
-    )
+    result = stats_of_file(path, measure=MeasureOptions(counter=COUNTER))
     told = {str(name): tokens for name, tokens in result.breakdown.categories.items()}
     found = {kind: sum(told[name] for name in names) for kind, names in KINDS.items()}
 

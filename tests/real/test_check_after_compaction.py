@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
+from file_commands import compact_file
 from real.choice import each_file, is_written
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 
 
@@ -20,13 +19,7 @@ def test_a_compacted_session_is_as_large_as_promised_and_not_due(
     output = tmp_path / path.name
     # Written sessions are short: none of them is due.
     plan = PlanOptions(keep=0.3) if is_written(path) else PlanOptions()
-    told = compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    told = compact_file(path, output=output, plan=plan)
     if not told.compacted:
         pytest.skip("nothing was compacted")
     found = check(CheckOptions(stats=StatsOptions(input=InputOptions(path=str(output)))))

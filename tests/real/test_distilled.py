@@ -6,14 +6,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 from real.choice import chosen, each_file, is_written, name_of, orphaned
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load, parse
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.reading.transcript import InputOptions, parse
 from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.tokens.meter import part_texts
 
@@ -66,7 +66,7 @@ def test_three_in_the_life_of_a_session_lose_no_more_than_one(
 
 def is_beginning(lines: Sequence[bytes], path: Path) -> bool:
     """Tell whether all that the first lines of a file show is shown by the whole file, too."""
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     if loaded.transcript.compactions.lines:
         return False
     shown = {message.id for message in loaded.transcript.effective}
@@ -88,9 +88,7 @@ def squeezed(path: Path, form: str, share: float) -> bool:
 
 def said(path: Path) -> set[str]:
     """Return the lines that a context holds, without what they refer to and what counts them."""
-    parts = (
-        part for m in load(InputOptions(path=str(path))).transcript.effective for part in m.parts
-    )
+    parts = (part for m in load_file(path).transcript.effective for part in m.parts)
     texts = "\n".join(text for part in parts for text in part_texts(part))
     return {_REFERENCE.sub("", line) for line in texts.split("\n")}
 
@@ -120,8 +118,8 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
         result = compact(options)
         if not result.compacted:
             continue
-        found = load(InputOptions(path=str(output))).transcript.effective
-        assert orphaned(found) <= orphaned(load(InputOptions(path=str(path))).transcript.effective)
+        found = load_file(output).transcript.effective
+        assert orphaned(found) <= orphaned(load_file(path).transcript.effective)
         if not any(message.conversation for message in found):
             wanted = result.outcome.target or 0
             used = wanted - result.largest_after
@@ -141,5 +139,5 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
         may_shrink = is_written(path) and not result.fits
         is_smaller = settled.largest_after < result.largest_after
         assert not settled.compacted or (may_shrink and is_smaller)
-        rewind(RewindOptions(input=InputOptions(path=str(output))))
+        rewind_file(output)
         assert output.read_bytes() == path.read_bytes()

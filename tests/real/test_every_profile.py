@@ -4,6 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 from golden.windows import WINDOWS, squeeze
 from real.choice import (
     FILES,
@@ -16,8 +17,6 @@ from real.choice import (
 )
 
 from compactctl.commands.compact.compact import CompactResult
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.profiles.registry import PROFILES
 from compactctl.views.results.compact import compact_terminal
 from compactctl.views.terminal.screen import Accent
@@ -39,12 +38,12 @@ def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
     path: Path, tmp_path: Path
 ) -> None:
     before = path.read_bytes()
-    found = load(InputOptions(path=str(path))).transcript
+    found = load_file(path).transcript
     for name, window in chosen(tuple(product(PROFILES, WINDOWS)), name_of(path), _TRIED):
         output = tmp_path / f"{name}-{window}" / f"run{path.suffix}"
         output.parent.mkdir()
         result = squeeze(path, output, name, window)
-        after = load(InputOptions(path=str(output))).transcript
+        after = load_file(output).transcript
         assert orphaned(after.effective) <= orphaned(found.effective), name
         limit = (
             result.measure.budget.available
@@ -55,7 +54,7 @@ def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
         again = squeeze(output, output.with_name(f"again{path.suffix}"), name, window)
         assert not again.compacted, (name, window, [record.detail for record in again.stages])
         if result.compacted:
-            rewind(RewindOptions(input=InputOptions(path=str(output))))
+            rewind_file(output)
         assert output.read_bytes() == before, name
 
 
@@ -69,7 +68,7 @@ def verdict(result: CompactResult) -> str:
 def try_everywhere(path: Path, folder: Path) -> None:
     """Compact a file with every profile in every window, once more, and take it back."""
     before = path.read_bytes()
-    parted = orphaned(load(InputOptions(path=str(path))).transcript.effective)
+    parted = orphaned(load_file(path).transcript.effective)
     for name, window in product(PROFILES, WINDOWS):
         output = folder / f"{name}-{window}" / f"run{path.suffix}"
         output.parent.mkdir()
@@ -77,7 +76,7 @@ def try_everywhere(path: Path, folder: Path) -> None:
         over = result.largest_after - result.limit
         assert result.fits == (over <= 0)
         assert (f": {over:,} over " in verdict(result)) == (not result.fits)
-        assert orphaned(load(InputOptions(path=str(output))).transcript.effective) <= parted, (
+        assert orphaned(load_file(output).transcript.effective) <= parted, (
             name,
             window,
         )
@@ -86,7 +85,7 @@ def try_everywhere(path: Path, folder: Path) -> None:
         is_smaller = again.largest_after < result.largest_after and not result.fits
         assert is_smaller or not again.compacted, (name, window, [r.detail for r in again.stages])
         if result.compacted:
-            rewind(RewindOptions(input=InputOptions(path=str(output))))
+            rewind_file(output)
         assert output.read_bytes() == before, (name, window)
 
 

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 from changed_lines import unexplained
+from file_commands import compact_file, load_file, rewind_file, stats_of_file
 from real.choice import FILES, chosen, each_file, name_of, orphaned
 from transcripts import FOLDER, needs_real
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import Message, ReasoningPart, ToolCallPart, ToolDefinitionPart
 from compactctl.model.operation import OptionValue
@@ -43,23 +40,18 @@ _KEPT = {"default": 0.3, "prioritize": 0.05, "shorten": 0.05}
 def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
     keep = _KEPT.get(plan)
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output), layout=layout),
-            recipe=Recipe(
-                measure=MeasureOptions(counter="chars/4"),
-                plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, keep=keep),
-            ),
-        )
+    return compact_file(
+        path,
+        output=output,
+        layout=layout,
+        measure=MeasureOptions(counter="chars/4"),
+        plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, keep=keep),
     )
 
 
 @each_file
 def test_stats_accounts_for_every_byte(path: Path) -> None:
-    result = stats(
-        StatsOptions(input=InputOptions(path=str(path)), measure=MeasureOptions(counter="chars/4"))
-    )
+    result = stats_of_file(path, measure=MeasureOptions(counter="chars/4"))
     transcript = result.transcript
     lines = path.read_bytes().splitlines(keepends=True)
     # A document is one line, and what is never sent is a part of that.
@@ -93,12 +85,12 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
     path: Path, layout: Layout, tmp_path: Path
 ) -> None:
     before = path.read_bytes()
-    found = load(InputOptions(path=str(path)))
+    found = load_file(path)
     for plan in chosen(tuple(_PLANS), f"{name_of(path)} {layout}", _TRIED):
         output = tmp_path / plan / f"run{path.suffix}"
         output.parent.mkdir()
         result = squeeze(path, output, plan, layout)
-        after = load(InputOptions(path=str(output)))
+        after = load_file(output)
         assert orphaned(after.transcript.effective) <= orphaned(found.transcript.effective), plan
         again = squeeze(output, tmp_path / plan / f"again{path.suffix}", plan, layout)
         assert not again.compacted, (plan, [record.detail for record in again.stages])
@@ -113,7 +105,7 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
         if layout == "split":
             is_cut = "unsent" in _PLANS[plan]
             assert unexplained(found, after, unsent=is_cut) == [], plan
-        rewind(RewindOptions(input=InputOptions(path=str(output))))
+        rewind_file(output)
         assert output.read_bytes() == before, plan
 
 
@@ -127,4 +119,4 @@ def test_files_of_other_formats_are_refused() -> None:
     assert others
     for path in others:
         with pytest.raises(NotUnderstoodError):
-            stats(StatsOptions(input=InputOptions(path=str(path))))
+            stats_of_file(path)

@@ -6,12 +6,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from file_commands import scan_file
 from real.choice import TRIED, each_file, name_of
 from transcripts import FOLDER, needs_real
 
 from compactctl.commands.measuring.context_size import context_size, health_check
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.count_check import MIN_STEPS, CountCheck
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
@@ -47,7 +47,7 @@ def _lost(part: Part, numbers: Iterator[int]) -> Part:
 
 @each_file
 def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(path: Path) -> None:
-    transcript = scan(InputOptions(path=str(path)))
+    transcript = scan_file(path)
     found = checked(transcript)
     if found is None or found.verdict == "too few":
         pytest.skip("too little was reported")
@@ -63,7 +63,7 @@ def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(pa
 def test_lost_results_are_found_in_nearly_every_session_with_enough_of_them() -> None:
     verdicts = {}
     for path in TRIED:
-        transcript = scan(InputOptions(path=str(path)))
+        transcript = scan_file(path)
         found = checked(emptied(transcript))
         if found is not None and found.checked >= MIN_STEPS:
             verdicts[name_of(path)] = found.verdict
@@ -79,7 +79,7 @@ def test_only_a_file_without_its_middle_lacks_history(path: Path) -> None:
 
 @needs_real
 def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
-    transcript = scan(InputOptions(path=str(_WITHOUT_MIDDLE)))
+    transcript = scan_file(_WITHOUT_MIDDLE)
     size = context_size(transcript, measure(transcript, _COUNTED))
     assert (size.overhead, size.missing) == (41_784, 112_589)
     # The overhead is that of the first request of the file, which is no longer sent.
@@ -87,5 +87,5 @@ def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
 
 
 def missing(path: Path) -> int:
-    transcript = scan(InputOptions(path=str(path)))
+    transcript = scan_file(path)
     return context_size(transcript, measure(transcript, _COUNTED)).missing

@@ -14,6 +14,7 @@ from statistics import median
 
 import pytest
 from examples import LONG
+from file_commands import load_file
 from real.choice import FILES, client_of, is_written, name_of
 from transcripts import FOLDER
 
@@ -25,7 +26,6 @@ from compactctl.commands.planning.run_stages import (
     StageRun,
     run_stages,
 )
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import Message, ToolResultPart
 
 # A share of the next request. The medians are 0.13% and 0.07%; what a client takes out of its
@@ -71,7 +71,7 @@ def _errors(stages: tuple[str, ...]) -> Iterator[tuple[str, float]]:
 
 def _error(path: Path, stages: tuple[str, ...]) -> float | None:
     """Return how far a promise is off; None if little was reported or nothing is taken out."""
-    transcript = load(InputOptions(path=str(path))).transcript
+    transcript = load_file(path).transcript
     messages = transcript.effective
     answers = _answers(messages)
     falls = [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from asked import asked
 from examples import LONG
+from file_commands import load_file, rewind_file
 from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, orphaned
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -14,8 +15,7 @@ from compactctl.commands.compact.compact import CompactOptions, CompactResult, c
 from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.stages.registry import ALL_STAGES
 
 _SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
@@ -41,7 +41,7 @@ def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:
 
 def parted(path: Path) -> Counter[str]:
     """Count calls and results without their other half."""
-    return orphaned(load(InputOptions(path=str(path))).transcript.effective)
+    return orphaned(load_file(path).transcript.effective)
 
 
 @pytest.mark.long
@@ -56,11 +56,11 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
     assert entry.operation is not None
     # A file of many conversations has many groups of a stage; the first stands for all.
     groups = list({group.stage: group.id for group in reversed(entry.groups)}.values())
-    rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups[0]))
-    rewind(RewindOptions(input=InputOptions(path=str(output)), to=entry.operation.id))
+    rewind_file(output, group=groups[0])
+    rewind_file(output, to=entry.operation.id)
     assert output.read_bytes() == compacted
     for group in chosen(groups, name_of(path), _TRIED):
-        rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))
+        rewind_file(output, group=group)
         assert parted(output) <= whole
         assert group not in [
             g.id
@@ -68,7 +68,7 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
             if e.in_effect
             for g in e.groups
         ]
-    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
+    rewind_file(output, all=True)
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -82,10 +82,10 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     (entry,) = log(LogOptions(input=InputOptions(path=str(output)))).operations
     groups = chosen([group.id for group in entry.groups], name_of(path), _TRIED)
     for group in groups:
-        rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))
+        rewind_file(output, group=group)
         assert parted(output) <= whole
     if len(entry.groups) > len(groups):
-        rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
+        rewind_file(output, all=True)
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -94,11 +94,11 @@ def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Pat
     output = tmp_path / f"run{path.suffix}"
     plan = PlanOptions(settings=_SETTINGS, keep=0.5)
     result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
-    found = load(InputOptions(path=str(output))).transcript
+    found = load_file(output).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)
     assert size == result.outcome.after.tokens < result.outcome.before.tokens
     assert result.outcome.before.tokens - size == sum(
         record.tokens_saved for record in result.stages
     )
-    rewind(RewindOptions(input=InputOptions(path=str(output))))
+    rewind_file(output)
     assert output.read_bytes() == path.read_bytes()

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import scan_file
 from real.choice import FILES, TRIED, client_of, name_of
 
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.rounds import find_rounds
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.tokens.counters.estimates import CharsCounter
@@ -93,7 +93,7 @@ COUNTED = {"claude-code": claude_code, "codex": codex, "pi": pi, "opencode": ope
     ],
 )
 def test_every_request_of_the_file_is_a_round(path: Path) -> None:
-    transcript = scan(InputOptions(path=str(path), format=None, limits=READ_LIMITS))
+    transcript = scan_file(path, format=None, limits=READ_LIMITS)
     found = find_rounds(transcript, Meter(CharsCounter(4))).rounds
     told = [(each.usage.context, each.usage.cache_read or 0) for each in found]
     assert sorted(told) == sorted(COUNTED[client_of(path)](path))

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from file_commands import scan_file
 from real.choice import each_file
 from sessions.homes import uuid_of
 
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
 from compactctl.sessions.session import SessionEntry, SessionStore
 
@@ -20,7 +20,7 @@ STORES: dict[str, SessionStore] = {
 
 @each_file
 def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
-    transcript = scan(InputOptions(path=str(path)))
+    transcript = scan_file(path)
     store = STORES.get(transcript.format)
     if store is None:
         pytest.skip("no client lists files like this one")

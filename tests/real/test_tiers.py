@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from file_commands import compact_file, load_file, rewind_file
 from real.choice import name_of, orphaned, written
 from transcripts import FOLDER, needs_real
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.message import ToolCallPart
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES
@@ -32,15 +31,12 @@ _MARKS = (pytest.mark.long, needs_real)
 
 
 def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> CompactResult:
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output), layout=layout),
-            recipe=Recipe(
-                measure=MeasureOptions(counter="chars/4", window=32_000),
-                plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
-            ),
-        )
+    return compact_file(
+        path,
+        output=output,
+        layout=layout,
+        measure=MeasureOptions(counter="chars/4", window=32_000),
+        plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
     )
 
 
@@ -54,15 +50,13 @@ def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
     output = tmp_path / f"run{path.suffix}"
     result = squeezed(path, output, stage)
     assert result.compacted
-    before, after = (
-        load(InputOptions(path=str(each))).transcript.effective for each in (path, output)
-    )
+    before, after = (load_file(each).transcript.effective for each in (path, output))
     assert orphaned(after) <= orphaned(before)
     assert not squeezed(output, tmp_path / f"again{path.suffix}", stage).compacted
     (entry,) = log(LogOptions(input=InputOptions(path=str(output)))).operations
-    rewind(RewindOptions(input=InputOptions(path=str(output)), group=entry.groups[0].id))
-    assert orphaned(load(InputOptions(path=str(output))).transcript.effective) <= orphaned(before)
-    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
+    rewind_file(output, group=entry.groups[0].id)
+    assert orphaned(load_file(output).transcript.effective) <= orphaned(before)
+    rewind_file(output, all=True)
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -75,10 +69,10 @@ def test_stripped_arguments_stay_readable_and_come_back_from_the_file_itself(
     shortened = [text for text in arguments(output) if "[args truncated]" in text]
     assert shortened
     assert len(list(arguments(output))) == len(list(arguments(path)))
-    rewind(RewindOptions(input=InputOptions(path=str(output))))
+    rewind_file(output)
     assert output.read_bytes() == path.read_bytes()
 
 
 def arguments(path: Path) -> Iterator[str]:
-    for message in load(InputOptions(path=str(path))).transcript.effective:
+    for message in load_file(path).transcript.effective:
         yield from (part.arguments for part in message.parts if isinstance(part, ToolCallPart))

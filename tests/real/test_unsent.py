@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
+from file_commands import compact_file, rewind_file, scan_file
 from real.choice import client_of, each_file
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.compact.compact import CompactResult
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.proof import expected_messages
-from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.store.files.limits import READ_LIMITS
 
@@ -19,33 +17,25 @@ ALL_OF_IT = PlanOptions(stages=("unsent",), settings={"unsent": {"snapshots": Tr
 
 
 def without(path: Path, output: Path) -> CompactResult:
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(plan=ALL_OF_IT),
-        )
-    )
+    return compact_file(path, output=output, plan=ALL_OF_IT)
 
 
 @each_file
 def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> None:
     if client_of(path) not in CLIENTS:
         pytest.skip("its client is not known to keep anything of that kind")
-    before = scan(InputOptions(path=str(path), format=None, limits=READ_LIMITS))
+    before = scan_file(path, format=None, limits=READ_LIMITS)
     small, restored = tmp_path / f"small{path.suffix}", tmp_path / f"restored{path.suffix}"
     made = without(path, small)
     if not made.compacted:
         assert not small.exists() or small.read_bytes() == path.read_bytes()
         return
     assert small.stat().st_size == made.change.after.n_bytes < made.before.n_bytes
-    now = scan(InputOptions(path=str(small), format=None, limits=READ_LIMITS))
+    now = scan_file(small, format=None, limits=READ_LIMITS)
     assert [each.content for each in expected_messages(now.effective)] == [
         each.content for each in expected_messages(before.effective)
     ]
     assert len(now.opaque) == len(before.opaque)
     assert not without(small, tmp_path / f"again{path.suffix}").compacted
-    rewind(
-        RewindOptions(input=InputOptions(path=str(small)), output=OutputOptions(path=str(restored)))
-    )
+    rewind_file(small, output=restored)
     assert restored.read_bytes() == path.read_bytes()

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from file_commands import scan_file
 from real.choice import each_file
 
 from compactctl.commands.measuring.measure import window_of
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -23,7 +23,7 @@ def answered_requests(transcript: Transcript) -> dict[int, int]:
 
 @each_file
 def test_the_window_holds_every_request_before_it_is_known_to_be_answered(path: Path) -> None:
-    transcript = scan(InputOptions(path=str(path)))
+    transcript = scan_file(path)
     sizes = answered_requests(transcript)
     if not sizes:
         pytest.skip("nothing was reported in this file")

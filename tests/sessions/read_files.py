@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from cli.asking import Ask, Outcome
+from file_commands import load_file
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
 from compactctl.commands.reading.proof import expected_messages
-from compactctl.commands.reading.transcript import InputOptions, load
 
 # The oldest version that tells what it has open, one that is proven and does not, and a newer one
 # than those that are proven.
@@ -230,7 +230,4 @@ APPENDED = (
 
 
 def sent(path: Path) -> list[bytes]:
-    return [
-        each.content
-        for each in expected_messages(load(InputOptions(path=str(path))).transcript.effective)
-    ]
+    return [each.content for each in expected_messages(load_file(path).transcript.effective)]

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from cli.asking import Ask, Sample
 from false_usage import LIES, with_usage
+from file_commands import load_file
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
-
-from compactctl.commands.reading.transcript import InputOptions, load
 
 Json = dict[str, Any]
 FULL = 120_000
@@ -130,9 +129,9 @@ def test_it_is_never_taken_for_what_the_provider_reported(
     ask: Ask, sample: Sample, tmp_path: Path, client: str
 ) -> None:
     original = CLIENTS[client](sample, tmp_path)
-    reported = {m.usage for m in load(InputOptions(path=str(original))).transcript.messages}
+    reported = {m.usage for m in load_file(original).transcript.messages}
     small, told = compacted(ask, original)
-    left = load(InputOptions(path=str(small))).transcript.effective
+    left = load_file(small).transcript.effective
     assert {None} < {message.usage for message in left} <= reported
     size = json.loads(ask("stats", small, "--json").out)["estimatedInputTokens"]
     assert size == told["largestRequestTokens"]
@@ -147,11 +146,11 @@ def test_a_second_run_changes_nothing_and_a_smaller_one_keeps_what_was_reported(
     once, counts = small.read_bytes(), counts_of(client, small)
     assert "nothing was changed" in ask("compact", small, *LESS, "--in-place").out
     assert small.read_bytes() == once
-    usage = [m.usage for m in load(InputOptions(path=str(small))).transcript.effective][-1]
+    usage = [m.usage for m in load_file(small).transcript.effective][-1]
     smaller = ("--stages", "limit", "--limit-max-tokens", "100", "--keep-turns", "0")
     assert ask("compact", small, *smaller, "--in-place").code == 0
     assert told_by(counts_of(client, small)) < told_by(counts)
-    assert [m.usage for m in load(InputOptions(path=str(small))).transcript.effective][-1] == usage
+    assert [m.usage for m in load_file(small).transcript.effective][-1] == usage
 
 
 @pytest.mark.parametrize("options", [("--no-tags",), ("--layout", "inline")])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
+from file_commands import load_file
 from formats.claude_code import sessions as claude
 from formats.codex import rollouts as codex
 from formats.copilot_cli import sessions as copilot
@@ -16,7 +17,6 @@ from formats.pi import sessions as pi
 from sessions.homes import Home, Said
 
 from compactctl.commands.reading.proof import expected_messages
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.views.terminal.text import size_text
 
 Json = dict[str, Any]
@@ -118,10 +118,10 @@ def session(tmp_path: Path, client: str) -> Path:
 @EACH
 def test_it_goes_while_all_that_is_sent_stays(ask: Ask, session: Path, client: str) -> None:
     before = session.read_bytes()
-    sent = load(InputOptions(path=str(session))).transcript
+    sent = load_file(session).transcript
     assert SCREEN in before.decode()
     done = json.loads(ask("compact", session, *UNSENT, "--in-place", "--json").out)
-    now = load(InputOptions(path=str(session))).transcript
+    now = load_file(session).transcript
     assert SCREEN not in session.read_text()
     assert sent.format == now.format == client
     assert [m.id for m in now.effective] == [m.id for m in sent.effective]
@@ -207,16 +207,14 @@ def test_together_with_other_stages_each_group_comes_back_by_itself(
     done = json.loads(ask("compact", session, *both, "--in-place", "--json").out)
     groups = {stage["name"]: stage["group"] for stage in done["stages"]}
     assert "toolUseResult" not in session.read_text()
-    small = load(InputOptions(path=str(session))).transcript.effective
+    small = load_file(session).transcript.effective
     assert len(small) < 20
     assert ask("rewind", session, "--group", groups["truncate"]).code == 0
     assert "toolUseResult" not in session.read_text()
-    assert len(load(InputOptions(path=str(session))).transcript.effective) == 20
+    assert len(load_file(session).transcript.effective) == 20
     assert ask("rewind", session, "--to", done["operation"]).code == 0
     assert ask("rewind", session, "--group", groups["unsent"]).code == 0
-    assert [m.id for m in load(InputOptions(path=str(session))).transcript.effective] == [
-        m.id for m in small
-    ]
+    assert [m.id for m in load_file(session).transcript.effective] == [m.id for m in small]
     assert session.read_text().count("toolUseResult") > 0
     assert ask("rewind", session, "--all").code == 0
     assert session.read_bytes() == before

@@ -13,6 +13,7 @@ import pytest
 from asked import asked
 from builders import call, conversation, result
 from cli.asking import SAMPLES, Ask
+from file_commands import stats_of_file
 from formats.claude_code.sessions import said as claude_said
 from formats.claude_code.sessions import user
 from real.choice import chosen, each_file
@@ -24,7 +25,7 @@ from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.tasks import FileTask
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
-from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.inspect.stats import StatsOptions
 from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.lab.simulate import SimulateOptions, simulate
@@ -213,9 +214,7 @@ def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
 
 def compare(path: Path, way: str) -> None:
     """Ask every command that tells the next request, the categories or the verdict."""
-    found = stats(
-        StatsOptions(input=InputOptions(path=str(path)), measure=WAYS[way], timeline=True)
-    )
+    found = stats_of_file(path, measure=WAYS[way], timeline=True)
     expected = stats_document(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
     assert min(expected["breakdown"].values()) >= 0

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from file_commands import compact_file
 from formats.agent_code.sessions import (
     NOTE,
     TALK,
@@ -21,10 +22,7 @@ from formats.agent_code.sessions import (
 from formats.jsonl import read, texts
 from formats.squeeze import pretty
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind
@@ -104,13 +102,7 @@ def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path
     plan = PlanOptions(
         stages=("summarize",), settings={"summarize": {"keep_min": 3, "min_messages": 2}}
     )
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(tmp_path / "out.json")),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=tmp_path / "out.json", plan=plan)
     written = json.loads((tmp_path / "out.json").read_text())["messages"]
     (told,) = (each["usage"] for each in written if "usage" in each)
     assert 19_000 < sum(told.values()) < 20_000

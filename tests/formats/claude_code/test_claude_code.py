@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 from formats.claude_code.sessions import (
     answered,
     attached,
@@ -12,9 +13,8 @@ from formats.claude_code.sessions import (
 )
 from formats.jsonl import read, texts
 from formats.squeeze import squeezed
-from unit.commands.conversations import back, jsonl, saved, squeeze, words
+from unit.commands.conversations import jsonl, saved, squeeze, words
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, ToolDefinitionPart, is_replaceable
 from compactctl.model.transcript import Transcript
@@ -211,7 +211,7 @@ def test_what_names_the_end_of_the_conversation_still_names_a_record(
     found = [json.loads(line) for line in path.read_bytes().splitlines()]
     names = {record.get("uuid") for record in found}
     assert [record["leafUuid"] in names for record in found if "leafUuid" in record] == [True]
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == jsonl(records)
 
 
@@ -231,11 +231,11 @@ def test_of_a_rewritten_record_and_its_original_the_client_takes_the_rewritten_o
     newest = {record["uuid"]: record for record in found}
     assert len(newest) == len(records)
     assert "editId" in newest["r1"]
-    loaded = load(InputOptions(path=str(path))).transcript
+    loaded = load_file(path).transcript
     assert [message.id for message in loaded.effective] == ["u1", "a1", "r1", "a2", "u2"]
     assert not any(message.locks.immutable_reason for message in loaded.effective)
     assert squeeze(path, "truncate").compacted
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == jsonl(records)
 
 

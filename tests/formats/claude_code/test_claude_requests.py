@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file
 from formats.claude_code.sessions import (
     Record,
     answered,
@@ -20,7 +21,6 @@ from formats.squeeze import ALL, each_plan, squeezed
 
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, TextPart, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout
@@ -216,13 +216,9 @@ def test_it_is_compacted_and_restored(
 ) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in session(8)))
-    before = load(InputOptions(path=str(path))).transcript.effective
+    before = load_file(path).transcript.effective
     squeezed(path, stages, layout, tmp_path)
-    after = (
-        load(InputOptions(path=str(tmp_path / "out.json"))).transcript.effective
-        if stages == ALL
-        else before
-    )
+    after = load_file(tmp_path / "out.json").transcript.effective if stages == ALL else before
 
     kept = {"You keep the harbour's books", "Contents of CLAUDE", "Today's date is 2026-11-25"}
     assert kept <= {text.split(".")[0] for text in texts(after)}

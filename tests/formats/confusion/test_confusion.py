@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from file_commands import scan_file
 from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.report_format import UNREAD
 from compactctl.commands.reading.discover import FileChoice
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.counters.selection import best_counter
@@ -35,7 +35,7 @@ def confused(taken: Mapping[str, tuple[str, str]]) -> list[str]:
 
 def format_of(path: Path) -> str:
     try:
-        return scan(InputOptions(path=str(path))).format
+        return scan_file(path).format
     except (NotATranscriptError, NotUnderstoodError):
         return NONE
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file
 from formats.confusion.dialects import each_row
 from formats.confusion.shapes import READ
 
-from compactctl.commands.reading.transcript import InputOptions, load, split
+from compactctl.commands.reading.transcript import split
 from compactctl.errors import CompactctlError
 from compactctl.formats.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines
@@ -68,7 +69,7 @@ def test_any_dialect_in_any_row_and_layer_is_one_format_s(name: str, tmp_path: P
     assert sayers(data) == {wanted}
     path = tmp_path / "log"
     path.write_bytes(data)
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     assert loaded.format.name == wanted
     assert loaded.transcript.effective
     assert not loaded.transcript.opaque

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, load_file
 from formats.claude_code.sessions import attached, response_line
 from formats.claude_code.sessions import user as claude_user
 from formats.codex.rollouts import item
@@ -28,10 +29,7 @@ from formats.jsonl import read, texts
 from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import Message, Part, is_replaceable, media_of
 
@@ -183,15 +181,9 @@ def test_no_stage_rewrites_what_only_a_provider_understands(
 ) -> None:
     path, out = saved(tmp_path / "every.jsonl", FILES[name]), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=0.5, settings=EXAMPLES)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=out, plan=plan)
     assert sealed(out) <= sealed(path)
-    assert not find_orphans(load(InputOptions(path=str(out))).transcript.effective)
+    assert not find_orphans(load_file(out).transcript.effective)
 
 
 def sealed(path: Path) -> set[str]:

@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, load_file, rewind_file
 from formats.content.block_kinds import words
 from formats.content.one_stage_plans import STAGES
 from stage_examples import EXAMPLES
 from unit.commands.planning.planned import FAST, plan_of, with_fate
 
 from compactctl import compact_messages
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.pipeline.layout import Layout
 
 Record = dict[str, Any]
@@ -139,14 +136,11 @@ def test_what_stands_between_messages_is_read_again_and_taken_back(
     path, out, again = (tmp_path / name for name in ("request.json", "out.json", "again.json"))
     path.write_text(json.dumps(REQUESTS["bedrock-converse"][0]))
     _compact(path, out, ("distill",), 0.2, layout)
-    roles = [
-        message.role == "assistant"
-        for message in load(InputOptions(path=str(out))).transcript.effective[1:]
-    ]
+    roles = [message.role == "assistant" for message in load_file(out).transcript.effective[1:]]
     assert all(first != second for first, second in pairwise(roles))
     _compact(out, again, ("distill",), 1, layout)
     assert again.read_bytes() == out.read_bytes()
-    rewind(RewindOptions(input=InputOptions(path=str(out))))
+    rewind_file(out)
     assert out.read_bytes() == path.read_bytes()
 
 
@@ -166,14 +160,7 @@ def test_a_plan_by_hand_keeps_the_order_too(tmp_path: Path) -> None:
     answer = with_fate(plan.messages[4], "hidden")
     rows = (*plan.messages[:4], answer, *plan.messages[5:])
     planned = replace(plan, messages=rows)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(measure=FAST),
-            plan_file=planned,
-        )
-    )
+    compact_file(path, output=out, measure=FAST, plan_file=planned)
     messages = json.loads(out.read_text())["messages"]
     assert "left out" in json.dumps(messages[3])
     assert all(take_turns(*both) for both in pairwise(messages))
@@ -205,10 +192,4 @@ def _compact(
     path: Path, out: Path, stages: tuple[str, ...], keep: float, layout: Layout = "split"
 ) -> None:
     plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out), layout=layout),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=out, layout=layout, plan=plan)

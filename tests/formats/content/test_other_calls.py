@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from file_commands import compact_file, load_file
 from formats.content.block_kinds import Block, words
 from formats.jsonl import read
 from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import is_replaceable
 
@@ -168,19 +166,13 @@ def test_what_is_written_has_the_shape_of_what_was_there(
         document["system"] = [shape.text("Be brief.")]
     path, out = saved(tmp_path / "run.jsonl", [document]), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=0.4, settings=EXAMPLES)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=out, plan=plan)
     written = json.loads(out.read_text())["messages"]
     assert len(json.dumps(written)) < 0.6 * len(json.dumps(document))
     new = skeleton(shape.result("c0", "x")) | REWRITTEN.get(name, {})
     allowed = shapes_in(document["messages"]) | {json.dumps(new, sort_keys=True)}
     assert shapes_in(written) <= allowed
-    assert not find_orphans(load(InputOptions(path=str(out))).transcript.effective)
+    assert not find_orphans(load_file(out).transcript.effective)
 
 
 def test_a_result_of_a_tool_that_the_provider_ran_stays() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file
 from formats.claude_code.sessions import response_line
 from formats.claude_code.sessions import user as claude_user
 from formats.codex.rollouts import item
@@ -20,10 +21,7 @@ from formats.content.one_stage_plans import STAGES
 from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.pipeline.layout import Layout
 
 pytestmark = pytest.mark.long
@@ -116,13 +114,7 @@ def test_messages_are_of_the_types_of_the_sdk(
     adapter = pytest.importorskip("pydantic").TypeAdapter(getattr(types, type_name))
     path, out = saved(tmp_path / "every.jsonl", records), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out), layout=layout),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=out, layout=layout, plan=plan)
     for file in (path, out):
         for line in file.read_text().splitlines():
             message = message_in(json.loads(line))

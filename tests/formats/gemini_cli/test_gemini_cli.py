@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file
 from formats.gemini_cli.talks import (
     CONTEXT,
     PNG,
@@ -19,7 +20,6 @@ from formats.gemini_cli.talks import (
 from formats.jsonl import decoded, raw_lines, read, texts
 from formats.squeeze import compacted, squeezed
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
@@ -186,7 +186,7 @@ def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> 
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*logged())))
     out = compacted(path, "truncate")
-    left = load(InputOptions(path=str(out))).transcript
+    left = load_file(out).transcript
 
     assert "g0" not in out.read_text()
     assert left.metadata["earlier version of a message"].count < 6

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file, scan_file
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import detected, raw_lines, read, texts
 from formats.squeeze import ALL, squeezed
@@ -33,7 +34,7 @@ def written(tmp_path: Path, *records: object) -> Path:
 
 
 def test_rows_of_two_apis_are_read_each_as_its_own(tmp_path: Path) -> None:
-    found = scan(InputOptions(path=str(written(tmp_path, OPENAI, ANTHROPIC, PLAIN))))
+    found = scan_file(written(tmp_path, OPENAI, ANTHROPIC, PLAIN))
 
     assert found.format == "api-log"
     assert not found.opaque
@@ -43,7 +44,7 @@ def test_rows_of_two_apis_are_read_each_as_its_own(tmp_path: Path) -> None:
 
 
 def test_another_api_behind_the_first_records_is_found_too(tmp_path: Path) -> None:
-    loaded = load(InputOptions(path=str(written(tmp_path, *[OPENAI] * 60, ANTHROPIC))))
+    loaded = load_file(written(tmp_path, *[OPENAI] * 60, ANTHROPIC))
 
     assert loaded.format.name == loaded.transcript.format == "api-log"
     assert texts(loaded.transcript.effective)[-5] == "Be kind."
@@ -56,9 +57,7 @@ def test_what_reads_the_same_in_two_is_what_the_other_rows_are() -> None:
 
 
 def test_the_answer_tells_the_api_where_the_request_does_not(tmp_path: Path) -> None:
-    found = scan(
-        InputOptions(path=str(written(tmp_path, {**PLAIN, "call_type": "x", "response": ANSWER})))
-    )
+    found = scan_file(written(tmp_path, {**PLAIN, "call_type": "x", "response": ANSWER}))
 
     assert found.format == "anthropic-messages"
     assert texts(found.effective) == ["Hello", "Good."]
@@ -81,7 +80,7 @@ def test_what_fits_two_dialects_is_refused_with_both_names(tmp_path: Path) -> No
 
     with pytest.raises(NotUnderstoodError, match="fits openai-chat and anthropic-messages; name"):
         detected(both)
-    found = scan(InputOptions(path=str(written(tmp_path, OPENAI, both))))
+    found = scan_file(written(tmp_path, OPENAI, both))
     (opaque,) = found.opaque
     assert opaque.damage.startswith("a conversation that fits openai-chat and anthropic-messages;")
 
@@ -110,7 +109,7 @@ def test_a_request_without_messages_may_have_an_answer() -> None:
 
 @pytest.mark.parametrize("row", [openai_talk.TALK, {"messages": openai_talk.TALK}])
 def test_arrays_of_conversations_are_conversations(row: object, tmp_path: Path) -> None:
-    found = scan(InputOptions(path=str(written(tmp_path, [row, row]))))
+    found = scan_file(written(tmp_path, [row, row]))
 
     assert (found.format, found.opaque) == ("openai-chat", ())
     assert [m.conversation for m in found.effective] == [0] * 5 + [1] * 5

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import scan_file
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import raw_lines, read, texts
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.pairs import find_orphans
 from compactctl.model.conversation_fields import placement_fields
 from compactctl.pipeline.layout import Layout
@@ -127,7 +127,7 @@ def test_conversations_are_compacted_one_by_one(
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(raw_lines(*order(alternating("conversation_id")))))
     squeezed(path, stages, layout, tmp_path)
-    made = scan(InputOptions(path=str(tmp_path / "out.json")))
+    made = scan_file(tmp_path / "out.json")
     assert {m.conversation for m in made.effective} == {0, 1}
     for message in made.effective:
         said = " ".join(texts((message,)))

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file, scan_file
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import detected, raw_lines, read, texts
 from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.formats.records.envelope import REQUEST_PATHS
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart
@@ -177,7 +177,7 @@ def test_answers_alone_are_read_and_said_to_be_alone(
 ) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b"".join(raw_lines(row, row)))
-    found = scan(InputOptions(path=str(path)))
+    found = scan_file(path)
     assert found.format == name
     assert texts(found.effective) == ["It prints 1."] * 2
     assert [m.usage.context for m in found.effective if m.usage] == [900, 900]
@@ -235,7 +235,7 @@ def test_a_request_is_compacted_and_restored_where_it_stands(
 
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"".join(raw_lines(longer(row), longer(row))))
-    before = len(load(InputOptions(path=str(path))).transcript.effective)
+    before = len(load_file(path).transcript.effective)
     assert before > 2 * len(more)
     squeezed(path, stages, layout, tmp_path)
 
@@ -253,7 +253,7 @@ def test_the_largest_request_of_a_log_is_measured_for_its_own_model(
     ]
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"".join(raw_lines(*(rows[place] for place in order))))
-    found = scan(InputOptions(path=str(path)))
+    found = scan_file(path)
     assert found.session.model == ANSWER["model"]
     (warning,) = (each for each in found.warnings if "models" in each)
     assert "3 models" in warning
@@ -264,4 +264,4 @@ def test_versions_of_a_model_are_one_model(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     asked = {"request": {**REQUEST, "model": "openai/gpt-4o"}}
     path.write_bytes(b"".join(raw_lines(asked, {"request": REQUEST, "response": ANSWER})))
-    assert scan(InputOptions(path=str(path))).warnings == ()
+    assert scan_file(path).warnings == ()

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file
 from formats.jsonl import texts
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 
 NEEDS_JQ = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
@@ -342,12 +342,12 @@ def test_the_command_of_the_refusal_makes_a_file_that_is_read(
     data = text.encode()
     path.write_bytes(gzip.compress(data) if packed else data)
     with pytest.raises(NotUnderstoodError, match=re.escape(title)) as refusal:
-        load(InputOptions(path=path.name))
+        load_file(path.name)
     command = re.search(r": ((?:gzip|jq|awk|sed) .* > \w+\.jsonl)$", str(refusal.value))
     assert command
     subprocess.run(["/bin/sh", "-c", command[1]], check=True, timeout=20)
     (made,) = set(tmp_path.iterdir()) - {path}
-    assert texts(load(InputOptions(path=str(made))).transcript.effective) == said
+    assert texts(load_file(made).transcript.effective) == said
 
 
 def _tar(data: bytes) -> bytes:
@@ -380,12 +380,12 @@ def test_a_file_that_is_packed_or_coded_otherwise_is_refused_with_what_unpacks_i
     path = tmp_path / f"a log.{ending}"
     path.write_bytes(pack(lines(*TALK).encode()))
     with pytest.raises((NotUnderstoodError, NotATranscriptError)) as refusal:
-        load(InputOptions(path=path.name))
+        load_file(path.name)
     _, _, command = str(refusal.value).rpartition(": ")
     assert tool in command
     if shutil.which(tool):
         subprocess.run(["/bin/sh", "-c", command], check=True, timeout=20)
-        assert texts(load(InputOptions(path="messages.jsonl")).transcript.effective) == BOTH
+        assert texts(load_file("messages.jsonl").transcript.effective) == BOTH
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_what_no_command_makes_readable_is_named(
     path = tmp_path / "log.jsonl"
     path.write_text(lines(record))
     with pytest.raises(NotUnderstoodError, match=title):
-        load(InputOptions(path=str(path)))
+        load_file(path)
 
 
 @pytest.mark.parametrize(
@@ -420,8 +420,8 @@ def test_messages_at_another_path_are_read_with_the_option_of_the_refusal(
     path = tmp_path / "log.jsonl"
     path.write_text(lines(row, row))
     with pytest.raises(NotATranscriptError, match=r"--messages-at exchange\.asked\.turns$"):
-        load(InputOptions(path=str(path)))
-    read = load(InputOptions(path=str(path), format="api-log:exchange.asked.turns")).transcript
+        load_file(path)
+    read = load_file(path, format="api-log:exchange.asked.turns").transcript
     assert texts(read.effective) == BOTH * 2
 
 
@@ -430,4 +430,4 @@ def test_text_in_docker_s_log_is_told_from_json(tmp_path: Path) -> None:
     said = ({"log": f"{line}\n", "stream": "stdout", "time": TIME} for line in ("{", "}"))
     path.write_text(lines(*said))
     with pytest.raises(NotUnderstoodError, match=r"Docker's log.*: jq -j \.log .* \| jq -c \."):
-        load(InputOptions(path=str(path)))
+        load_file(path)

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file
 from formats.content.one_stage_plans import STAGES
 from formats.logs import contents, converse, ui_messages
 from stage_examples import EXAMPLES
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.model.tags import TAG_NAMES
 
 Record = dict[str, Any]
@@ -51,13 +49,7 @@ def compacted(
     path, out = folder / "every.json", folder / f"{'+'.join(stages)}-{keep}.json"
     path.write_text(json.dumps(document))
     plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(out)),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    compact_file(path, output=out, plan=plan)
     written: Record = json.loads(out.read_text())
     messages = [
         {name: value for name, value in message.items() if name not in TAG_NAMES}

@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 from examples import tries
+from file_commands import load_file, rewind_file
 from formats.jsonl import detected
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from properties.chats import lines_of, openai
 from properties.jobs import WAYS, Bench, bench
 from properties.plans import PLANS, Plan
-from unit.commands.conversations import back, group_of, squeeze, turn
+from unit.commands.conversations import group_of, squeeze, turn
 
 from compactctl.commands.client_sessions.native import rules_of
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
@@ -133,7 +132,7 @@ def test_wrapped_lines_are_compacted_as_bare_ones_and_restored(
         if lines and way["tags"]:
             (found,) = verify(VerifyOptions(paths=(str(at.out),))).transcripts
             assert found.verdict == "proven"
-            rewind(RewindOptions(input=InputOptions(path=str(at.out))))
+            rewind_file(at.out)
             assert at.out.read_bytes() == wrapped
 
 
@@ -146,10 +145,10 @@ def test_a_group_is_taken_back_from_inside_a_layer(name: str, tmp_path: Path) ->
     squeeze(path, "truncate", layout="inline")
     # What is left is what the records themselves say.
     shutil.rmtree(archive_folder(path))
-    back(path, group=group)
+    rewind_file(path, group=group)
     (found,) = verify(VerifyOptions(paths=(str(path),))).transcripts
     assert found.verdict == "proven", found.findings
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == _lines(bare, WRAPPERS[name])
 
 
@@ -179,7 +178,7 @@ def test_nothing_is_appended_to_a_session_that_was_logged(
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(wrap(json.dumps(SESSION)) + "\n")
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     assert loaded.format.name == "claude-code"
     with pytest.raises(UsageError, match="no client reads"):
         rules_of(loaded)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file, scan_file
 from formats.claude_code import sessions as claude
 from formats.gemini_cli import talks as gemini
 from formats.jsonl import raw_lines, texts
 from formats.opencode import sessions as opencode
 from talks import TALKS
 
-from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.errors import NotUnderstoodError
 
 Record = dict[str, Any]
@@ -99,10 +99,10 @@ def test_two_sessions_in_one_file_are_never_one_conversation(
     name: str, ending: str, tmp_path: Path
 ) -> None:
     one, other = SESSIONS[name]("one"), SESSIONS[name]("two")
-    assert scan(InputOptions(path=str(written(tmp_path / "one.jsonl", *one)))).format == name
+    assert scan_file(written(tmp_path / "one.jsonl", *one)).format == name
     path = written(tmp_path / f"both.jsonl{ending}", *one, *other)
     try:
-        found = scan(InputOptions(path=str(path)))
+        found = scan_file(path)
     except NotUnderstoodError as error:
         told = str(error)
     else:
@@ -112,14 +112,14 @@ def test_two_sessions_in_one_file_are_never_one_conversation(
     assert "holds 2 sessions (" in told
     assert f"line {len(one) + 1})" in told
     with pytest.raises(NotUnderstoodError, match="holds 2 sessions"):
-        load(InputOptions(path=str(path)))
+        load_file(path)
     command = told.partition("split it: ")[2]
     if shutil.which("csplit"):
         run_as_shown(command, tmp_path)
         pieces = [tmp_path / "session-00", tmp_path / "session-01"]
         assert b"".join(piece.read_bytes() for piece in pieces) == b"".join(raw_lines(*one, *other))
         for piece in pieces:
-            assert scan(InputOptions(path=str(piece))).format == name
+            assert scan_file(piece).format == name
 
 
 @pytest.mark.parametrize("name", ["mixed.jsonl", "mixed.jsonl.gz"])
@@ -127,13 +127,13 @@ def test_sessions_that_interleave_are_told_apart_by_their_id(name: str, tmp_path
     one, other = (SESSIONS["claude-code"](own) for own in ("one", "two"))
     mixed = [record for pair in zip(one, other, strict=True) for record in pair]
     with pytest.raises(NotUnderstoodError, match=r"take each out: .*jq -c .*sessionId") as error:
-        scan(InputOptions(path=str(written(tmp_path / name, *mixed))))
+        scan_file(written(tmp_path / name, *mixed))
     if shutil.which("jq"):
         command = str(error.value).partition("take each out: ")[2]
         run_as_shown(command, tmp_path)
         (piece,) = (p for p in tmp_path.iterdir() if p.name != name)
-        whole = scan(InputOptions(path=str(written(tmp_path / "alone.jsonl", *one))))
-        assert texts(scan(InputOptions(path=str(piece))).effective) == texts(whole.effective)
+        whole = scan_file(written(tmp_path / "alone.jsonl", *one))
+        assert texts(scan_file(piece).effective) == texts(whole.effective)
 
 
 def test_a_session_that_goes_on_under_another_id_is_one(tmp_path: Path) -> None:
@@ -143,21 +143,15 @@ def test_a_session_that_goes_on_under_another_id_is_one(tmp_path: Path) -> None:
         {**claude.boundary("b", logical="v"), "sessionId": "newer"},
         {**claude.summarized("s", "b", "So far."), "sessionId": "newer"},
     ]
-    assert (
-        len(scan(InputOptions(path=str(written(tmp_path / "a.jsonl", *first, *resumed)))).effective)
-        == 1
-    )
+    assert len(scan_file(written(tmp_path / "a.jsonl", *first, *resumed)).effective) == 1
     # As may one whose parent is not in the file.
     lost = {**claude.user("w", "gone", "And?"), "sessionId": "new"}
-    assert (
-        scan(InputOptions(path=str(written(tmp_path / "b.jsonl", *first, lost)))).session_lines
-        == ()
-    )
+    assert scan_file(written(tmp_path / "b.jsonl", *first, lost)).session_lines == ()
     fork = [
         {"timestamp": "t", "type": "session_meta", "payload": {"id": own}} for own in ("new", "old")
     ]
     path = written(tmp_path / "c.jsonl", *fork, *SESSIONS["codex"]("old")[1:])
-    assert scan(InputOptions(path=str(path))).session_lines == ()
+    assert scan_file(path).session_lines == ()
 
 
 def timed(records: list[Record]) -> list[Record]:
@@ -174,18 +168,18 @@ def test_a_session_is_measured_in_the_order_of_its_ids_and_times(
     name: str, seed: int | None, tmp_path: Path
 ) -> None:
     records = timed(SESSIONS[name]("one"))
-    right = scan(InputOptions(path=str(written(tmp_path / "right.jsonl", *records))))
+    right = scan_file(written(tmp_path / "right.jsonl", *records))
     assert right.warnings == ()
     mixed = records[::-1] if seed is None else random.Random(seed).sample(records, len(records))
     path = written(tmp_path / "mixed.jsonl", *mixed)
-    found = scan(InputOptions(path=str(path)))
+    found = scan_file(path)
     assert texts(found.effective) == texts(right.effective)
     assert "in the order of their ids and times" in found.warnings[0]
     # What is written to such a file could not be taken back.
     with pytest.raises(
         NotUnderstoodError, match=r"its records are (newest first|not in the order)"
     ) as error:
-        load(InputOptions(path=str(path)))
+        load_file(path)
     if seed is None and shutil.which("awk"):
         command = str(error.value).partition("turn it around: ")[2]
         run_as_shown(command, tmp_path)
@@ -195,7 +189,7 @@ def test_a_session_is_measured_in_the_order_of_its_ids_and_times(
 @pytest.mark.parametrize("name", LINKED)
 def test_ids_count_more_than_times(name: str, tmp_path: Path) -> None:
     records = [{**record, "timestamp": "2026-01-02T03:04:05Z"} for record in SESSIONS[name]("one")]
-    right = scan(InputOptions(path=str(written(tmp_path / "right.jsonl", *records))))
+    right = scan_file(written(tmp_path / "right.jsonl", *records))
     mixed = random.Random(3).sample(records, len(records))
-    found = scan(InputOptions(path=str(written(tmp_path / "mixed.jsonl", *mixed))))
+    found = scan_file(written(tmp_path / "mixed.jsonl", *mixed))
     assert texts(found.effective) == texts(right.effective)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import scan_file
 from formats.neurolink_talk import answered, called, note
 from formats.squeeze import each_plan, squeezed
 
-from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.pipeline.layout import Layout
 
 TEXT = "The cart adds the shipping twice when a voucher is used. " * 12
@@ -71,7 +71,7 @@ def test_every_stage_compacts_conversations_in_turn(
 ) -> None:
     path = tmp_path / "in.jsonl"
     path.write_bytes(in_turn(format_name))
-    transcript = scan(InputOptions(path=str(path)))
+    transcript = scan_file(path)
     assert transcript.format == format_name
     numbers = [message.conversation for message in transcript.effective]
     assert numbers == sorted(numbers)

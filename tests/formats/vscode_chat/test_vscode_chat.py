@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file
 from formats.jsonl import detected, read, texts
 from formats.squeeze import pretty, squeezed
 from formats.vscode_chat.chats import (
@@ -16,10 +17,7 @@ from formats.vscode_chat.chats import (
     rounded,
 )
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MessageId, ReasoningPart, Synthetic
@@ -183,13 +181,7 @@ def test_results_and_arguments_of_an_export_are_cleared_and_come_back(
 def test_what_the_editor_itself_keeps_is_read_and_never_edited(tmp_path: Path) -> None:
     path = pretty(export(*long_chat(), sessionId="s", version=3), tmp_path / "in.json")
     plan = PlanOptions(stages=("prune", "strip", "summarize"))
-    result = compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(tmp_path / "out.json")),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    result = compact_file(path, output=tmp_path / "out.json", plan=plan)
     assert not result.compacted
     assert all(
         "export the chat" in (m.locks.immutable_reason or "")

@@ -5,17 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from asked import asked
+from file_commands import compact_file, load_file, rewind_file
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.inspect.log import LogOptions, LogResult, log
 from compactctl.commands.inspect.view import ViewOptions, ViewResult, ViewScope, view
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.tokens.meter import part_texts
@@ -76,22 +73,16 @@ def append(path: Path, records: Sequence[Any]) -> bytes:
 
 def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
     """Compact in place, or to ``output``, with eager options."""
-    options = CompactOptions(
-        input=InputOptions(path=str(path)),
-        recipe=Recipe(
-            measure=FAST,
-            plan=PlanOptions(stages=stages, settings={name: EAGER[name] for name in stages}),
-            protect=ProtectOptions(keep_turns=0),
-        ),
-        output=OutputOptions(in_place="output" not in fields),
-    )
-    return compact(asked(options, **fields))
+    usual = {
+        "in_place": "output" not in fields,
+        "measure": FAST,
+        "plan": PlanOptions(stages=stages, settings={name: EAGER[name] for name in stages}),
+        "protect": ProtectOptions(keep_turns=0),
+    }
+    return compact_file(path, **(usual | fields))
 
 
-def back(path: Path, **fields: Any) -> RewindResult:
-    places = {name: fields.pop(name) for name in ("force", "in_place") if name in fields}
-    output = OutputOptions(path=fields.pop("output", None), **places)
-    return rewind(RewindOptions(input=InputOptions(path=str(path)), output=output, **fields))
+back = rewind_file
 
 
 def log_of(path: Path) -> LogResult:
@@ -109,6 +100,6 @@ def group_of(result: CompactResult, stage: str) -> str:
 
 def said(path: Path) -> list[str]:
     """Return the first words of every message that is sent."""
-    messages = load(InputOptions(path=str(path))).transcript.effective
+    messages = load_file(path).transcript.effective
     texts = ("".join(t for part in m.parts for t in part_texts(part)) for m in messages)
     return [" ".join(text.split()[:2]) for text in texts]

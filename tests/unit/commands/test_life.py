@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
+from file_commands import stats_of_file
 
-from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.usage.costs import UNSEEN
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
@@ -15,9 +14,7 @@ SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
 def timeline_of(name: str) -> Timeline:
     measure = MeasureOptions(counter="chars/4")
-    timeline = stats(
-        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, timeline=True)
-    ).timeline
+    timeline = stats_of_file(SAMPLES / name, measure=measure, timeline=True).timeline
     assert timeline
     return timeline
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from file_commands import stats_of_file
 from formats.claude_code.sessions import Record, answered, response_line, user
 from unit.commands.conversations import FAST
 
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.inspect.stats import StatsResult
 from compactctl.tokens.models.prices import Price, PriceTable
 
 # In dollars for a million tokens.
@@ -61,4 +61,4 @@ TALK = [
 
 def measured(path: Path, **changes: Any) -> StatsResult:
     options: dict[str, Any] = {"measure": FAST} | changes
-    return stats(StatsOptions(input=InputOptions(path=str(path)), **options))
+    return stats_of_file(path, **options)

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, stats_of_file
 from formats.codex.rollouts import call, message
 from unit.commands.conversations import jsonl
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import ViewOptions, view
@@ -142,7 +141,7 @@ def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None
 def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), call("a"), message("user", "on")]))
-    result = stats(StatsOptions(input=InputOptions(path=str(path)), details=True))
+    result = stats_of_file(path, details=True)
 
     assert "2 tokens added by the client (estimate)" in line_with("counted with", result)
     assert stats_document(result)["addedByClientTokens"] == 2
@@ -158,7 +157,7 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
 ) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
-    result = stats(StatsOptions(input=InputOptions(path=str(path))))
+    result = stats_of_file(path)
 
     assert shown(result)[0].startswith("at least ")
     assert any(
@@ -169,9 +168,7 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
     assert stats_document(result)["estimatedInputTokens"] == stats_document(result)["totalTokens"]
     prompt = tmp_path / "system.txt"
     prompt.write_text("You are Codex.")
-    given = stats(
-        StatsOptions(input=InputOptions(path=str(path)), extras=ExtraOptions(system=str(prompt)))
-    )
+    given = stats_of_file(path, extras=ExtraOptions(system=str(prompt)))
     assert not shown(given)[0].startswith("at least ")
     several = replace(result, counts=replace(result.counts, conversations=2))
     assert shown(several)[0].startswith("at least ")
@@ -188,9 +185,7 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     assert any(usual in line for line in told)
     document = check_document(found)
     assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", USUAL.usual)
-    compacted = compact(
-        CompactOptions(input=InputOptions(path=str(path)), output=OutputOptions(dry_run=True))
-    )
+    compacted = compact_file(path, dry_run=True)
     assert any(usual in line for line in lines_of(compact_terminal(compacted)))
     assert compact_document(compacted)["unreportedBy"] == "Codex"
 

@@ -4,12 +4,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from file_commands import stats_of_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.views.results.stats import stats_terminal
 from compactctl.views.terminal.graph import (
     SHADES,
@@ -79,9 +78,7 @@ def test_small_bars_rise_and_fall_with_what_they_show(values: list[float]) -> No
 @pytest.mark.parametrize("name", ["claude-code-session.jsonl", "openai-chat.jsonl"])
 def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | None) -> None:
     measure = MeasureOptions(counter="chars/4")
-    result = stats(
-        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, graph=True)
-    )
+    result = stats_of_file(SAMPLES / name, measure=measure, graph=True)
     items = list(stats_terminal(result))
     graph = next(item for item in items if isinstance(item, Graph))
     assert result.timeline

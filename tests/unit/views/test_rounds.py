@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from builders import user
+from file_commands import stats_of_file
 from unit.history.usage.sessions import answer, session
 from unit.stages.support.trials import meter
 
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.usage.costs import Costs, compute_costs
 from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message
@@ -24,9 +24,7 @@ SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
 def result_of(name: str, *, wanted: bool = True) -> StatsResult:
     measure = MeasureOptions(counter="chars/4")
-    return stats(
-        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, rounds=wanted)
-    )
+    return stats_of_file(SAMPLES / name, measure=measure, rounds=wanted)
 
 
 def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -> list[str]:
@@ -119,11 +117,7 @@ PRICED = "claude-code-session.jsonl"
 
 def priced(name: str) -> StatsResult:
     measure = MeasureOptions(counter="chars/4")
-    return stats(
-        StatsOptions(
-            input=InputOptions(path=str(SAMPLES / name)), measure=measure, prices=BUILTIN_PRICES
-        )
-    )
+    return stats_of_file(SAMPLES / name, measure=measure, prices=BUILTIN_PRICES)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, load_file, rewind_file
 from formats.neurolink_talk import note
 from unit.commands.conversations import log_of
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindResult
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.tokens.budget import TargetSize
@@ -53,15 +51,11 @@ def written(folder: Path, records: list[Record], **style: Any) -> Path:
 
 
 def shown(path: Path) -> list[str]:
-    return [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
+    return [message.id for message in load_file(path).transcript.effective]
 
 
 def without(path: Path, group: str) -> RewindResult:
-    return rewind(
-        RewindOptions(
-            input=InputOptions(path=str(path)), group=group, output=OutputOptions(in_place=True)
-        )
-    )
+    return rewind_file(path, group=group, in_place=True)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +83,7 @@ def test_a_group_is_undone_and_had_again(
     assert records == [
         {key: value for key, value in r.items() if key not in bare or value != group} for r in kept
     ]
-    rewind(RewindOptions(input=InputOptions(path=str(path))))
+    rewind_file(path)
     assert path.read_bytes() == before
 
 
@@ -104,7 +98,7 @@ def test_groups_are_listed_by_their_tags(tmp_path: Path) -> None:
 
 def test_a_group_of_an_untouched_file_needs_a_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="name an output file with -o, or use --in-place"):
-        rewind(RewindOptions(input=InputOptions(path=str(written(tmp_path, NESTED))), group="cut"))
+        rewind_file(written(tmp_path, NESTED), group="cut")
 
 
 def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
@@ -114,20 +108,14 @@ def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
     path = written(tmp_path, [*NESTED, *talk])
     before = path.read_bytes()
     plan = PlanOptions(stages=("truncate",), target=TargetSize(value=1_500, unit="tokens"))
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            recipe=Recipe(plan=plan, protect=ProtectOptions(keep_turns=0)),
-            output=OutputOptions(in_place=True),
-        )
-    )
+    compact_file(path, plan=plan, protect=ProtectOptions(keep_turns=0), in_place=True)
     compacted = shown(path)
     assert len(compacted) < 20
     assert "m4" not in compacted
     without(path, "cut")
     assert "m4" in shown(path)
     for _ in range(2):
-        rewind(RewindOptions(input=InputOptions(path=str(path))))
+        rewind_file(path)
     assert path.read_bytes() == before
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file, rewind_file
 from formats.claude_code import sessions as claude
 from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
@@ -16,7 +17,7 @@ from unit.commands.conversations import log_of, squeeze, view_of
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.lab.audit import AuditOptions, audit
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import ArchiveError, ChangedError, UsageError
 from compactctl.tokens.meter import part_texts
@@ -83,7 +84,7 @@ def saved(folder: Path, data: bytes) -> Path:
 
 
 def sent(path: Path) -> str:
-    messages = load(InputOptions(path=str(path))).transcript.effective
+    messages = load_file(path).transcript.effective
     return "\n".join(text for m in messages for part in m.parts for text in part_texts(part))
 
 
@@ -114,7 +115,7 @@ def test_a_clients_compaction_is_undone_and_that_as_well(session: Session, tmp_p
     assert clients.SUMMARY not in text
     assert listed(path) == []
 
-    back = rewind(RewindOptions(input=InputOptions(path=str(path))))
+    back = rewind_file(path)
     assert len(back.undone) == 1
     assert path.read_bytes() == session()
     assert listed(path) == [compaction]
@@ -145,7 +146,7 @@ def test_cleared_outputs_are_shown_and_sent_again(tmp_path: Path) -> None:
         "start": 1,
         "end": 2,
     }
-    rewind(RewindOptions(input=InputOptions(path=str(path))))
+    rewind_file(path)
     assert path.read_bytes() == pruned()
 
 
@@ -182,9 +183,7 @@ def test_nothing_is_written_without_a_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--client and --group"):
         undone(path, group="x")
     with pytest.raises(UsageError, match="needs --client"):
-        rewind(
-            RewindOptions(input=InputOptions(path=str(path)), output=OutputOptions(in_place=True))
-        )
+        rewind_file(path, in_place=True)
 
 
 def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
@@ -195,9 +194,9 @@ def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
     assert path.read_bytes() == compacted
     assert clients.RULE in sent(other)
     assert [entry.in_effect for entry in log_of(other).operations] == [True, True]
-    rewind(RewindOptions(input=InputOptions(path=str(other))))
+    rewind_file(other)
     assert other.read_bytes() == compacted
-    rewind(RewindOptions(input=InputOptions(path=str(other)), all=True))
+    rewind_file(other, all=True)
     assert other.read_bytes() == long()
 
 
@@ -247,7 +246,7 @@ def test_an_undone_compaction_is_neither_audited_as_ours_nor_in_the_way(tmp_path
     assert writers.count("claude-code") == 1
     group = next(g.id for entry in log_of(path).operations for g in entry.groups)
     with pytest.raises(ChangedError, match="redo that first"):
-        rewind(RewindOptions(input=InputOptions(path=str(path)), group=group))
+        rewind_file(path, group=group)
 
 
 def test_a_missing_archive_is_not_taken_for_nothing_hidden(tmp_path: Path) -> None:
@@ -275,7 +274,7 @@ def test_it_is_made_again_from_the_originals(session: Session, tmp_path: Path) -
     assert clients.SUMMARY not in sent(other)
     assert clients.LATER in sent(other)
     left = sent(other).count(clients.FILE)
-    rewind(RewindOptions(input=InputOptions(path=str(other))))
+    rewind_file(other)
     assert sent(other).count(clients.FILE) > left
-    rewind(RewindOptions(input=InputOptions(path=str(other)), all=True))
+    rewind_file(other, all=True)
     assert other.read_bytes() == session()

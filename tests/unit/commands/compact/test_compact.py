@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import asked
-from unit.commands.conversations import FAST, TALK, back, jsonl, said, saved, squeeze, words
+from file_commands import compact_file, rewind_file
+from unit.commands.conversations import FAST, TALK, jsonl, said, saved, squeeze, words
 
-from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.place import compacted_name
-from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -50,7 +49,7 @@ def test_options_that_contradict_each_other_are_refused(
     path: Path, fields: dict[str, Any], advice: str
 ) -> None:
     with pytest.raises(UsageError, match=advice):
-        compact(asked(CompactOptions(input=InputOptions(path=str(path))), **fields))
+        compact_file(path, **fields)
 
 
 def output_of(result: CompactResult) -> Path:
@@ -74,7 +73,7 @@ def test_a_compacted_file_compacted_again_takes_its_history_along(path: Path) ->
         first.change.operation,
         second.change.operation,
     ]
-    back(out, all=True)
+    rewind_file(out, all=True)
     assert out.read_bytes() == jsonl(TALK)
 
 
@@ -131,13 +130,7 @@ def test_strict_names_the_lines_that_are_not_understood(path: Path) -> None:
 def test_require_fit_says_what_is_over(path: Path) -> None:
     plan = PlanOptions(stages=("dedup",), target=TargetSize(value=100, unit="tokens"))
     with pytest.raises(DoesNotFitError, match="over the limit of 100"):
-        compact(
-            CompactOptions(
-                input=InputOptions(path=str(path)),
-                recipe=Recipe(measure=FAST, plan=plan),
-                require_fit=True,
-            )
-        )
+        compact_file(path, measure=FAST, plan=plan, require_fit=True)
 
 
 def test_an_operation_names_the_one_it_follows(path: Path) -> None:

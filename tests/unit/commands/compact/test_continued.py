@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.commands.conversations import append, back, saved, squeeze, words
+from file_commands import load_file, rewind_file
+from unit.commands.conversations import append, saved, squeeze, words
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.stand_ins import edit_points
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
@@ -49,7 +49,7 @@ def start(path: Path, record: Callable[[str, str], dict[str, Any]]) -> Path:
 
 
 def read(path: Path) -> Transcript:
-    return load(InputOptions(path=str(path))).transcript
+    return load_file(path).transcript
 
 
 def behind_the_newest_edit(path: Path) -> int:
@@ -86,5 +86,5 @@ def test_a_group_brought_back_leaves_what_the_others_note(
     append(path, talk(record, *range(8, 16)))
     result = squeeze(path, "summarize", layout=layout)
     assert result.compacted
-    back(path, group=next(r.group for r in result.stages if r.group))
+    rewind_file(path, group=next(r.group for r in result.stages if r.group))
     assert behind_the_newest_edit(path) == 2 * 8 + 1

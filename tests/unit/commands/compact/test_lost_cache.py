@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file
 from unit.commands.conversations import EAGER, FAST, TALK, saved
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
 from compactctl.history.protection import ProtectOptions
 from compactctl.tokens.budget import TargetSize
@@ -24,14 +22,7 @@ def compacted(folder: Path, *, model: str = "gpt-4.1", **fields: Any) -> Compact
         measure=replace(FAST, model=model), plan=plan, protect=ProtectOptions(keep_turns=0)
     )
     path = saved(folder / "talk.jsonl", TALK)
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            recipe=recipe,
-            output=OutputOptions(dry_run=True),
-            **fields,
-        )
-    )
+    return compact_file(path, recipe=recipe, dry_run=True, **fields)
 
 
 def test_a_lost_cache_is_paid_for_by_smaller_requests(tmp_path: Path) -> None:

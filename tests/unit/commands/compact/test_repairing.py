@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file, load_file, rewind_file
 from unit.commands.conversations import log_of
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message
@@ -65,21 +63,18 @@ def written(folder: Path, name: str, *, array: bool = False) -> Path:
 
 def repaired(path: Path, output: Path, policy: str, layout: Layout = "split") -> CompactResult:
     settings = {"repair": {"policy": policy}}
-    return compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output), layout=layout),
-            recipe=Recipe(
-                measure=MeasureOptions(counter="chars/4"),
-                plan=PlanOptions(stages=("repair",), settings=settings),
-                protect=ProtectOptions(keep_turns=0),
-            ),
-        )
+    return compact_file(
+        path,
+        output=output,
+        layout=layout,
+        measure=MeasureOptions(counter="chars/4"),
+        plan=PlanOptions(stages=("repair",), settings=settings),
+        protect=ProtectOptions(keep_turns=0),
     )
 
 
 def shown(path: Path) -> tuple[Message, ...]:
-    return load(InputOptions(path=str(path))).transcript.effective
+    return load_file(path).transcript.effective
 
 
 @pytest.mark.each_choice
@@ -102,7 +97,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
     assert all(part.call_id for one in after for part in one.results)
     again = repaired(output, tmp_path / f"again{path.suffix}", policy, layout)
     assert not again.compacted
-    rewind(RewindOptions(input=InputOptions(path=str(output))))
+    rewind_file(output)
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -110,13 +105,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
 def test_a_repair_runs_within_the_target_too(name: str, tmp_path: Path) -> None:
     path, output = written(tmp_path, name), tmp_path / "out.jsonl"
     plan = PlanOptions(stages=("repair", "truncate"), target=TargetSize(value=9_000, unit="tokens"))
-    result = compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(plan=plan),
-        )
-    )
+    result = compact_file(path, output=output, plan=plan)
     assert [record.outcome for record in result.stages] == ["applied", "not-needed"]
 
 
@@ -128,17 +117,11 @@ def test_written_halves_stay_when_another_group_is_taken_back(name: str, tmp_pat
     path.write_text("\n".join(lines) + "\n")
     plan = PlanOptions(stages=("repair", "truncate"), settings={"repair": {"policy": "synth"}})
     protect = ProtectOptions(keep_turns=0)
-    compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            output=OutputOptions(path=str(output)),
-            recipe=Recipe(plan=plan, protect=protect),
-        )
-    )
+    compact_file(path, output=output, plan=plan, protect=protect)
     (entry,) = log_of(output).operations
     groups = {group.stage: group.id for group in entry.groups}
-    rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups["truncate"]))
+    rewind_file(output, group=groups["truncate"])
     assert find_orphans(shown(output)) == frozenset()
     assert len(shown(output)) == len(lines) + 2
-    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
+    rewind_file(output, all=True)
     assert output.read_bytes() == path.read_bytes()

@@ -4,7 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from unit.commands.conversations import TALK, append, back, log_of, saved, squeeze, turns
+from file_commands import rewind_file
+from unit.commands.conversations import TALK, append, log_of, saved, squeeze, turns
 
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.names import archive_files, archive_folder
@@ -47,7 +48,7 @@ def test_what_was_appended_since_is_counted_in_bytes(path: Path) -> None:
 
 def test_an_operation_that_was_undone_is_not_in_effect(path: Path) -> None:
     squeeze(path, "window")
-    back(path)
+    rewind_file(path)
     result = log_of(path)
     assert [entry.in_effect for entry in result.operations] == [False, False]
     assert not any(group.in_effect for entry in result.operations for group in entry.groups)

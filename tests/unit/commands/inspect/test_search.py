@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.commands.conversations import TALK, append, back, group_of, saved, squeeze, turns, view_of
+from file_commands import rewind_file
+from unit.commands.conversations import TALK, append, group_of, saved, squeeze, turns, view_of
 
 from compactctl.commands.inspect.view import ViewResult, ViewScope
 from compactctl.errors import UsageError
@@ -86,11 +87,11 @@ def test_nothing_is_lost_by_windows_and_summaries_of_summaries(tmp_path: Path) -
     texts = [f"prompt {number}" for number in range(6)]
     assert said(found(path, "^prompt", what="all")) == texts
     assert said(found(path, "^Summarize the conv", what="archived")) == ["Summariz"]
-    back(path, group=group_of(second, "recursive"))
+    rewind_file(path, group=group_of(second, "recursive"))
     shown = view_of(path).messages
     ours = [item.message for item in shown if item.message.origin.is_synthetic]
     assert [m.role for m in ours] == ["user", "assistant"]
     assert {m.tags.condense_id for m in ours} == {group_of(first, "recursive")}
     assert said(found(path, "^prompt", what="effective")) == texts[3:]
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes().count(b"\n") == 24

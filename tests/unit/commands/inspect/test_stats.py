@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from file_commands import stats_of_file
 from formats.claude_code.sessions import response_line, said, user
 from unit.commands.conversations import FAST, saved
 
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NotUnderstoodError
 
 SAID = [{"role": "user", "content": "word " * 40}]
@@ -26,7 +26,7 @@ def measured(path: Path, measure: MeasureOptions = FAST, **extras: object) -> St
     attached = (named.pop("attach"),) if "attach" in named else ()
     prompt = {"prompt": str(extras["prompt"])} if "prompt" in extras else {}
     options = ExtraOptions(**named, **prompt, attach=attached)
-    return stats(StatsOptions(input=InputOptions(path=str(path)), measure=measure, extras=options))
+    return stats_of_file(path, measure=measure, extras=options)
 
 
 @pytest.fixture
@@ -92,6 +92,6 @@ def test_a_strict_reading_names_the_first_lines_that_it_refuses(
         stream.write("{broken\n" * broken)
     assert measured(path).counts.messages == 1
     with pytest.raises(NotUnderstoodError) as raised:
-        stats(StatsOptions(input=InputOptions(path=str(path), strict=True)))
+        stats_of_file(path, strict=True)
     assert shown in str(raised.value)
     assert str(raised.value).count("line ") == min(5, broken)

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import pytest
+from file_commands import stats_of_file
 from unit.commands.conversations import saved
-
-from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.reading.transcript import InputOptions
 
 URL = {"type": "url", "url": "https://example.org/a.pdf"}
 FILE = {"type": "file", "file_id": "file_1"}
@@ -16,9 +14,7 @@ SENT = {"type": "file", "file": {"file_id": "file_1"}}
 
 def warnings(path: Path, *blocks: object) -> tuple[str, ...]:
     message = {"role": "user", "content": [{"type": "text", "text": "Read this."}, *blocks]}
-    return stats(
-        StatsOptions(input=InputOptions(path=str(saved(path / "a.jsonl", [message, REPLY]))))
-    ).warnings
+    return stats_of_file(saved(path / "a.jsonl", [message, REPLY])).warnings
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import compact_file
 from library.loops import loop
 from unit.commands.conversations import FAST, jsonl
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, parse_gate
 from compactctl.commands.lab.eval_session import CutOptions, Policy, policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
-from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.progress import FilesDone
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ChangedError, NoInputError, NotUnderstoodError, UsageError
 from compactctl.lab.controls import CONTROLS
 
@@ -49,13 +46,8 @@ def planned(folder: Path, data: bytes) -> PlanFile:
     """Return the plan of a transcript with this data."""
     then = folder / "then.jsonl"
     then.write_bytes(data)
-    result = compact(
-        CompactOptions(
-            input=InputOptions(path=str(then)),
-            recipe=Recipe(measure=FAST, plan=PlanOptions(keep=0.3)),
-            output=OutputOptions(dry_run=True),
-            plan_out="plan.json",
-        )
+    result = compact_file(
+        then, measure=FAST, plan=PlanOptions(keep=0.3), dry_run=True, plan_out="plan.json"
     )
     assert result.requested.plan_file is not None
     return result.requested.plan_file

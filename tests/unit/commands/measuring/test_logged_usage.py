@@ -5,17 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.commands.conversations import append, back, saved, squeeze, words
+from file_commands import load_file, rewind_file, stats_of_file
+from unit.commands.conversations import append, saved, squeeze, words
 
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.inspect.check import CheckOptions, check
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.tokens.trigger import parse_trigger
 
 Record = dict[str, Any]
@@ -53,7 +54,7 @@ def talk(
 
 def measured(path: Path, system: Path | None = None) -> StatsResult:
     extras = ExtraOptions(system=None if system is None else str(system))
-    return stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, extras=extras))
+    return stats_of_file(path, measure=CHARS, extras=extras)
 
 
 def size(path: Path) -> int:
@@ -64,7 +65,7 @@ def size(path: Path) -> int:
 @pytest.mark.parametrize("report", [openai, anthropic])
 def test_messages_that_report_their_usage(report: Report, name: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "log.jsonl", talk(report, range(8), name=name))
-    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, rounds=True))
+    found = stats_of_file(path, measure=CHARS, rounds=True)
     assert found.usage.tokens == pytest.approx(OVERHEAD + found.breakdown.total, abs=200)
     assert found.rounds is not None
     assert [each.place.turn for each in found.rounds.rounds] == list(range(1, 9))
@@ -106,7 +107,7 @@ def test_a_document_that_reports_its_usage(
     document: Callable[[Report], Record], report: Report, tmp_path: Path
 ) -> None:
     path = saved(tmp_path / "log.jsonl", [document(report)])
-    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS))
+    found = stats_of_file(path, measure=CHARS)
     assert found.usage.tokens == pytest.approx(OVERHEAD + found.breakdown.total, abs=200)
 
 
@@ -115,7 +116,7 @@ def test_of_several_requests_in_a_log_a_larger_report_is_named(
     report: Report, tmp_path: Path
 ) -> None:
     path = saved(tmp_path / "log.jsonl", [response(report), response(report)])
-    [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
+    [warning] = stats_of_file(path, measure=CHARS).warnings
     assert "only the count is used" in warning
     # A system prompt that is given makes the largest request larger, and may explain the report.
     for name, size in (("some", 4_000), ("all", 40_000)):
@@ -125,7 +126,7 @@ def test_of_several_requests_in_a_log_a_larger_report_is_named(
     assert f"is more than the {counted + 4_000:,} counted of the largest request" in more
     assert not measured(path, tmp_path / "all").warnings
     small = saved(tmp_path / "small.jsonl", [{"messages": talk(report, range(2), overhead=0)}] * 2)
-    assert not stats(StatsOptions(input=InputOptions(path=str(small)), measure=CHARS)).warnings
+    assert not stats_of_file(small, measure=CHARS).warnings
 
 
 @pytest.mark.parametrize("overhead", [OVERHEAD, -450], ids=["more", "less"])
@@ -136,7 +137,7 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
     """Whatever ``stats`` warns of in a file, a batch flags: it shows no warnings of files."""
     document = {"messages": talk(report, range(2), overhead=overhead)}
     path = saved(tmp_path / "log.jsonl", [document] * 3)
-    [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
+    [warning] = stats_of_file(path, measure=CHARS).warnings
     assert "the count is used" in warning
     assert (
         check(
@@ -168,8 +169,8 @@ def test_after_a_compaction_what_was_reported_before_is_not_used(
     assert size(path) == pytest.approx(
         after + sum(len(str(m["content"])) for m in more) // 4, abs=200
     )
-    back(path)
-    assert len(load(InputOptions(path=str(path))).transcript.effective) == 2 * 12
+    rewind_file(path)
+    assert len(load_file(path).transcript.effective) == 2 * 12
 
 
 def test_reasoning_that_is_not_stored_is_billed_and_not_sent_again(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_reasoning_that_is_not_stored_is_billed_and_not_sent_again(tmp_path: Pat
     usage = {"prompt_tokens": 10_000, "completion_tokens": 5_003}
     messages[-1]["usage"] = {**usage, "completion_tokens_details": {"reasoning_tokens": 5_000}}
     path = saved(tmp_path / "log.jsonl", messages)
-    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, rounds=True))
+    found = stats_of_file(path, measure=CHARS, rounds=True)
     assert found.usage.tokens == pytest.approx(10_003, abs=10)
     assert found.rounds is not None
     assert found.rounds.rounds[-1].output == 5_003

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from examples import tries
+from file_commands import rewind_file
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.commands.conversations import TALK, back, group_of, log_of, squeeze, turn, turns
+from unit.commands.conversations import TALK, group_of, log_of, squeeze, turn, turns
 
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError
@@ -67,9 +68,9 @@ def test_a_document_goes_on_is_compacted_again_and_goes_back(path: Path, client:
     go_on(path, client, 6)
     assert verdict(path) == "proven"
     assert [entry.in_effect for entry in log_of(path).operations] == [True, True]
-    back(path, output=str(path.with_name("once.json")))
+    rewind_file(path, output=str(path.with_name("once.json")))
     assert records(path.with_name("once.json")) == before_second + turn(6)
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert records(path) == TALK + turns(4, 5, 6)
     assert path.read_bytes().startswith(original.rstrip(b"\n]"))
 
@@ -79,20 +80,20 @@ def test_without_new_records_the_very_bytes_come_back(path: Path, client: Client
     original = path.read_bytes()
     squeeze(path, "prune")
     go_on(path, client)
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == original
     go_on(path, client)
-    back(path, to=log_of(path).operations[0].step.id)
+    rewind_file(path, to=log_of(path).operations[0].step.id)
     assert any(entry.in_effect for entry in log_of(path).operations)
 
 
 def test_one_group_comes_back_under_what_was_said_since(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
     go_on(path, CLIENTS["tabs"], 4)
-    back(path, group=group_of(result, "truncate"))
+    rewind_file(path, group=group_of(result, "truncate"))
     assert records(path)[-4:] == turn(4)
     assert len(records(path)) == len(TALK) + 4
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert records(path) == TALK + turn(4)
 
 
@@ -104,9 +105,9 @@ def test_originals_inside_a_document_come_back_record_by_record(path: Path, name
     squeeze(out, "truncate", output=str(out), layout="inline")
     go_on(out, client, 5)
     assert verdict(out) == "proven"
-    back(out, output=str(path.with_name("once.json")))
+    rewind_file(out, output=str(path.with_name("once.json")))
     assert records(path.with_name("once.json"))[-8:] == turns(4, 5)
-    back(out, all=True)
+    rewind_file(out, all=True)
     assert records(out) == TALK + turns(4, 5)
 
 
@@ -116,10 +117,10 @@ def test_a_record_that_was_edited_is_named_by_its_number(path: Path) -> None:
     document[4]["content"] = "Something else."
     path.write_text(json.dumps(document + turn(4)))
     with pytest.raises(ChangedError, match="record 5 was edited since operation"):
-        back(path)
+        rewind_file(path)
     assert verdict(path) == "changed"
     out = path.with_name("first.json")
-    back(path, all=True, output=str(out))
+    rewind_file(path, all=True, output=str(out))
     assert records(out) == TALK
 
 
@@ -129,7 +130,7 @@ def test_a_document_in_its_first_state_goes_on_too(path: Path) -> None:
     path.write_bytes(original)
     go_on(path, CLIENTS["one line"], 4)
     assert squeeze(path, "truncate").compacted
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert records(path) == TALK + turn(4)
 
 

@@ -5,10 +5,10 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from file_commands import rewind_file
 from unit.commands.conversations import (
     TALK,
     append,
-    back,
     group_of,
     jsonl,
     log_of,
@@ -59,13 +59,13 @@ def test_an_inline_file_that_is_compacted_again_goes_back_to_the_start(
     more = append(first, turn(4))
     two = squeeze(first, "truncate", **({} if in_place else {"output": str(last)})).change.operation
     assert names(last) == in_effect(last) == [one, two]
-    back(last)
+    rewind_file(last)
     assert last.read_bytes() == middle + more
-    back(last, all=True)
+    rewind_file(last, all=True)
     assert last.read_bytes() == jsonl(TALK) + more
-    back(last, to=two)
+    rewind_file(last, to=two)
     assert in_effect(last) == [one, two]
-    back(last, to=one)
+    rewind_file(last, to=one)
     assert last.read_bytes() == middle + more
     assert len(names(last)) == 6
 
@@ -75,14 +75,14 @@ def test_archives_come_along_with_an_inline_output(path: Path) -> None:
     more = append(path, turn(4))
     out, two = inline(path, "truncate")
     assert in_effect(out) == [one, two]
-    back(out, all=True)
+    rewind_file(out, all=True)
     assert out.read_bytes() == jsonl(TALK) + more
 
 
 def test_an_inline_operation_with_an_archive_is_one_operation(path: Path) -> None:
     result = squeeze(path, "truncate", layout="inline")
     assert names(path) == [result.change.operation]
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == jsonl(TALK)
 
 
@@ -95,7 +95,7 @@ def test_many_layouts_one_after_another(path: Path) -> None:
     last, _ = inline(third, "truncate", name="4.jsonl")
     assert in_effect(last) == names(last)
     assert len(names(last)) == len({*names(first), *names(second), *names(third), *names(last)})
-    back(last, all=True)
+    rewind_file(last, all=True)
     assert last.read_bytes() == jsonl(TALK) + more
 
 
@@ -112,11 +112,11 @@ def test_a_pipe_leaves_archives_where_they_are_and_says_so(
     assert names(copy) == [result.change.operation]
     assert one is not None
     with pytest.raises(ArchiveError, match=one):
-        back(copy, all=True, output=str(path.with_name("gone.jsonl")))
-    back(copy, output=str(path.with_name("gone.jsonl")))
+        rewind_file(copy, all=True, output=str(path.with_name("gone.jsonl")))
+    rewind_file(copy, output=str(path.with_name("gone.jsonl")))
     assert path.with_name("gone.jsonl").read_bytes() == middle
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(copy.read_bytes())))
-    assert b"".join(back(Path("-")).data or ()) == middle
+    assert b"".join(rewind_file(Path("-")).data or ()) == middle
 
 
 def test_an_archive_that_is_put_beside_what_a_pipe_gave_is_found_again(path: Path) -> None:
@@ -129,18 +129,18 @@ def test_an_archive_that_is_put_beside_what_a_pipe_gave_is_found_again(path: Pat
     assert in_effect(copy) == [one, result.change.operation]
     hidden = {line.hidden_by for line in view_of(copy, "all").lines} - {None}
     assert hidden == groups(copy)
-    back(copy, all=True)
+    rewind_file(copy, all=True)
     assert copy.read_bytes() == jsonl(TALK) + more
 
 
 def test_rewinding_an_inline_file_can_be_undone(path: Path) -> None:
     out, one = inline(path, "prune", "truncate")
     left = out.read_bytes()
-    result = back(out)
+    result = rewind_file(out)
     assert (result.layout, result.redo_options) == ("inline", f"--to {one}")
     assert out.read_bytes() == jsonl(TALK)
     more = append(out, turn(4))
-    back(out, to=one)
+    rewind_file(out, to=one)
     assert out.read_bytes() == left + more
 
 
@@ -150,11 +150,11 @@ def test_a_group_of_an_inline_file_that_comes_back_can_go_again(path: Path, stag
     result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
     more = append(out, turn(4))
     left, found = out.read_bytes(), groups(out)
-    done = back(out, group=group_of(result, stage))
+    done = rewind_file(out, group=group_of(result, stage))
     assert groups(out) == found - {group_of(result, stage)}
-    back(out, to=(done.redo_options or "").removeprefix("--to "))
+    rewind_file(out, to=(done.redo_options or "").removeprefix("--to "))
     assert out.read_bytes() == left
-    back(out, all=True)
+    rewind_file(out, all=True)
     assert out.read_bytes() == jsonl(TALK) + more
 
 
@@ -168,14 +168,14 @@ def test_a_group_inside_the_file_comes_back_beneath_archived_operations(
     second = squeeze(out, "summarize")
     latest = append(out, turn(6))
     left = out.read_bytes()
-    done = back(out, group=group_of(first, "prune"))
+    done = rewind_file(out, group=group_of(first, "prune"))
     assert group_of(first, "prune") not in groups(out)
     assert group_of(second, "summarize") in groups(out)
     assert out.read_bytes().endswith(latest)
     assert len(in_effect(out)) == len(stages)
-    back(out, to=(done.redo_options or "").removeprefix("--to "))
+    rewind_file(out, to=(done.redo_options or "").removeprefix("--to "))
     assert out.read_bytes() == left
-    back(out, all=True)
+    rewind_file(out, all=True)
     assert out.read_bytes() == jsonl(TALK) + more + latest
 
 
@@ -185,7 +185,7 @@ def test_the_messages_behind_a_summary_are_looked_up_through_all_layouts(path: P
     squeeze(first, "prune")
     found = chunks(ChunksOptions(input=InputOptions(path=str(first))))
     assert found.conversations
-    back(first, all=True)
+    rewind_file(first, all=True)
     assert jsonl(TALK) in first.read_bytes()
 
 
@@ -194,17 +194,17 @@ def test_a_copy_without_changes_takes_archive_and_appended_lines_along(path: Pat
     more = append(path, turn(4))
     copy = path.with_name("copy.jsonl")
     assert not squeeze(path, "dedup", output=str(copy)).compacted
-    back(copy)
+    rewind_file(copy)
     assert copy.read_bytes() == jsonl(TALK) + more
 
 
 def test_an_output_that_is_the_input_is_rewound_in_place(path: Path) -> None:
     result = squeeze(path, "truncate")
     left = path.read_bytes()
-    done = back(path, output=str(path.parent / "." / path.name))
+    done = rewind_file(path, output=str(path.parent / "." / path.name))
     assert path.read_bytes() == jsonl(TALK)
     assert done.redo_options == f"--to {result.change.operation}"
-    back(path, to=str(result.change.operation))
+    rewind_file(path, to=str(result.change.operation))
     assert path.read_bytes() == left
 
 
@@ -218,29 +218,29 @@ def test_a_client_ends_an_unterminated_line_and_goes_on(
     assert squeeze(path, "truncate", layout=layout).compacted
     compacted = path.read_bytes()
     assert compacted.endswith(b"\n")
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == first
     with path.open("ab") as stream:
         stream.write(ending + jsonl(turn(4)))
     assert log_of(path).operations[0].in_effect is False
     assert view_of(path, "all").messages
-    back(path, to=names(path)[0])
+    rewind_file(path, to=names(path)[0])
     assert path.read_bytes() == compacted + jsonl(turn(4))
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == first + ending + jsonl(turn(4))
     assert squeeze(path, "prune").compacted
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == first + ending + jsonl(turn(4))
 
 
 def test_what_continues_an_unterminated_line_is_an_edit(path: Path) -> None:
     path.write_bytes(jsonl(TALK) + b'{"role": "user", "content": "a"')
     squeeze(path, "truncate")
-    back(path)
+    rewind_file(path)
     with path.open("ab") as stream:
         stream.write(b"}\n")
     edited = path.read_bytes()
-    for look in (back, log_of, lambda where: squeeze(where, "prune")):
+    for look in (rewind_file, log_of, lambda where: squeeze(where, "prune")):
         with pytest.raises(ChangedError, match="unterminated"):
             look(path)
     assert path.read_bytes() == edited

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import load_file, rewind_file
 from store.archive.forging import change_rows
 from unit.commands.conversations import (
     TALK,
     append,
-    back,
     group_of,
     jsonl,
     log_of,
@@ -27,7 +27,6 @@ from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.proof import expected_messages, prove_layout
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.condensation import with_originals
@@ -44,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     found = others(originals_of(loaded, history_behind(loaded))).values()
     return [
         [part_texts(m.parts[0])[0][:8] for m in messages if m.role == "user"] for messages in found
@@ -76,7 +75,7 @@ def test_behind_a_summary_of_a_summary_are_the_first_messages(
 
 def stood_for(path: Path) -> list[str]:
     """Return all that is said by what the messages of a transcript stand for."""
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     known = originals_of(loaded, history_behind(loaded))
     messages = with_originals(loaded.transcript.effective, known)
     return ["".join(t for p in m.parts for t in part_texts(p)) for m in messages]
@@ -148,8 +147,8 @@ def test_where_a_rewritten_message_is_gone_nothing_is_taken_for_its_original(pat
     (first, *_) = (n for n, line in enumerate(lines) if b"editId" in line)
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
-    loaded = load(InputOptions(path=str(copy)))
-    assert others(originals_of(loaded, history_behind(load(InputOptions(path=str(path)))))) == {}
+    loaded = load_file(copy)
+    assert others(originals_of(loaded, history_behind(load_file(path)))) == {}
 
 
 def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:
@@ -197,7 +196,7 @@ def test_a_document_over_many_lines_can_be_viewed_whole(path: Path) -> None:
 def test_the_effective_view_is_what_is_sent(path: Path) -> None:
     squeeze(path, "truncate", layout="inline")
     shown = view_of(path)
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     assert [item.message for item in shown.messages] == list(loaded.transcript.effective)
     assert all(line.data in loaded.lines for line in shown.lines)
 
@@ -210,7 +209,7 @@ def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
     assert (truncated.stage, truncated.messages) == ("truncate", result.stages[1].hidden)
     assert found[group_of(result, "prune")].messages == result.stages[0].replaced == 4
     assert entry.in_effect
-    back(path)
+    rewind_file(path)
     first, second = log_of(path).operations
     assert second.operation is not None
     assert (first.in_effect, second.operation.kind) == (False, "rewind")
@@ -283,7 +282,7 @@ def test_every_message_is_explained(path: Path) -> None:
 
 
 def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     expected = expected_messages(loaded.transcript.effective)
 
     def prove(data: bytes) -> None:
@@ -306,9 +305,9 @@ def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
     path: Path, layout: str
 ) -> None:
     chat(path, TALK, turns(7))
-    before = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
+    before = [message.id for message in load_file(path).transcript.effective]
     squeeze(path, "truncate", layout=layout)
-    after = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
+    after = [message.id for message in load_file(path).transcript.effective]
     archived = view_of(path, "archived").messages
     assert [item.message.id for item in archived] == [name for name in before if name not in after]
     assert {item.message.tags.truncation_parent for item in archived} == {
@@ -334,9 +333,9 @@ def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbors_on_the_line
 def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: Path) -> None:
     sample = Path(__file__).parents[4] / "sample_transcripts" / "codex-session.jsonl"
     path = Path(shutil.copy(sample, tmp_path / "rollout.jsonl"))
-    before = load(InputOptions(path=str(path))).transcript.effective
+    before = load_file(path).transcript.effective
     squeeze(path, "truncate")
-    after = {message.id for message in load(InputOptions(path=str(path))).transcript.effective}
+    after = {message.id for message in load_file(path).transcript.effective}
     hidden = [message.id for message in before if message.id not in after]
     shown = [item.message.id for item in view_of(path, "archived").messages]
     assert [message for message in shown if message in hidden] == hidden

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, view_of, words
+from file_commands import load_file, rewind_file
+from unit.commands.conversations import EAGER, group_of, saved, squeeze, view_of, words
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 
@@ -49,7 +49,7 @@ def rewritten(path: Path, layout: str, **fields: Any) -> CompactResult:
 
 def parts(path: Path) -> list[bool]:
     """Tell of the result and of the image whether they were rewritten."""
-    shown = [m.parts for m in load(InputOptions(path=str(path))).transcript.effective]
+    shown = [m.parts for m in load_file(path).transcript.effective]
     result, image = next(each for each in shown if isinstance(each[0], ToolResultPart))
     return [words(80) not in getattr(result, "text", ""), isinstance(image, TextPart)]
 
@@ -61,7 +61,7 @@ def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: s
     assert group != group_of(result, "prune")
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert [r["editId"] for r in records if "editId" in r] == [group]
-    loaded = load(InputOptions(path=str(path)))
+    loaded = load_file(path)
     (step,) = history_behind(loaded).chain
     row = tuple(step.rows())[LINE]
     assert (row.group, row.edit_parent, row.stage) == (group, group, "images")
@@ -80,9 +80,9 @@ def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: s
 def test_the_group_that_is_named_takes_its_own_part_back(path: Path, layout: str) -> None:
     result = rewritten(path, layout)
     assert parts(path) == [True, True]
-    back(path, group=group_of(result, "images"))
+    rewind_file(path, group=group_of(result, "images"))
     assert parts(path) == [True, False]
-    back(path, group=group_of(result, "prune"))
+    rewind_file(path, group=group_of(result, "prune"))
     assert parts(path) == [False, False]
     assert path.read_bytes() == b"".join(json.dumps(r).encode() + b"\n" for r in TALK)
 
@@ -94,5 +94,5 @@ def test_without_an_archive_the_group_that_is_named_brings_the_whole_message_bac
     result = rewritten(path, "inline", output=str(alone))
     assert result.written is not None
     assert result.written.archive is None
-    back(alone, group=group_of(result, "images"))
+    rewind_file(alone, group=group_of(result, "images"))
     assert alone.read_bytes() == path.read_bytes()

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from file_commands import load_file
+
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
@@ -10,7 +12,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.fates import Fate
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
-from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.transcript import Transcript
 
@@ -36,4 +38,4 @@ def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
     )
     plan = compact(options).requested.plan_file
     assert plan is not None
-    return load(InputOptions(path=str(path))).transcript, plan
+    return load_file(path).transcript, plan

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import SAMPLES
+from file_commands import compact_file
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
@@ -55,13 +56,8 @@ def test_a_plan_and_its_run_write_the_same_bytes(
     file.write_text(plan_text(made.requested.plan_file), encoding="utf-8")
     plan = read_plan(str(file))
     assert plan == made.requested.plan_file
-    carried = compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)),
-            recipe=Recipe(measure=run.recipe.measure),
-            plan_file=plan,
-            output=OutputOptions(path=run.output.path, force=True),
-        )
+    carried = compact_file(
+        path, measure=run.recipe.measure, plan_file=plan, output=run.output.path, force=True
     )
     assert without_operation(Path(run.output.path or "").read_bytes()) == without_operation(by_run)
     assert carried.compacted == made.compacted

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import rewind_file
 from unit.commands.conversations import (
     TALK,
     append,
-    back,
     group_of,
     jsonl,
     log_of,
@@ -42,13 +42,13 @@ def path(tmp_path: Path) -> Path:
 def test_only_one_goal_can_be_named(path: Path, fields: dict[str, Any]) -> None:
     squeeze(path, "truncate")
     with pytest.raises(UsageError, match="cannot be used together"):
-        back(path, **fields)
+        rewind_file(path, **fields)
 
 
 def test_without_an_archive_the_likely_file_is_named(path: Path) -> None:
     squeeze(path, "truncate", output=None, in_place=False)
     with pytest.raises(ArchiveError, match=r"did you mean run\.compacted\.jsonl"):
-        back(path)
+        rewind_file(path)
 
 
 def test_one_step_goes_one_operation_back_and_all_goes_to_the_start(path: Path) -> None:
@@ -56,25 +56,25 @@ def test_one_step_goes_one_operation_back_and_all_goes_to_the_start(path: Path) 
     middle = path.read_bytes()
     squeeze(path, "truncate")
     newest = path.read_bytes()
-    assert back(path).moved
+    assert rewind_file(path).moved
     assert path.read_bytes() == middle
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == jsonl(TALK)
-    assert not back(path).moved
+    assert not rewind_file(path).moved
     operations = Archive(archive_folder(path)).operations
-    back(path, to=operations[1].id)
+    rewind_file(path, to=operations[1].id)
     assert path.read_bytes() == newest
-    assert len(back(path, all=True).undone) == 2
+    assert len(rewind_file(path, all=True).undone) == 2
     assert path.read_bytes() == jsonl(TALK)
 
 
 def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
     result = squeeze(path, "truncate")
-    back(path)
-    back(path, to=str(result.change.operation)[:6])
+    rewind_file(path)
+    rewind_file(path, to=str(result.change.operation)[:6])
     assert said(path)[0] == "[Earlier messages"
     with pytest.raises(UsageError, match="not an operation"):
-        back(path, to="zzz")
+        rewind_file(path, to="zzz")
 
 
 def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
@@ -82,9 +82,9 @@ def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
     one = append(path, turn(4))
     squeeze(path, "truncate")
     two = append(path, turn(5))
-    assert back(path, to=first.change.operation).appended.carried == len(two)
+    assert rewind_file(path, to=first.change.operation).appended.carried == len(two)
     three = append(path, turn(6))
-    back(path)
+    rewind_file(path)
     assert path.read_bytes() == jsonl(TALK) + one + two + three
 
 
@@ -94,7 +94,7 @@ def test_an_edit_of_what_the_archive_knows_stops_everything(path: Path) -> None:
     path.write_bytes(edited)
     for fields in ({}, {"all": True}, {"check": True}):
         with pytest.raises(ChangedError, match="was edited since"):
-            back(path, **fields)
+            rewind_file(path, **fields)
     assert path.read_bytes() == edited
 
 
@@ -109,10 +109,10 @@ def test_a_state_is_reached_whose_lines_are_not_in_the_damaged_archive(path: Pat
         with suppress(CompactctlError):
             if read_operation(archive).id == first and not can_be_read(archive):
                 break
-    back(path, to=first, output=str(out))
+    rewind_file(path, to=first, output=str(out))
     assert out.read_bytes() == middle
     with pytest.raises(CompactctlError):
-        back(path, all=True, output=str(out), force=True)
+        rewind_file(path, all=True, output=str(out), force=True)
 
 
 def can_be_read(archive: Path) -> bool:
@@ -125,7 +125,7 @@ def can_be_read(archive: Path) -> bool:
 def test_another_output_leaves_the_transcript_and_its_history(path: Path) -> None:
     squeeze(path, "truncate")
     compacted, out = path.read_bytes(), path.with_name("first.jsonl")
-    back(path, output=str(out))
+    rewind_file(path, output=str(out))
     assert out.read_bytes() == jsonl(TALK)
     assert path.read_bytes() == compacted
     assert len(Archive(archive_folder(path)).operations) == 1
@@ -135,9 +135,9 @@ def test_a_compacted_state_elsewhere_is_told_to_be_without_its_archive(path: Pat
     squeeze(path, "prune")
     squeeze(path, "truncate")
     out = path.with_name("earlier.jsonl")
-    (warning,) = back(path, output=str(out)).warnings
+    (warning,) = rewind_file(path, output=str(out)).warnings
     assert warning.endswith(f"stays in {archive_folder(path)}")
-    assert back(path, output=str(out), all=True).warnings == ()
+    assert rewind_file(path, output=str(out), all=True).warnings == ()
 
 
 def test_inline_operations_are_undone_newest_first(path: Path) -> None:
@@ -147,14 +147,14 @@ def test_inline_operations_are_undone_newest_first(path: Path) -> None:
     second = path.with_name("second.jsonl")
     squeeze(out, "truncate", output=str(second), layout="inline")
     more = append(second, turn(4))
-    result = back(second)
+    result = rewind_file(second)
     assert second.read_bytes() == middle + more
     assert (result.layout, result.appended.carried, len(result.in_effect)) == (
         "inline",
         len(more),
         1,
     )
-    back(second, all=True)
+    rewind_file(second, all=True)
     assert second.read_bytes() == jsonl(TALK) + more
 
 
@@ -163,16 +163,16 @@ def test_inline_originals_that_were_edited_are_not_passed_off_as_restored(path: 
     squeeze(path, "truncate", output=str(out), layout="inline")
     out.write_bytes(out.read_bytes().replace(b"prompt 0", b"Prompt 0"))
     with pytest.raises(IntegrityError, match="does not restore the recorded bytes"):
-        back(out)
+        rewind_file(out)
 
 
 def test_an_unknown_place_in_an_inline_file_is_refused_with_those_there_are(path: Path) -> None:
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
     with pytest.raises(UsageError, match=str(result.change.operation)):
-        back(out, to="x")
+        rewind_file(out, to="x")
     with pytest.raises(UsageError, match=group_of(result, "prune")):
-        back(out, group="nonsense")
+        rewind_file(out, group="nonsense")
 
 
 @pytest.mark.parametrize("everything", [False, True])
@@ -190,11 +190,11 @@ def test_after_an_earlier_inline_group_the_rest_can_be_taken_back(
     )
     squeeze(path.with_name("2.jsonl"), "truncate", output=str(last), layout="inline")
     more = append(last, turn(4))
-    back(last, group=group_of(first, "prune"))
+    rewind_file(last, group=group_of(first, "prune"))
     left = sum(entry.in_effect for entry in log_of(last).operations)
     assert left > 0
     for _ in range(1 if everything else left):
-        back(last, all=everything)
+        rewind_file(last, all=everything)
     assert last.read_bytes() == before + more
 
 
@@ -204,7 +204,7 @@ def test_tags_that_were_there_before_are_there_once(path: Path, *, by_group: boo
     saved(path, talk)
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "prune", output=str(out), layout="inline")
-    back(out, **({"group": group_of(result, "prune")} if by_group else {}))
+    rewind_file(out, **({"group": group_of(result, "prune")} if by_group else {}))
     assert out.read_bytes() == path.read_bytes()
 
 
@@ -213,7 +213,7 @@ def test_a_copy_without_its_archive_is_not_said_to_be_untouched(path: Path) -> N
     shutil.copy(path, path.with_name("copy.jsonl"))
     assert log_of(path.with_name("copy.jsonl")).archive_missing
     with pytest.raises(ArchiveError, match=r"archive not found; .*\.archive matches; pass it"):
-        back(path.with_name("copy.jsonl"))
+        rewind_file(path.with_name("copy.jsonl"))
     assert not log_of(saved(path.with_name("other.jsonl"), TALK)).archive_missing
 
 
@@ -222,7 +222,7 @@ def test_an_unchanged_copy_can_be_rewound_as_well(path: Path) -> None:
     squeeze(path, "truncate")
     copy = path.with_name("copy.jsonl")
     assert not squeeze(path, "dedup", output=str(copy)).compacted
-    back(copy)
+    rewind_file(copy)
     assert copy.read_bytes() == before
 
 
@@ -233,17 +233,17 @@ def test_of_a_transcript_that_was_edited_the_originals_can_be_written(path: Path
     path.write_bytes(path.read_bytes().replace(b"answer 3", b"ANSWER 3"))
     edited = path.read_bytes()
     with pytest.raises(ChangedError, match="-o FILE writes the originals") as raised:
-        back(path)
+        rewind_file(path)
     assert "has rewritten the file" not in str(raised.value)
     newest, first = path.with_name("newest.jsonl"), path.with_name("first.jsonl")
-    result = back(path, output=str(newest))
+    result = rewind_file(path, output=str(newest))
     assert "messages added since the compaction are not in these originals" in result.warnings[0]
     assert newest.read_bytes() == middle
-    back(path, output=str(first), all=True)
+    rewind_file(path, output=str(first), all=True)
     assert first.read_bytes() == jsonl(TALK)
     assert path.read_bytes() == edited
     with pytest.raises(ChangedError):
-        back(path, output=str(path), force=True)
+        rewind_file(path, output=str(path), force=True)
 
 
 def test_of_a_transcript_without_its_newest_archive_the_first_state_can_be_written(
@@ -256,8 +256,8 @@ def test_of_a_transcript_without_its_newest_archive_the_first_state_can_be_writt
     out = path.with_name("out.jsonl")
     for fields in ({"all": True}, {"output": str(out)}):
         with pytest.raises(MissingArchiveError, match="--all -o FILE writes the first state"):
-            back(path, **fields)
-    back(path, output=str(out), all=True)
+            rewind_file(path, **fields)
+    rewind_file(path, output=str(out), all=True)
     assert out.read_bytes() == jsonl(TALK)
 
 
@@ -266,6 +266,6 @@ def test_what_a_program_wrote_to_the_replaced_file_comes_along(path: Path) -> No
         squeeze(path, "truncate", force=True)
         client.write(jsonl(turn(4)))
         client.flush()
-        result = back(path)
+        result = rewind_file(path)
     assert path.read_bytes() == jsonl(TALK) + jsonl(turn(4))
     assert result.appended.late == result.appended.carried == len(jsonl(turn(4)))

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from file_commands import load_file, rewind_file
 from formats.claude_code.sessions import answered, called, user
 from formats.claude_code.sessions import said as spoken
 from unit.commands.conversations import (
     append,
-    back,
     group_of,
     jsonl,
     log_of,
@@ -20,7 +20,6 @@ from unit.commands.conversations import (
     words,
 )
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError
 from compactctl.history.pairs import find_orphans
 
@@ -36,7 +35,7 @@ def in_effect(path: Path) -> list[str]:
 
 def test_the_only_group_taken_back_is_a_rewind(path: Path) -> None:
     result = squeeze(path, "truncate")
-    taken = back(path, group=group_of(result, "truncate"))
+    taken = rewind_file(path, group=group_of(result, "truncate"))
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
     assert taken.undone == (result.change.operation,)
     assert taken.in_effect == ()
@@ -46,12 +45,12 @@ def test_the_other_groups_of_an_operation_stay(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
     pruned, truncated = (group_of(result, name) for name in ("prune", "truncate"))
     before = said(path)
-    back(path, group=truncated)
+    rewind_file(path, group=truncated)
     assert in_effect(path) == [pruned]
     assert said(path).count("[Tool result") == 4
-    back(path, to=result.change.operation)
+    rewind_file(path, to=result.change.operation)
     assert said(path) == before
-    back(path, group=pruned)
+    rewind_file(path, group=pruned)
     assert in_effect(path) == [truncated]
     assert "file 3" in said(path)
 
@@ -61,12 +60,12 @@ def test_later_operations_are_carried_out_again(path: Path) -> None:
     more = append(path, turn(4))
     second = squeeze(path, "summarize")
     latest = append(path, turn(5))
-    back(path, group=group_of(first, "prune"))
+    rewind_file(path, group=group_of(first, "prune"))
     assert in_effect(path) == [group_of(second, "summarize")]
-    assert not find_orphans(load(InputOptions(path=str(path))).transcript.effective)
+    assert not find_orphans(load_file(path).transcript.effective)
     assert "[Tool result" not in said(path)
     assert said(path)[-4:] == ["prompt 5", 'read_file{"path": "f5.py"}', "file 5", "answer 5"]
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3)) + more + latest
 
 
@@ -78,7 +77,7 @@ def test_of_equal_messages_the_right_one_stays_hidden(path: Path) -> None:
     append(path, [*turn(4), again, *turn(5)])
     second = squeeze(path, "truncate")
     hidden_twice = said(path)
-    back(path, group=group_of(first, "collapse"))
+    rewind_file(path, group=group_of(first, "collapse"))
     left = said(path)
     assert in_effect(path) == [group_of(second, "truncate")]
     assert [text for text in hidden_twice if text not in left] == []
@@ -90,9 +89,9 @@ def test_a_summary_of_a_summary_still_stands_where_it_did(path: Path) -> None:
     append(path, turns(4, 5))
     squeeze(path, "summarize")
     assert said(path)[0] == "[Previous conversation"
-    before = load(InputOptions(path=str(path))).transcript.effective
-    back(path, group=group_of(first, "summarize"))
-    after = load(InputOptions(path=str(path))).transcript.effective
+    before = load_file(path).transcript.effective
+    rewind_file(path, group=group_of(first, "summarize"))
+    after = load_file(path).transcript.effective
     assert sum(message.origin.is_summary for message in after) == 1
     assert len(after) > len(before)
     assert {m.id for m in before if not m.origin.is_summary} <= {m.id for m in after}
@@ -101,9 +100,9 @@ def test_a_summary_of_a_summary_still_stands_where_it_did(path: Path) -> None:
 def test_a_stage_that_hides_a_marker_of_its_own_run_can_stay_alone(path: Path) -> None:
     result = squeeze(path, "prune", "truncate", "summarize")
     assert said(path)[0] == "[Previous conversation"
-    back(path, group=group_of(result, "prune"))
+    rewind_file(path, group=group_of(result, "prune"))
     assert said(path)[0] == "[Previous conversation"
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
 
 
@@ -123,7 +122,7 @@ def test_records_with_their_own_ids_keep_their_chain(path: Path) -> None:
     )
     first = squeeze(path, "prune")
     second = squeeze(path, "truncate")
-    back(path, group=group_of(first, "prune"))
+    rewind_file(path, group=group_of(first, "prune"))
     assert in_effect(path) == [group_of(second, "truncate")]
     assert said(path)[-3:] == ["three word", "four word", "five word"]
 
@@ -131,34 +130,34 @@ def test_records_with_their_own_ids_keep_their_chain(path: Path) -> None:
 @pytest.mark.parametrize("tags", [True, False])
 def test_layout_and_tags_stay_those_of_the_operation(path: Path, *, tags: bool) -> None:
     result = squeeze(path, "prune", "truncate", tags=tags)
-    back(path, group=group_of(result, "prune"))
+    rewind_file(path, group=group_of(result, "prune"))
     assert (b"truncationId" in path.read_bytes()) == tags
 
 
 def test_an_inline_operation_with_an_archive_stays_inline(path: Path) -> None:
     result = squeeze(path, "prune", "truncate", layout="inline")
-    back(path, group=group_of(result, "prune"))
+    rewind_file(path, group=group_of(result, "prune"))
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert sum("truncationParent" in record for record in records) > 0
     assert not any("editParent" in record for record in records)
-    back(path, all=True)
+    rewind_file(path, all=True)
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
 
 
 def test_a_group_that_only_edits_what_is_hidden_comes_back_too(path: Path) -> None:
     result = squeeze(path, "microcompact", "window", tags=False)
     compacted, cleared = path.read_bytes(), group_of(result, "microcompact")
-    assert back(path, group=cleared).moved
+    assert rewind_file(path, group=cleared).moved
     assert path.read_bytes() == compacted
-    back(path, group=group_of(result, "window"))
+    rewind_file(path, group=group_of(result, "window"))
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
 
 
 def test_taking_a_group_back_can_be_undone(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
     compacted = path.read_bytes()
-    back(path, group=group_of(result, "truncate"))
-    back(path, to=result.change.operation)
+    rewind_file(path, group=group_of(result, "truncate"))
+    rewind_file(path, to=result.change.operation)
     assert path.read_bytes() == compacted
 
 
@@ -166,16 +165,16 @@ def test_rewinding_after_a_group_came_back_adds_nothing(path: Path) -> None:
     first = squeeze(path, "prune")
     second = squeeze(path, "truncate")
     more = append(path, turn(4))
-    back(path, group=group_of(first, "prune"))
-    back(path, to=second.change.operation)
-    back(path, all=True)
+    rewind_file(path, group=group_of(first, "prune"))
+    rewind_file(path, to=second.change.operation)
+    rewind_file(path, all=True)
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3)) + more
 
 
 def test_an_unknown_group_is_refused_with_those_there_are(path: Path) -> None:
     result = squeeze(path, "truncate")
     with pytest.raises(UsageError, match=group_of(result, "truncate")):
-        back(path, group="nonsense")
+        rewind_file(path, group="nonsense")
 
 
 def test_a_group_is_taken_back_before_lines_after_an_unterminated_one(path: Path) -> None:
@@ -183,5 +182,5 @@ def test_a_group_is_taken_back_before_lines_after_an_unterminated_one(path: Path
     path.write_bytes(first)
     result = squeeze(path, "truncate")
     more = append(path, turn(3))
-    back(path, group=group_of(result, "truncate"))
+    rewind_file(path, group=group_of(result, "truncate"))
     assert path.read_bytes() == first + b"\n" + more

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-from asked import asked
+from file_commands import compact_file, rewind_file
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import raw_lines
 from formats.squeeze import ALL, plan
@@ -19,11 +19,7 @@ from voices.place import Talk, lines_of
 from voices.tables import TALKS as VOICES
 
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError, UsageError
 from compactctl.formats.registry import ALL_FORMATS, native_append_of
@@ -100,13 +96,10 @@ def _life(talk: TalkFile, layout: str, stage: str, place: Path) -> Path | None:
 def _compact(path: Path, layout: str, stage: str) -> Path | None:
     fields = {**LAYOUTS[layout]}
     if "output" in fields:
-        fields["output"] = str(path.with_name(f"new-{path.name}"))
-    options = CompactOptions(
-        input=InputOptions(path=str(path)),
-        recipe=Recipe(measure=FAST, plan=plan((stage,)), protect=ProtectOptions(keep_turns=0)),
-    )
+        fields["output"] = path.with_name(f"new-{path.name}")
+    fields |= {"measure": FAST, "plan": plan((stage,)), "protect": ProtectOptions(keep_turns=0)}
     try:
-        result = compact(asked(options, **fields))
+        result = compact_file(path, **fields)
     except UsageError:
         return None
     return Path(result.written.output) if result.compacted and result.written else None
@@ -205,11 +198,7 @@ def is_restored(path: Path, first: bytes, later: bytes) -> bool:
     """Tell whether a rewind gives the first state, with what was appended."""
     back = path.with_name("back")
     try:
-        rewind(
-            RewindOptions(
-                input=InputOptions(path=str(path)), all=True, output=OutputOptions(path=str(back))
-            )
-        )
+        rewind_file(path, all=True, output=back)
     except CompactctlError:
         return False
     return back.read_bytes() in (first, first + later)
@@ -292,12 +281,8 @@ def test_without_the_newest_archive_nothing_is_taken_for_an_older_state(
         {"all": True, "check": True},
     ):
         with pytest.raises(ArchiveError):
-            rewind(RewindOptions(input=InputOptions(path=str(copy)), **options))
+            rewind_file(copy, **options)
     assert copy.read_bytes() == path.read_bytes()
     assert not back.exists()
-    rewind(
-        RewindOptions(
-            input=InputOptions(path=str(copy)), all=True, output=OutputOptions(path=str(back))
-        )
-    )
+    rewind_file(copy, all=True, output=back)
     assert back.read_bytes() == ALL_TALKS[name].data

@@ -14,22 +14,18 @@ from random import Random
 from typing import Any
 
 import pytest
-from asked import asked
 from examples import LONG
+from file_commands import compact_file, rewind_file
 from forked import killed
 from formats.squeeze import plan
 from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing
 from talks import TALK_FILES
 
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.progress import FilesDone
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings
 from compactctl.commands.verify.verify import (
@@ -52,10 +48,7 @@ FLIPS = 2_000 if LONG else 60
 
 def squeeze(path: Path, stage: str, **options: Any) -> None:
     fast = MeasureOptions(counter="chars/4")
-    recipe = Recipe(measure=fast, plan=plan((stage,)))
-    usual = CompactOptions(input=InputOptions(path=str(path)), recipe=recipe)
-    found = compact(asked(usual, **options))
-    assert found.compacted
+    assert compact_file(path, measure=fast, plan=plan((stage,)), **options).compacted
 
 
 @pytest.fixture
@@ -89,7 +82,7 @@ def archives(path: Path) -> list[Path]:
 
 
 def test_missing_archives_are_told_in_one_sentence(path: Path) -> None:
-    rewind(RewindOptions(input=InputOptions(path=str(path))))
+    rewind_file(path)
     for archive in archives(path)[:2]:
         archive.unlink()
     (verified,) = looked_at(path).transcripts
@@ -139,8 +132,8 @@ def test_nothing_is_written(path: Path) -> None:
 
 
 def test_rewinds_and_groups_taken_back_are_proven(path: Path) -> None:
-    rewind(RewindOptions(input=InputOptions(path=str(path))))
-    rewind(RewindOptions(input=InputOptions(path=str(path)), all=True))
+    rewind_file(path)
+    rewind_file(path, all=True)
     append(path)
 
     assert (only(path).verdict, only(path).operations) == ("proven", 4)
@@ -276,7 +269,7 @@ def test_what_loses_nothing_is_repaired(harm: Callable[[Path], None], path: Path
     now = Path(repaired.path)
     assert now.read_bytes() == state
     assert {each.read_bytes() for each in archives(now)} == held
-    rewind(RewindOptions(input=InputOptions(path=str(now)), all=True))
+    rewind_file(now, all=True)
     assert now.read_bytes() == TALK.data + TALK.later * 2
 
 
@@ -336,7 +329,7 @@ def test_a_rewound_transcript_that_is_gone_is_told_beside_its_original(
     original, out = path.with_name("original.jsonl"), path.with_name("out.jsonl")
     original.write_bytes(TALK.data)
     squeeze(original, "prune", output=str(out))
-    rewind(RewindOptions(input=InputOptions(path=str(out))))
+    rewind_file(out)
     out.rename(path.with_name(name)) if name else out.unlink()
     found = looked_at(path.parent)
 
@@ -389,13 +382,7 @@ def everything(path: Path) -> bytes:
     """Return the first state, reached step by step and at once."""
     out = path.with_name("restored")
     try:
-        rewind(
-            RewindOptions(
-                input=InputOptions(path=str(path)),
-                all=True,
-                output=OutputOptions(path=str(out), force=True),
-            )
-        )
+        rewind_file(path, all=True, output=out, force=True)
         return out.read_bytes()
     except CompactctlError as error:
         return str(error).encode()
@@ -450,7 +437,7 @@ def test_a_damaged_line_among_originals_is_damage_and_no_bug(harm: bytes, inline
 
     assert only(inline).verdict == "damaged"
     with pytest.raises(IntegrityError):
-        rewind(RewindOptions(input=InputOptions(path=str(inline))))
+        rewind_file(inline)
 
 
 def cut_off(path: Path, wrong: Sequence[Finding], n: int) -> bool:

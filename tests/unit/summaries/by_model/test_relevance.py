@@ -8,9 +8,9 @@ from pathlib import Path
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 import pytest
 from conftest import ROOT
+from file_commands import load_file
 from real.choice import each_file
 
-from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import Message, TextPart
 from compactctl.summaries.by_model.relevance import distinctive_words, is_about, is_refusal
 from compactctl.summaries.by_model.unsupported_claims import source_texts
@@ -63,7 +63,7 @@ TRUE = {
 
 @cache
 def source(path: Path) -> str:
-    return "\n".join(source_texts(load(InputOptions(path=str(path))).transcript.effective))
+    return "\n".join(source_texts(load_file(path).transcript.effective))
 
 
 @pytest.mark.parametrize("name", TRUE)
@@ -83,7 +83,7 @@ def test_no_refusal_is_about_a_real_session_and_its_requests_are(path: Path) -> 
     if not any(distinctive_words(whole)):
         pytest.skip("it says nothing")
     assert not is_about(NOTHING, whole)
-    for request in islice(requests(load(InputOptions(path=str(path))).transcript.effective), 3):
+    for request in islice(requests(load_file(path).transcript.effective), 3):
         assert is_about(f"The user asked for this: {request}", whole)
 
 
