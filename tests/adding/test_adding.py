@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from adding.additions import ADDITIONS, Addition
 from docs.generate import ROOT
+from formats.jsonl import write_lines
 
 _NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "__pycache__", ".*_cache", ".hypo*")
 # What says how these tests are run: those of the copy are the ones of every change.
@@ -70,8 +71,7 @@ def test_what_is_added_works(checkout: Path, python: Path) -> None:
     def asked(*words: str) -> str:
         return ran(python, checkout, "-m", "compactctl", *words)
 
-    path = checkout / "talk.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in _TALK))
+    path = write_lines(checkout / "talk.jsonl", *_TALK)
     assert asked("turns", str(path)) == "2 turns\n"
     assert "format = murmur\n" in asked("stats", str(path), "--flat")
     sample = "sample_transcripts/codex-session.jsonl"

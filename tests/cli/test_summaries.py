@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask, archives
+from formats.jsonl import write_lines
 from summarizers.talks import completion, program, served
 
 from compactctl.extras import install_command
@@ -266,8 +267,7 @@ def test_without_a_summary_there_is_no_prompt(ask: Ask, desk: Path) -> None:
 def test_secrets_are_masked_in_a_prompt(ask: Ask, tmp_path: Path) -> None:
     secret = "ghp_" + "abcdefghij0123456789"
     talk = [{"role": "user", "content": f"{secret} " + "word " * 99} for _ in range(9)]
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in talk))
+    path = write_lines(tmp_path / "run.jsonl", *talk)
     options = ("--keep-turns", "1", "--summarize-overlap", "0")
     assert secret not in ask("harness", "prompt", path, *options).out
     assert secret in ask("harness", "prompt", path, *options, "--no-mask-secrets").out

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from clients.asking import compactctl, typed, viewed
 from clients.running import Led
+from formats.jsonl import write_lines
 
 UNSENT = ("--stages", "unsent", "--unsent-snapshots")
 
@@ -24,7 +25,7 @@ def add_progress(session: Path) -> None:
             lines.append(progress)
             record["parentUuid"] = name
         lines.append(record)
-    session.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    write_lines(session, *lines)
 
 
 def add_ends(session: Path) -> None:
@@ -41,7 +42,7 @@ def add_ends(session: Path) -> None:
     for number, record in enumerate(lines):
         if "ordinal" in record:
             record["ordinal"] = number
-    session.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    write_lines(session, *lines)
 
 
 SENDING = frozenset({"copilot-cli", "cline"})

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from formats.jsonl import write_lines
 
 from compactctl.__main__ import run
 
@@ -45,8 +46,7 @@ def found_at(document: Mapping[str, Any], path: str) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_case(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     case = tomllib.loads((CASES / name / "case.toml").read_text())
-    source = tmp_path / "talk.jsonl"
-    source.write_text("".join(f"{json.dumps(each)}\n" for each in records(case["talk"])))
+    source = write_lines(tmp_path / "talk.jsonl", *records(case["talk"]))
     settings = tmp_path / "settings.toml"
     settings.write_text(case.get("profile", ""))
     arguments = [str(settings) if each == "PROFILE" else each for each in case["run"]]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from file_commands import compact_file, load_file
+from formats.jsonl import write_lines
 from golden.trying import Deviation, tried
 
 from compactctl.commands.planning.plan import PlanOptions
@@ -58,7 +59,7 @@ REPAIR_DEVIATIONS: dict[str, tuple[list[dict[str, Any]], Deviation]] = {
 def synthesized(records: list[dict[str, Any]], folder: Path) -> Path:
     named = [{"id": f"x{n}", **fields} for n, fields in enumerate(records)]
     path, output = folder / "run.jsonl", folder / "out.jsonl"
-    path.write_text("".join(f"{json.dumps(fields)}\n" for fields in named))
+    write_lines(path, *named)
     plan = PlanOptions(stages=("repair",), settings={"repair": {"policy": "synth"}})
     protect = ProtectOptions(keep_turns=0)
     compact_file(path, format="neurolink", output=output, plan=plan, protect=protect)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from file_commands import compact_file, rewind_file
-from formats.jsonl import read
+from formats.jsonl import read, write_lines
 from golden.trying import Deviation
 
 from compactctl.commands.planning.plan import PlanOptions
@@ -83,7 +83,7 @@ def test_an_inner_summary_keeps_its_messages_hidden_when_the_outer_one_goes() ->
 def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_path: Path) -> None:
     path, output = tmp_path / "run.jsonl", tmp_path / "out.jsonl"
     records = [{**one, "content": f"{one['content']} " * 90} for one in plain(0, 10)]
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    write_lines(path, *records)
     texts = SummaryInputs(summary="In short.")
     compact_file(
         path,

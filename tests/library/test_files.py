@@ -1,9 +1,9 @@
 """The functions that take files: what they write by default, and what each keyword changes."""
 
-import json
 from pathlib import Path
 
 import pytest
+from formats.jsonl import write_lines
 from library.loops import loop
 from sessions.homes import Home, Said, many
 
@@ -14,9 +14,7 @@ from compactctl.errors import CompactctlError, UsageError
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """Return a transcript of 20 calls."""
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(json.dumps(message) + "\n" for message in loop(20)))
-    return path
+    return write_lines(tmp_path / "run.jsonl", *loop(20))
 
 
 def names(folder: Path) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from formats.jsonl import write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from library.loops import loop
@@ -22,7 +23,7 @@ LONG = loop(500)
 
 def compacted_file(folder: Path, messages: list[dict[str, Any]], *options: str) -> list[Any]:
     path, output = folder / "run.jsonl", folder / "out.jsonl"
-    path.write_text("".join(json.dumps(message) + "\n" for message in messages))
+    write_lines(path, *messages)
     assert run(["compact", str(path), "-o", str(output), "--no-tags", *options]) == 0
     return [json.loads(line) for line in output.read_text().splitlines()]
 

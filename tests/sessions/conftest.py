@@ -5,20 +5,30 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask, Outcome
-from sessions.homes import Home
+from sessions.homes import Home, HomeAt
 
 from compactctl.__main__ import run
 from compactctl.store.client_folders import UserEnvironment
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """Return an empty home, which is the user's as long as the test runs."""
-    root = tmp_path / "home"
-    root.mkdir()
-    monkeypatch.setenv("HOME", str(root))
+def home_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HomeAt:
+    """Return a function that makes an empty home, which is the user's from then on."""
     monkeypatch.delenv("XDG_CONFIG_HOME")
-    return Home(root=root)
+
+    def home_named(name: str) -> Home:
+        root = tmp_path / name
+        root.mkdir()
+        monkeypatch.setenv("HOME", str(root))
+        return Home(root=root)
+
+    return home_named
+
+
+@pytest.fixture
+def home(home_at: HomeAt) -> Home:
+    """Return an empty home, which is the user's as long as the test runs."""
+    return home_at("home")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -317,6 +317,9 @@ class Home:
         os.utime(path, (self.now - age, self.now - age))
         return path
 
+
+HomeAt = Callable[[str], Home]
+"""Makes an empty home with a name, which is the user's from then on."""
 
 # The columns that matter, and one that does not.
 _SCHEMA = """

@@ -9,6 +9,7 @@ from typing import Any
 
 from cli.asking import Ask, Outcome
 from file_commands import load_file
+from formats.jsonl import write_lines
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
@@ -105,8 +106,7 @@ def codex_session(home: Home, version: str = "0.169.0") -> Path:
     rules = _said("developer", "input_text", "Ask the harbour master first. " * 60)
     lines = [header, {"type": "response_item", "payload": rules}, *lines]
     numbered = ({**line, "timestamp": "t", "ordinal": at} for at, line in enumerate(lines))
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in numbered))
-    return path
+    return write_lines(path, *numbered)
 
 
 def codex_goes_on(path: Path, text: str) -> None:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -14,26 +13,11 @@ from cli.faults.writing import disk, drafts
 from examples import LONG
 from forked import killed
 from sessions.compacting_clients import compacted_by_claude
-from sessions.homes import Home
+from sessions.homes import Home, HomeAt
 from sessions.read_files import APPENDED, PRUNE, Appended, goes_on, sent, session
 from store.faults import Failing, Killing, Meddling, Watched
 
-HomeAt = Callable[[str], Home]
 CHANGED, DISK_ERROR = 8, 74
-
-
-@pytest.fixture
-def home_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HomeAt:
-    """Return a function that makes an empty home, which is the user's from then on."""
-    monkeypatch.delenv("XDG_CONFIG_HOME")
-
-    def made(name: str) -> Home:
-        root = tmp_path / name
-        root.mkdir()
-        monkeypatch.setenv("HOME", str(root))
-        return Home(root=root)
-
-    return made
 
 
 def compacting(path: Path) -> list[str]:

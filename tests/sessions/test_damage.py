@@ -1,6 +1,5 @@
 """Nothing that lies in a store makes a list of sessions fail."""
 
-import json
 import os
 import sqlite3
 import threading
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask
+from formats.jsonl import write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
@@ -52,7 +52,7 @@ def test_a_file_with_any_values_in_it(
         leaves, lambda v: st.lists(v, max_size=3) | st.dictionaries(keys, v, max_size=4)
     )
     records = data.draw(st.lists(st.dictionaries(keys, values, max_size=6), max_size=4))
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    write_lines(path, *records)
     assert len(listing(home).rows) == 1
 
 

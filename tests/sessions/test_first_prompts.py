@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from formats.jsonl import write_lines
 from sessions.homes import Home
 
 from compactctl.sessions.reading import file_ends
@@ -21,7 +22,7 @@ Record = dict[str, Any]
 
 
 def details(path: Path, client: str, records: Sequence[Record]) -> SessionDetails:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, *records)
     (session,) = load_sessions([SessionEntry(client=client, id="s", path=path, modified=0)])
     return session.details
 

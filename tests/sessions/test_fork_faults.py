@@ -6,7 +6,6 @@ The gate tries the calls around the move that makes the new session; COMPACTCTL_
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -15,26 +14,11 @@ from cli.asking import Ask
 from cli.faults.old_or_new import points, quietly
 from cli.faults.writing import disk, drafts
 from forked import killed
-from sessions.homes import Home
+from sessions.homes import Home, HomeAt
 from sessions.long_sessions import SMALL, WRITERS
 from store.faults import Failing, Killing, Watched
 
-HomeAt = Callable[[str], Home]
 EACH = pytest.mark.parametrize("client", WRITERS)
-
-
-@pytest.fixture
-def home_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HomeAt:
-    """Return a function that makes an empty home, which is the user's from then on."""
-    monkeypatch.delenv("XDG_CONFIG_HOME")
-
-    def made(name: str) -> Home:
-        root = tmp_path / name
-        root.mkdir()
-        monkeypatch.setenv("HOME", str(root))
-        return Home(root=root)
-
-    return made
 
 
 def calls(home: Home, session: Path, ask: Ask) -> list[int]:

@@ -8,6 +8,7 @@ import pytest
 from cli.asking import Ask
 from formats.claude_code import sessions as claude
 from formats.codex import rollouts as codex
+from formats.jsonl import write_lines
 
 TEXT = "The berth at the north quay is free from dawn until the tide turns. " * 20
 SETTINGS = (
@@ -44,7 +45,7 @@ def codex_session(first: str = "", later: str = "", role: str = "user") -> list[
 
 def keep(ask: Ask, path: Path, *records: object) -> tuple[dict[str, Any], str]:
     """Keep 30% of a session; return what is reported and the new file."""
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    write_lines(path, *records)
     out = path.with_name("out.jsonl")
     found = ask("compact", path, "--keep", "30%", "--json", "-o", out)
     assert found.code == 0, found.err

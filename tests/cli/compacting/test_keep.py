@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 from formats.copilot_cli import sessions as copilot
+from formats.jsonl import write_lines
 
 from compactctl import compact_messages
 from compactctl.tokens.budget import parse_share
@@ -69,8 +70,7 @@ def test_the_same_again_where_the_client_wrote_the_system_prompt_anew(
             "system.message", role="system", content="Berths are given by length. " * 500
         ),
     )
-    path = tmp_path / "session.jsonl"
-    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    path = write_lines(tmp_path / "session.jsonl", *events)
     options = ("--stages", "distill", "--keep", "30%", "--json")
     first = json.loads(ask("compact", path, *options).out)
     again = kept(ask, Path(first["output"]), *options)

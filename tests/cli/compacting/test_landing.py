@@ -10,6 +10,7 @@ import pytest
 from cli.asking import Ask
 from formats.claude_code import sessions as claude
 from formats.codex import rollouts as codex
+from formats.jsonl import write_lines
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ ONCE_MADE = [HealthCheck.function_scoped_fixture]
 
 
 def compacted(ask: Ask, path: Path, records: Sequence[object], *size: str) -> dict[str, Any]:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    write_lines(path, *records)
     found = ask("compact", path, "-n", "--json", "--stages", "distill", *size)
     document: dict[str, Any] = json.loads(found.out)
     return document

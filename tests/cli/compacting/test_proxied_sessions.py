@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask, Sample
 from formats.claude_code import sessions as claude
-from formats.jsonl import raw_lines
+from formats.jsonl import write_lines
 
 Json = dict[str, Any]
 Usage = Callable[[int, int, int], Json]
@@ -45,8 +45,7 @@ def rewritten(path: Path, usage: Usage) -> Path:
             new, read, write = (counts.get(field) or 0 for field in fields)
             counts.pop("cache_creation", None)
             counts |= usage(new, read, write)
-    path.write_bytes(b"".join(raw_lines(*records)))
-    return path
+    return write_lines(path, *records)
 
 
 @pytest.mark.parametrize("usage", DOUBLED.values(), ids=DOUBLED)
@@ -92,7 +91,7 @@ def test_claude_code_compacts_by_the_window_that_it_assumes(
     client, window = windows
     path = tmp_path / "session.jsonl"
     answer = claude.said("a", "u", "Yes.", version=version, inner={"model": model})
-    path.write_bytes(b"".join(raw_lines(claude.user("u", None, "Is it?"), answer)))
+    write_lines(path, claude.user("u", None, "Is it?"), answer)
     found = told(ask, "stats", path)
     fit, at = found["fit"], (client or window) - 33_000
     assert (found["windowTokens"], fit["clientWindowTokens"]) == (window, client)
@@ -111,7 +110,7 @@ def test_a_compaction_starts_from_what_the_provider_refused(ask: Ask, tmp_path: 
         records += [call, claude.answered(f"r{n}", f"a{n}", f"c{n}", f"{n} {body}")]
     inner = {"id": "e", "model": "<synthetic>", "content": [{"type": "text", "text": TOO_LONG}]}
     records.append(claude.record("assistant", "x", "r11", message=inner, isApiErrorMessage=True))
-    path.write_bytes(b"".join(raw_lines(*records)))
+    write_lines(path, *records)
     before = path.read_bytes()
     assert ask("check", path).code == 1
     assert told(ask, "stats", path)["estimatedInputTokens"] == 205_432
@@ -132,7 +131,7 @@ def test_a_request_that_was_refused_is_never_called_small(ask: Ask, tmp_path: Pa
     inner = {"id": "e", "model": "<synthetic>", "content": said}
     asked = claude.user("u", None, "Explain the tides.")
     refused = claude.record("assistant", "x", "u", message=inner, isApiErrorMessage=True)
-    path.write_bytes(b"".join(raw_lines(asked, refused)))
+    write_lines(path, asked, refused)
     shown = ask("stats", path).out
     assert "the provider refused the request as too large" in shown
     assert ": fits" not in shown

@@ -9,6 +9,7 @@ import pytest
 from cli.asking import Ask, Sample
 from false_usage import LIES, with_usage
 from file_commands import load_file
+from formats.jsonl import write_lines
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
@@ -50,8 +51,7 @@ def _in_opencode(_: Sample, folder: Path) -> Path:
 
 
 def _written(path: Path, records: list[Json]) -> Path:
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    return path
+    return write_lines(path, *records)
 
 
 CLIENTS: dict[str, Callable[[Sample, Path], Path]] = {

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask, Sample
 from formats.claude_code.sessions import Record, said, user
+from formats.jsonl import write_lines
 
 # Windows in which it is time to compact these, by what the sizes refer to.
 FULL = (
@@ -103,7 +104,7 @@ def test_the_model_is_known_when_no_answer_of_it_is_left(
         records.append(said(f"a{turn}", f"u{turn}", "done " * 50))
         records[-1]["message"] |= model
     records.append(user("u6", "a5", "and now?"))
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, *records)
     how_much = ("--truncate-fraction", "1", "--truncate-keep-first", "0")
     asked = ("--stages", "truncate", "--keep-turns", "0", *how_much)
     told_before = document(ask, "compact", path, "-o", small, *asked, "--layout", layout)
@@ -127,7 +128,7 @@ def test_a_window_that_a_request_showed_is_known_when_that_is_gone(
         records.append(said(f"a{turn}", f"u{turn}", "done " * 50))
         usage = {"input_tokens": sent, "output_tokens": 60}
         records[-1]["message"] |= {"model": "claude-opus-4-6", "usage": usage}
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, *records)
     how_much = ("--truncate-fraction", "1", "--truncate-keep-first", "0")
     asked = ("--stages", "truncate", "--keep-turns", "2", *how_much)
     assert document(ask, "compact", path, "-o", small, *asked, "--layout", layout)["windowTokens"]

@@ -12,6 +12,7 @@ from formats.claude_code import sessions as claude
 from formats.codex import rollouts as codex
 from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli import talks as gemini
+from formats.jsonl import write_lines
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 from sessions.homes import Home, Said
@@ -96,8 +97,7 @@ EACH = pytest.mark.parametrize("client", CLIENTS)
 
 
 def written(path: Path, records: list[Json]) -> Path:
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    return path
+    return write_lines(path, *records)
 
 
 def records_of(path: Path) -> list[Json]:

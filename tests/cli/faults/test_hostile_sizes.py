@@ -4,13 +4,13 @@ Most of them only with COMPACTCTL_LONG_TESTS=1.
 """
 
 import gzip
-import json
 import sys
 from pathlib import Path
 
 import pytest
 from cli.faults.limited import compactctl
 from examples import LONG
+from formats.jsonl import write_lines
 
 COMMANDS = ("stats", "check", "compact", "view", "log", "rewind", "batch") if LONG else ("stats",)
 MEGABYTE = 1 << 20
@@ -96,8 +96,7 @@ def test_a_tool_result_of_100_megabytes_works(tmp_path: Path) -> None:
         {"role": "tool", "tool_call_id": "c", "content": output[: 100 * MEGABYTE]},
         *({"role": role, "content": "go on"} for role in ("assistant", "user") * 12),
     )
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    path = write_lines(tmp_path / "run.jsonl", *records)
     before = path.read_bytes()
     for arguments in (
         ("stats", "run.jsonl"),

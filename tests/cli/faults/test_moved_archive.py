@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask, Sample, archives
+from formats.jsonl import write_lines
 
 SMALL = ("--stages", "window", "--window-max", "4", "--keep-turns", "0")
 
@@ -74,7 +75,7 @@ def test_the_originals_are_had_of_what_its_client_wrote_anew(
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
     anew = [{"id": f"new{n}", **record} for n, record in enumerate(records)]
     said = {"role": "user", "content": "And now?"}
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in (*anew, said)))
+    write_lines(path, *(*anew, said))
 
     outcome = ask("rewind", path)
     assert outcome.code == 8
@@ -83,7 +84,7 @@ def test_the_originals_are_had_of_what_its_client_wrote_anew(
     assert ask("rewind", path, "-o", out).code == 0
     assert out.read_bytes() == original
 
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in anew[:1]))
+    write_lines(path, *anew[:1])
     outcome = ask("rewind", path, "--check")
     assert outcome.code == 8
     assert "was edited since operation" in outcome.err

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from formats.claude_code.sessions import boundary, said, user
+from formats.jsonl import write_lines
 from planted_secrets import PLANTED
 from sessions.homes import Home, Said, everything, uuid_of
 
@@ -55,7 +56,7 @@ def put(home: Home, project: Path, name: str, *texts: str) -> str:
     told = Said(name=name, project=str(project))
     path = home.claude(told)
     lines = [{**each, "sessionId": told.id} for each in compacted(project, *texts)]
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    write_lines(path, *lines)
     return told.id
 
 

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from formats.jsonl import write_lines
+
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "end of script": "</script><script src=//evil.example/x.js></script>",
@@ -25,9 +27,7 @@ HOSTILE = {
 
 def session(folder: Path, *texts: str) -> Path:
     """Return a session in which everything that can be said is each of the texts once."""
-    path = folder / "run.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records(texts)))
-    return path
+    return write_lines(folder / "run.jsonl", *records(texts))
 
 
 def records(texts: tuple[str, ...]) -> Iterator[dict[str, object]]:

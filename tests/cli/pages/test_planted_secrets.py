@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 from examples import LONG
+from formats.jsonl import write_lines
 from planted_secrets import PLANTED, PlantedSecret
 
 from compactctl.errors import UsageError
@@ -118,8 +119,7 @@ TRIED = [
 def planted(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, PlantedSecret]:
     """Return a transcript with a secret in every place, and that secret."""
     name, secret = request.param
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in FORMATS[name](secret)))
+    path = write_lines(tmp_path / "run.jsonl", *FORMATS[name](secret))
     return path, secret
 
 
@@ -168,7 +168,7 @@ def test_a_redacted_page_names_no_account_and_no_argument(ask: Ask, tmp_path: Pa
     path, script, page = tmp_path / "run.jsonl", tmp_path / "PRIVATE.py", tmp_path / "page.html"
     script.write_text(COUNTER)
     records = claude_code(PLANTED[0])
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    write_lines(path, *records)
     counter = f"{shlex.join([sys.executable, str(script)])} --api-key hunter-2"
     for redact in ([], ["--redact"]):
         commands: list[list[str | Path]] = [
@@ -210,7 +210,7 @@ def test_a_redacted_page_names_no_file_of_an_option(ask: Ask, desk: Path, tmp_pa
 def test_no_report_and_no_archive_tells_an_argument_of_a_command(ask: Ask, tmp_path: Path) -> None:
     path, script = tmp_path / "run.jsonl", tmp_path / "count.py"
     script.write_text(COUNTER)
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in openai_chat(PLANTED[0])))
+    write_lines(path, *openai_chat(PLANTED[0]))
     counter = ["--counter-cmd", f"{shlex.join([sys.executable, str(script)])} --key hunter-2"]
     commands: list[list[str | Path]] = [
         ["stats", path, "--json"],

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from cli.asking import SAMPLES, Ask, Sample
 from cli.pages.reading import Page, document_of, page_of
+from formats.jsonl import write_lines
 
 from compactctl.commands.measuring.timeline import OVERHEAD
 from compactctl.history.categories import CATEGORIES
@@ -169,8 +170,6 @@ def chat(folder: Path, *texts: str) -> Path:
 
 
 def test_a_page_is_named_after_its_session(ask: Ask, tmp_path: Path) -> None:
-    import json
-
     records = [
         {"type": "user", "uuid": "a", "parentUuid": None, "message": {"role": "user",
          "content": "Fix the parser, please."}},
@@ -178,7 +177,7 @@ def test_a_page_is_named_after_its_session(ask: Ask, tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "run.jsonl"
     for title, lines in (("Parser fixed", records), ("Fix the parser, please.", records[:1])):
-        path.write_text("".join(f"{json.dumps(record)}\n" for record in lines))
+        write_lines(path, *lines)
         page = page_of(ask, tmp_path, path, "--format", "claude-code")
         assert f"<title>{title} · compactctl</title>" in page.source
         assert f"<h1>{title}</h1>" in page.source

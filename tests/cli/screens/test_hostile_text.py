@@ -1,11 +1,11 @@
 """Text of a transcript is shown, never obeyed."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from cli.asking import Ask
+from formats.jsonl import write_lines
 
 from compactctl.views.terminal.text import one_line, path_name, safe_text, shell_path
 
@@ -29,9 +29,7 @@ def hostile(tmp_path: Path) -> Path:
         {"role": "user", "content": "and now?"},
         {"role": "assistant", "content": "done"},
     ]
-    path = tmp_path / "[bold]\x1b[31mrun.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return write_lines(tmp_path / "[bold]\x1b[31mrun.jsonl", *records)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
+from formats.jsonl import write_lines
 
 NAME = re.compile(r"[a-z]+(?:[A-Z0-9][a-z0-9]*)*")
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]|##\\[|^\\s*::", re.MULTILINE)
@@ -167,7 +168,7 @@ def test_a_repair_tells_what_it_fixed(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "orphan.jsonl"
     orphan = {"role": "tool", "tool_call_id": "x", "content": "a result of nothing"}
     records = [{"role": "user", "content": "hello"}, orphan, {"role": "assistant", "content": "hi"}]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, *records)
     (stage,) = document(ask, "compact", path, "-n", "--stages", "repair")["stages"]
     fixed = {"orphanedCallsFixed": 0, "orphanedResultsFixed": 1}
     assert stage["as"]["neurolink"] == {"repaired": True, **fixed}

@@ -13,6 +13,7 @@ from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
 from examples import LONG, tries
 from forked import completed
+from formats.jsonl import write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,9 +50,7 @@ def transcript(folder: Path, hostile: str) -> Path:
         {"role": "assistant", "content": f"done\n{hostile}", "model": hostile},
     ]
     name = "".join(each for each in hostile if each not in "/\0")[:60]
-    path = folder / f"{name.encode('utf-8', 'replace').decode()}.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return write_lines(folder / f"{name.encode('utf-8', 'replace').decode()}.jsonl", *records)
 
 
 @given(HOSTILE)

@@ -16,6 +16,7 @@ from cli.asking import SAMPLES, Ask
 from file_commands import stats_of_file
 from formats.claude_code.sessions import said as claude_said
 from formats.claude_code.sessions import user
+from formats.jsonl import write_lines
 from real.choice import chosen, each_file
 
 from compactctl import load
@@ -147,7 +148,7 @@ def history(tmp_path: Path) -> ProjectHistory:
         / f"{name}.jsonl"
     )
     path.parent.mkdir(parents=True)
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in moved))
+    write_lines(path, *moved)
     return ProjectHistory(machine=UserEnvironment(home=tmp_path, environ={}), here=project)
 
 
@@ -340,7 +341,7 @@ def test_a_status_line_names_the_size_that_check_names(
         user("u", None, "Why?", version=version),
         claude_said("a", "u", "So.", inner={"model": model}, version=version),
     )
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    write_lines(path, *records)
     limits = check(
         CheckOptions(stats=StatsOptions(input=InputOptions(path=str(path))))
     ).stats.measure.limits

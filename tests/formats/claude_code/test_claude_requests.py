@@ -1,6 +1,5 @@
 """What newer clients record of their requests: the texts they send, system prompt and tools."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from formats.claude_code.sessions import (
     summarized,
     user,
 )
-from formats.jsonl import detected, read, texts
+from formats.jsonl import detected, read, texts, write_lines
 from formats.squeeze import ALL, each_plan, squeezed
 
 from compactctl.commands.measuring.context_size import context_size
@@ -214,8 +213,7 @@ def test_what_the_client_would_send_again_stays(kind: str) -> None:
 def test_it_is_compacted_and_restored(
     tmp_path: Path, stages: tuple[str, ...], layout: Layout
 ) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in session(8)))
+    path = write_lines(tmp_path / "in.jsonl", *session(8))
     before = load_file(path).transcript.effective
     squeezed(path, stages, layout, tmp_path)
     after = load_file(tmp_path / "out.json").transcript.effective if stages == ALL else before

@@ -17,7 +17,7 @@ from formats.gemini_cli.talks import (
     tool,
     user,
 )
-from formats.jsonl import decoded, raw_lines, read, texts
+from formats.jsonl import decoded, read, texts, write_lines
 from formats.squeeze import compacted, squeezed
 
 from compactctl.formats.gemini_cli.adapter import GeminiCli
@@ -172,8 +172,7 @@ def test_what_is_no_record_of_a_session_is_carried() -> None:
 
 
 def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(b"".join(raw_lines(*logged())))
+    path = write_lines(tmp_path / "session.jsonl", *logged())
     out = compacted(path, "summarize", "truncate")
     records = [json.loads(line) for line in out.read_text().splitlines()]
 
@@ -183,8 +182,7 @@ def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
 
 
 def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(b"".join(raw_lines(*logged())))
+    path = write_lines(tmp_path / "session.jsonl", *logged())
     out = compacted(path, "truncate")
     left = load_file(out).transcript
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from file_commands import load_file, scan_file
 from formats import anthropic_talk, openai_talk
-from formats.jsonl import detected, raw_lines, read, texts
+from formats.jsonl import detected, raw_lines, read, texts, write_lines
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, load, scan
@@ -28,9 +28,7 @@ ANSWER: dict[str, Any] = {
 
 
 def written(tmp_path: Path, *records: object) -> Path:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join(raw_lines(*records)))
-    return path
+    return write_lines(tmp_path / "log.jsonl", *records)
 
 
 def test_rows_of_two_apis_are_read_each_as_its_own(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from file_commands import scan_file
 from formats import anthropic_talk, openai_talk
-from formats.jsonl import raw_lines, read, texts
+from formats.jsonl import read, texts, write_lines
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
@@ -124,8 +124,7 @@ def test_conversations_are_compacted_one_by_one(
     stages: tuple[str, ...],
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_bytes(b"".join(raw_lines(*order(alternating("conversation_id")))))
+    path = write_lines(tmp_path / "in.jsonl", *order(alternating("conversation_id")))
     squeezed(path, stages, layout, tmp_path)
     made = scan_file(tmp_path / "out.json")
     assert {m.conversation for m in made.effective} == {0, 1}

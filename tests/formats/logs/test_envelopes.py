@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from file_commands import load_file, scan_file
 from formats import anthropic_talk, openai_talk
-from formats.jsonl import detected, raw_lines, read, texts
+from formats.jsonl import detected, read, texts, write_lines
 from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
@@ -175,8 +175,7 @@ def test_batches_of_requests_are_conversations_each() -> None:
 def test_answers_alone_are_read_and_said_to_be_alone(
     row: Record, name: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_bytes(b"".join(raw_lines(row, row)))
+    path = write_lines(tmp_path / "out.jsonl", row, row)
     found = scan_file(path)
     assert found.format == name
     assert texts(found.effective) == ["It prints 1."] * 2
@@ -233,8 +232,7 @@ def test_a_request_is_compacted_and_restored_where_it_stands(
             return {key: longer(inner) for key, inner in value.items()}
         return [*value, *more] if isinstance(value, list) and len(value) > 2 else value
 
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join(raw_lines(longer(row), longer(row))))
+    path = write_lines(tmp_path / "log.jsonl", longer(row), longer(row))
     before = len(load_file(path).transcript.effective)
     assert before > 2 * len(more)
     squeezed(path, stages, layout, tmp_path)
@@ -251,8 +249,7 @@ def test_the_largest_request_of_a_log_is_measured_for_its_own_model(
         {"request": {"messages": long}, "response": ANSWER},
         {"request": PARAMS, "response": MESSAGE},
     ]
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join(raw_lines(*(rows[place] for place in order))))
+    path = write_lines(tmp_path / "log.jsonl", *(rows[place] for place in order))
     found = scan_file(path)
     assert found.session.model == ANSWER["model"]
     (warning,) = (each for each in found.warnings if "models" in each)
@@ -263,5 +260,5 @@ def test_the_largest_request_of_a_log_is_measured_for_its_own_model(
 def test_versions_of_a_model_are_one_model(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     asked = {"request": {**REQUEST, "model": "openai/gpt-4o"}}
-    path.write_bytes(b"".join(raw_lines(asked, {"request": REQUEST, "response": ANSWER})))
+    write_lines(path, asked, {"request": REQUEST, "response": ANSWER})
     assert scan_file(path).warnings == ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from formats import anthropic_talk, openai_talk
-from formats.jsonl import raw_lines
+from formats.jsonl import write_lines
 
 from compactctl.__main__ import run
 from compactctl.errors import UsageError
@@ -39,8 +39,7 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         row(openai_talk.TALK[:-1]),
         row(anthropic_talk.TALK[:3], system="Be kind.", model=MODEL),
     )
-    path.write_bytes(b"".join(raw_lines(*map(request.param, rows))))
-    return path
+    return write_lines(path, *map(request.param, rows))
 
 
 def test_messages_are_read_at_the_path_with_what_stands_beside(log: Path, capsys: Captured) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from formats.jsonl import raw_lines, read
+from formats.jsonl import read, write_lines
 
 from compactctl.__main__ import run
 from compactctl.history.damage import describe_unread
@@ -107,9 +107,7 @@ def test_fields_are_named_the_largest_first() -> None:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join(raw_lines({**SAID, "zq_body": PROSE}, SAID)))
-    return path
+    return write_lines(tmp_path / "log.jsonl", {**SAID, "zq_body": PROSE}, SAID)
 
 
 SENTENCE = "1 kB of text in `zq_body` was not read"

@@ -36,13 +36,6 @@ WORK = [
 TARGETS = (None, 60)
 
 
-def conversations(test: Callable[..., None]) -> Callable[..., None]:
-    """Try a test with drawn conversations, and with one that gives every stage work."""
-    for target in TARGETS:
-        test = example(plan=WORK, pinned=set(), target=target)(test)
-    return given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 200))(test)
-
-
 def outcome(stage: Stage[Any], of: ConversationView) -> Proposal | None:
     found = stage.propose(of, meter(), eager(stage))
     return found if isinstance(found, Proposal) else None
@@ -55,6 +48,7 @@ def eager(stage: Stage[Any]) -> Any:
 def seen(
     plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> ConversationView:
+    """Return a view of a planned conversation; ``pinned`` are the numbers of protected messages."""
     return view(
         build(plan),
         protected=[f"m{n}" for n in pinned],
@@ -62,6 +56,14 @@ def seen(
         summary_inputs=IN_SHORT,
         unsent=UNSENT,
     )
+
+
+def conversations(test: Callable[..., None]) -> Callable[..., None]:
+    """Try a test with drawn conversations, and with one that gives every stage work."""
+    for target in TARGETS:
+        test = example(before=seen(WORK, set(), target))(test)
+    drawn = st.builds(seen, PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 200))
+    return given(before=drawn)(test)
 
 
 def newest_protected(messages: Sequence[Message], target: int) -> ConversationView:
@@ -77,9 +79,8 @@ def newest_protected(messages: Sequence[Message], target: int) -> ConversationVi
 @tries(60)
 @conversations
 def test_a_proposal_shrinks_the_view_and_breaks_nothing(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], before: ConversationView
 ) -> None:
-    before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
     if proposal is None:
         return
@@ -95,9 +96,8 @@ def test_a_proposal_shrinks_the_view_and_breaks_nothing(
 @tries(60)
 @conversations
 def test_what_is_protected_fixed_or_anchored_stays(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], before: ConversationView
 ) -> None:
-    before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
     edits = proposal.edits if proposal else ()
     gone = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
@@ -113,9 +113,8 @@ def test_what_is_protected_fixed_or_anchored_stays(
 @tries(60)
 @conversations
 def test_what_only_a_provider_understands_is_never_rewritten(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], before: ConversationView
 ) -> None:
-    before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
     parts = {one.id: one.parts for one in before.messages}
     for edit in proposal.edits if proposal else ():
@@ -125,10 +124,8 @@ def test_what_only_a_provider_understands_is_never_rewritten(
 @STAGES
 @tries(60)
 @conversations
-def test_no_content_becomes_empty(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
-) -> None:
-    proposal = outcome(stage, seen(plan, pinned, target))
+def test_no_content_becomes_empty(stage: Stage[Any], before: ConversationView) -> None:
+    proposal = outcome(stage, before)
     # Providers refuse a block of text with nothing in it.
     for edit in proposal.edits if proposal else ():
         assert not isinstance(edit, Replace) or edit.text.strip()
@@ -137,10 +134,7 @@ def test_no_content_becomes_empty(
 @STAGES
 @tries(60)
 @conversations
-def test_a_second_run_proposes_nothing(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
-) -> None:
-    before = seen(plan, pinned, target)
+def test_a_second_run_proposes_nothing(stage: Stage[Any], before: ConversationView) -> None:
     proposal = outcome(stage, before)
     if proposal is not None:
         assert outcome(stage, carried_out(before, proposal)) is None
@@ -162,9 +156,8 @@ def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
 @tries(40)
 @conversations
 def test_a_marker_or_summary_never_lands_inside_a_pair(
-    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], before: ConversationView
 ) -> None:
-    before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
     if proposal is None:
         return

@@ -16,11 +16,6 @@ from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.tokens.budget import TargetSize
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return saved(tmp_path / "run.jsonl", TALK)
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

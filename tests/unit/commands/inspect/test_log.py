@@ -3,17 +3,11 @@
 import shutil
 from pathlib import Path
 
-import pytest
 from file_commands import rewind_file
-from unit.commands.conversations import TALK, append, log_of, saved, squeeze, turns
+from unit.commands.conversations import append, log_of, squeeze, turns
 
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.names import archive_files, archive_folder
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return saved(tmp_path / "run.jsonl", TALK)
 
 
 def test_what_was_never_compacted_has_no_history(path: Path) -> None:

@@ -12,7 +12,6 @@ from unit.commands.conversations import (
     group_of,
     jsonl,
     log_of,
-    saved,
     squeeze,
     turn,
     turns,
@@ -23,11 +22,6 @@ from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return saved(tmp_path / "run.jsonl", TALK)
 
 
 def names(path: Path) -> list[str]:

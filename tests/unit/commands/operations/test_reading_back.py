@@ -36,11 +36,6 @@ from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.meter import part_texts
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return saved(tmp_path / "run.jsonl", TALK)
-
-
 def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
     loaded = load_file(path)

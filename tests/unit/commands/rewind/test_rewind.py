@@ -31,11 +31,6 @@ from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_file import read_operation, restore
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return saved(tmp_path / "run.jsonl", TALK)
-
-
 @pytest.mark.parametrize(
     "fields", [{"to": "a", "all": True}, {"group": "g", "all": True}, {"to": "a", "group": "g"}]
 )
