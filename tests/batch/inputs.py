@@ -1,8 +1,13 @@
-"""Tiny Claude Code sessions to run batches on."""
+"""Tiny Claude Code sessions, and batches that are run on them."""
 
 import json
 from pathlib import Path
 from typing import Any
+
+from asked import asked
+
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.reading.discover import FileChoice
 
 
 def transcript(exchanges: int = 6, topic: str = "parser", overhead: int = 0) -> bytes:
@@ -30,6 +35,14 @@ def transcript(exchanges: int = 6, topic: str = "parser", overhead: int = 0) -> 
         usage = {"input_tokens": overhead + 400 * n, "output_tokens": 10} if overhead else {}
         add("assistant", answer, id=f"a{n}", model="claude-sonnet-4-5", usage=usage)
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def run(*paths: str, **options: Any) -> BatchResult:
+    """Run a batch over these paths; it compacts if a plan or an output is named."""
+    compacts = not options.keys().isdisjoint(("plan", "output"))
+    return batch(
+        asked(BatchOptions(files=FileChoice(paths=paths), jobs=1, compacts=compacts), **options)
+    )
 
 
 def write(path: Path, data: bytes | None = None) -> Path:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import asked
-from batch.inputs import bytes_below, transcript, write
+from batch.inputs import bytes_below, run, transcript, write
 from file_commands import rewind_file, stats_of_file
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
@@ -51,13 +50,6 @@ OTHER = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*paths: str, **options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "output"))
-    return batch(
-        asked(BatchOptions(files=FileChoice(paths=paths), jobs=1, compacts=compacts), **options)
-    )
 
 
 def mixed() -> None:

@@ -14,15 +14,14 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
-from asked import asked
-from batch.inputs import bytes_below, transcript, write
+from batch.inputs import bytes_below, run, transcript, write
 from file_commands import compact_file
 from forked import ended, started
 
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
 from compactctl.commands.batch import row_cache
-from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
+from compactctl.commands.batch.batch import BatchOptions, BatchRow
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.tasks import FileTask, WorkedFile
@@ -67,25 +66,18 @@ def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def run(**options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "output"))
-    return batch(
-        asked(BatchOptions(files=FileChoice(paths=("in",)), jobs=1, compacts=compacts), **options)
-    )
-
-
 def test_what_has_not_changed_is_not_read_again(worked_on: list[str]) -> None:
-    first = run()
+    first = run("in")
     assert len(worked_on) == 5
-    assert run() == first
+    assert run("in") == first
     assert len(worked_on) == 5
 
 
 def test_a_file_is_the_same_by_any_name(worked_on: list[str]) -> None:
-    first = run()
+    first = run("in")
     Path("link").symlink_to("in")
     for name in (str(Path("in").resolve()), "in/../in", "link"):
-        found = run(files=FileChoice(paths=(name,)))
+        found = run(name)
         assert [row.path for row in found.rows] == [f"{name}/{n}.jsonl" for n in range(5)]
         assert [replace(row, path="") for row in found.rows] == [
             replace(row, path="") for row in first.rows
@@ -96,23 +88,23 @@ def test_a_file_is_the_same_by_any_name(worked_on: list[str]) -> None:
 @pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
 def test_a_file_whose_name_is_not_utf_8_is_not_read_again(worked_on: list[str]) -> None:
     Path("in/0.jsonl").rename("in/caf\udce9.jsonl")
-    first = run()
-    assert run() == first
+    first = run("in")
+    assert run("in") == first
     assert len(worked_on) == 5
 
 
 def test_a_cache_that_others_may_write_to_is_not_used(
     cache_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run()
+    run("in")
     cache_file.parent.chmod(0o777)
-    assert run().warnings
+    assert run("in").warnings
     assert run_program(["batch", "in"]) == 0
     assert "other users may write to it, so nothing is cached" in capsys.readouterr().err
 
 
 def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
-    run()
+    run("in")
     with Path("in/0.jsonl").open("ab") as stream:
         stream.write(transcript(topic="more"))
     time_before = Path("in/1.jsonl").stat().st_mtime_ns
@@ -122,9 +114,9 @@ def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
     write(Path("new"), transcript(9))
     Path("new").replace("in/2.jsonl")
     worked_on.clear()
-    found = run()
+    found = run("in")
     assert worked_on == ["in/0.jsonl", "in/1.jsonl", "in/2.jsonl"]
-    assert found.rows == run(cached=False).rows
+    assert found.rows == run("in", cached=False).rows
 
 
 @pytest.mark.parametrize(
@@ -139,11 +131,11 @@ def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
     ],
 )
 def test_other_options_are_another_question(other: dict[str, Any], worked_on: list[str]) -> None:
-    run()
+    run("in")
     worked_on.clear()
-    found = run(**other)
+    found = run("in", **other)
     assert len(worked_on) == 5
-    assert found.rows == run(**other, cached=False).rows
+    assert found.rows == run("in", **other, cached=False).rows
 
 
 # Options by their places that no row depends on: which files there are, how they are gone through,
@@ -188,18 +180,18 @@ def test_a_row_depends_on_every_option_but_these(monkeypatch: pytest.MonkeyPatch
 
 
 def test_gates_are_held_against_what_is_known(worked_on: list[str]) -> None:
-    run()
+    run("in")
     worked_on.clear()
-    assert run(fail_over_tokens=100).totals.statuses["over"] == 5
-    assert run().totals.statuses["over"] == 0
+    assert run("in", fail_over_tokens=100).totals.statuses["over"] == 5
+    assert run("in").totals.statuses["over"] == 0
     assert not worked_on
 
 
 def test_what_failed_is_tried_again(worked_on: list[str]) -> None:
     write(Path("in/bad.jsonl"), b"\x00\x01")
-    run()
+    run("in")
     worked_on.clear()
-    assert run().totals.statuses["failed"] == 1
+    assert run("in").totals.statuses["failed"] == 1
     assert worked_on == ["in/bad.jsonl"]
 
 
@@ -207,8 +199,8 @@ def test_a_summarizer_of_the_user_s_is_asked_again(worked_on: list[str]) -> None
     from compactctl.llm.summarizer_options import SummarizerOptions
 
     asks = SummarizerOptions(kind="command", command="cat")
-    run(plan=PLAN, summarizer=asks)
-    run(plan=PLAN, summarizer=asks)
+    run("in", plan=PLAN, summarizer=asks)
+    run("in", plan=PLAN, summarizer=asks)
     assert len(worked_on) == 10
 
 
@@ -244,23 +236,23 @@ def write_profile() -> Profile:
 )
 def test_a_changed_rank_file_is_another_question(measured: Callable[[], MeasureOptions]) -> None:
     write_ranks(b"th", b"he")
-    before = run(measure=measured()).rows
+    before = run("in", measure=measured()).rows
     write_ranks(b"Qu", b"ue")
-    after = run(measure=measured()).rows
+    after = run("in", measure=measured()).rows
     assert before != after
-    assert after == run(measure=measured(), cached=False).rows
+    assert after == run("in", measure=measured(), cached=False).rows
 
 
 def test_a_compaction_without_its_archive_is_another_question(worked_on: list[str]) -> None:
     """Summaries are made from the originals in the archive, where there is one."""
     compact_file("in/3.jsonl", in_place=True, plan=PLAN)
-    run(plan=PLAN)
-    run()
+    run("in", plan=PLAN)
+    run("in")
     Path("in/3.jsonl.archive").rename("elsewhere")
     worked_on.clear()
-    run(plan=PLAN)
+    run("in", plan=PLAN)
     assert worked_on == ["in/3.jsonl"]
-    run()
+    run("in")
     assert worked_on == ["in/3.jsonl"]
 
 
@@ -274,32 +266,32 @@ def counting_by_a_program() -> MeasureOptions:
 
 def test_a_program_that_counts_is_asked_again(worked_on: list[str]) -> None:
     asked = counting_by_a_program()
-    assert run(measure=asked).rows == run(measure=asked).rows
+    assert run("in", measure=asked).rows == run("in", measure=asked).rows
     assert len(worked_on) == 10
 
 
 def test_every_process_has_its_own_program_that_counts() -> None:
     asked = counting_by_a_program()
-    rows = run(measure=asked, jobs=2).rows
-    assert rows == run(measure=asked).rows
+    rows = run("in", measure=asked, jobs=2).rows
+    assert rows == run("in", measure=asked).rows
     counter = f"cmd:{Path(sys.executable).name} count.py"
     assert {row_values(row)["counter"] for row in rows} == {counter}
 
 
 def test_a_program_that_does_not_count_is_told_before_the_first_file(worked_on: list[str]) -> None:
     with pytest.raises(UsageError, match="--counter-cmd false: ended with exit code 1"):
-        run(measure=MeasureOptions(counter_cmd="false"))
+        run("in", measure=MeasureOptions(counter_cmd="false"))
     assert not worked_on
 
 
 def test_verified_against_the_bytes(worked_on: list[str], cache_file: Path) -> None:
-    first = run()
+    first = run("in")
     forge(
         cache_file,
         lambda row: {**row, "sha256": "0" * 64, "figures": {**row["figures"], "messages": 1}},
     )
     worked_on.clear()
-    assert run(verify_cache=True).rows == first.rows
+    assert run("in", verify_cache=True).rows == first.rows
     assert len(worked_on) == 5
 
 
@@ -312,17 +304,17 @@ def forge(path: Path, change: Any) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no database at all" * 99, b"SQLite format 3\x00torn"])
 def test_a_cache_that_cannot_be_read_is_empty(data: bytes, cache_file: Path) -> None:
-    expected = run(cached=False).rows
+    expected = run("in", cached=False).rows
     cache_file.parent.mkdir(parents=True)
     cache_file.write_bytes(data)
-    assert run().rows == expected
-    assert run().rows == expected
+    assert run("in").rows == expected
+    assert run("in").rows == expected
     assert cache_state(cache_file).results == 5
 
 
 def test_a_folder_that_cannot_be_made(cache_file: Path) -> None:
     Path("cache").write_text("a file")
-    assert run().rows == run(cached=False).rows
+    assert run("in").rows == run("in", cached=False).rows
     assert cache_state(cache_file).results == 0
 
 
@@ -332,16 +324,16 @@ def test_a_folder_that_cannot_be_made(cache_file: Path) -> None:
     ids=["torn", "no row", "of an earlier version"],
 )
 def test_values_that_mean_nothing(values: str, cache_file: Path, worked_on: list[str]) -> None:
-    expected = run()
+    expected = run("in")
     with sqlite3.connect(cache_file) as found:
         found.execute("UPDATE result SET value = ?", (values,))
     worked_on.clear()
-    assert run() == expected
+    assert run("in") == expected
     assert len(worked_on) == 5
 
 
 def test_it_is_private(cache_file: Path) -> None:
-    run()
+    run("in")
     assert cache_file.stat().st_mode & 0o777 == 0o600
     assert cache_file.parent.stat().st_mode & 0o777 == 0o700
 
@@ -368,7 +360,7 @@ def test_several_processes_at_once(cache_file: Path) -> None:
 
 
 def test_shown_and_cleared(cache_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run()
+    run("in")
     assert run_program(["show", "cache"]) == 0
     assert capsys.readouterr().out.startswith(f"{cache_file} (5 results, ")
     assert run_program(["batch", "--clear-cache", "--json"]) == 0
@@ -378,12 +370,12 @@ def test_shown_and_cleared(cache_file: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
-    first = run(output="out", plan=PLAN)
+    first = run("in", output="out", plan=PLAN)
     tree = bytes_below(Path("out"))
     Path("out/3.compacted.jsonl").unlink()
     Path("out/1.compacted.jsonl").write_bytes(b"changed\n")
     worked_on.clear()
-    found = run(output="out", plan=PLAN, resume=True, force=True)
+    found = run("in", output="out", plan=PLAN, resume=True, force=True)
     assert worked_on == ["in/1.jsonl", "in/3.jsonl"]
     assert found.rows == first.rows
     assert bytes_below(Path("out")).keys() == tree.keys()
@@ -391,7 +383,7 @@ def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
 
 @pytest.mark.parametrize("damage", ["removed", "emptied", "cut off", "swapped"])
 def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) -> None:
-    first = run(output="out", plan=PLAN)
+    first = run("in", output="out", plan=PLAN)
     archive, other, *_ = sorted(Path("out").glob("*/0001-*.parquet"))
     data = archive.read_bytes()
     if damage == "removed":
@@ -400,7 +392,7 @@ def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) 
         altered = {"emptied": b"", "cut off": data[:-9], "swapped": other.read_bytes()}[damage]
         archive.write_bytes(altered)
     worked_on.clear()
-    found = run(output="out", plan=PLAN, resume=True, force=True)
+    found = run("in", output="out", plan=PLAN, resume=True, force=True)
     assert worked_on == [f"in/{archive.parent.name[0]}.jsonl"]
     if damage == "removed":
         assert found.rows == first.rows
@@ -412,15 +404,15 @@ def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) 
 
 
 def test_without_resume_everything_is_written_anew(worked_on: list[str]) -> None:
-    run(output="out", plan=PLAN)
-    run(output="out", plan=PLAN)
+    run("in", output="out", plan=PLAN)
+    run("in", output="out", plan=PLAN)
     assert len(worked_on) == 10
 
 
 @pytest.mark.parametrize("options", [{}, {"output": "out", "cached": False}])
 def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="--resume needs --out and the cache"):
-        run(resume=True, **options)
+        run("in", resume=True, **options)
 
 
 def in_a_process(command: Sequence[str], output: int | None = None) -> int:
@@ -435,7 +427,7 @@ def in_a_process(command: Sequence[str], output: int | None = None) -> int:
 def test_killed_and_gone_on_with(n_written: int) -> None:
     for number in range(12):
         write(Path(f"in/{number:02}.jsonl"), transcript(40 + number))
-    expected = run(output="whole", plan=PLAN)
+    expected = run("in", output="whole", plan=PLAN)
     command = ("batch", "in", "--out", "out", "--stages", "dedup,truncate", "-j", "1", "--resume")
     child = in_a_process(command)
     while len([*Path("out").glob("*.jsonl")]) < n_written:
@@ -443,7 +435,7 @@ def test_killed_and_gone_on_with(n_written: int) -> None:
     os.kill(child, signal.SIGKILL)
     ended(child)
     assert ended(in_a_process(command)) == 0
-    found = run(output="out", plan=PLAN, resume=True)
+    found = run("in", output="out", plan=PLAN, resume=True)
     assert contents(Path("out")) == contents(Path("whole"))
     assert list(map(without_place, found.rows)) == list(map(without_place, expected.rows))
 

@@ -6,16 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from asked import asked
+from batch.inputs import run
 from library.loops import loop
 from pyarrow import parquet
 
 from compactctl.commands.batch import tasks
-from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.reading.discover import FileChoice
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 LINE, WHOLE = 100_000, 300_000
@@ -49,14 +46,7 @@ def batched(table: pa.Table, limits: ReadLimits = LIMITS, **options: Any) -> tup
     """Return the exit code of a batch over a table, and what is said of it."""
     written = {name: options.pop(name) for name in ("use_dictionary",) if name in options}
     parquet.write_table(table, "data.parquet", row_group_size=50, **written)
-    compacts = not options.keys().isdisjoint(("plan", "output"))
-    batched = BatchOptions(
-        files=FileChoice(paths=("data.parquet",)),
-        input=InputOptions(limits=limits),
-        jobs=1,
-        compacts=compacts,
-    )
-    found = batch(asked(batched, **options))
+    found = run("data.parquet", limits=limits, **options)
     return found.exit_code, " ".join(row_values(row)["error"] or "" for row in found.rows)
 
 

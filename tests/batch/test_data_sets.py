@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from asked import asked
-from batch.inputs import transcript, write
+from batch.inputs import run, transcript, write
 from file_commands import rewind_file
 from library.loops import loop
 from pyarrow import parquet
@@ -15,10 +14,9 @@ from transcripts import FOLDER, needs_real
 
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
-from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
 from compactctl.store.archive.archive_file import read_operation
@@ -66,13 +64,6 @@ def put(table: pa.Table, path: str = "data.parquet", rows: int = 2, **options: A
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(table, path, row_group_size=rows, **options)
     return Path(path)
-
-
-def run(*paths: str, **options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "output"))
-    return batch(
-        asked(BatchOptions(files=FileChoice(paths=paths), jobs=1, compacts=compacts), **options)
-    )
 
 
 def statuses(result: BatchResult) -> list[str]:
