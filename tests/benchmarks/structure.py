@@ -12,10 +12,14 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from modules import modules_of
 
 SMALL = 25
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,31 +28,33 @@ _MODULE = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 
 @dataclass(frozen=True)
 class File:
-    """A file of the package: its dotted name below the package, its text and its syntax tree."""
+    """A file of the package: its dotted name below the package, its text, its syntax
+    tree and the nodes of that.
+    """
 
     name: str
     folder: str
     text: str
     tree: ast.Module
+    nodes: Sequence[ast.AST]
 
 
 def files_of(package: Path) -> dict[str, File]:
     """Read a package; files that only hold what a folder is for are left out."""
     found = {}
-    for path in sorted(package.rglob("*.py")):
+    for path, module in modules_of(package).items():
         place = path.relative_to(package)
         if path.name in {"__init__.py", "__main__.py"}:
             continue
         name = ".".join(place.with_suffix("").parts)
-        text = path.read_text()
-        found[name] = File(name, place.parent.as_posix(), text, ast.parse(text))
+        found[name] = File(name, place.parent.as_posix(), module.text, module.tree, module.nodes)
     return found
 
 
 def imports(file: File, known: dict[str, File], package: str) -> set[str]:
     """Return the files of the package that a file imports, wherever in it that is written."""
     found = set()
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
             below = (node.module or "").removeprefix(package).lstrip(".")
             names = (f"{below}.{each.name}".lstrip(".") for each in node.names)
@@ -62,7 +68,7 @@ def plugged_in(files: dict[str, File], package: str) -> set[str]:
     for file in files.values():
         if file.name.endswith("registry"):
             found |= imports(file, files, package)
-            texts = (n.value for n in ast.walk(file.tree) if isinstance(n, ast.Constant))
+            texts = (n.value for n in file.nodes if isinstance(n, ast.Constant))
             names = (m for text in texts if isinstance(text, str) for m in _MODULE.findall(text))
             found |= {own for name in names for own in files if f"{package}.{own}".endswith(name)}
     return found
@@ -70,7 +76,7 @@ def plugged_in(files: dict[str, File], package: str) -> set[str]:
 
 def functions(file: File) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the functions and methods of a file."""
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -79,7 +85,7 @@ def uses(file: File) -> Counter[str]:
     """Count how often each name is read in a file."""
     names = (
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(file.tree)
+        for node in file.nodes
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     )
     return Counter(names)
@@ -164,7 +170,7 @@ def main(package: Path) -> None:
     bodies = [length(node) for file in files.values() for node in functions(file)]
     once = [found for file in files.values() for found in private(file) if found[1] == 1]
     fan_out = [len(imports(file, files, package.name)) for file in files.values()]
-    nodes = [node for file in files.values() for node in ast.walk(file.tree)]
+    nodes = [node for file in files.values() for node in file.nodes]
     total = sum(lines.values())
     print(f"files, lines                     {len(files)}, {total:,}")
     print(f"files in a folder p50/p90/max    {spread(list(folders.values()))}")

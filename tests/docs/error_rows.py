@@ -9,6 +9,8 @@ from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 
+from modules import modules_of
+
 import compactctl
 from compactctl.errors import CompactctlError
 
@@ -47,8 +49,8 @@ def _pieces() -> Iterator[str]:
 def find_rows() -> Iterator[Row]:
     """Yield the message of every error in the package that has an exit code."""
     codes = {error.__name__: error.exit_code for error in _error_types(CompactctlError)}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for module in modules_of(PACKAGE).values():
+        for node in module.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 message = " ".join(_text(node.args[0]).split())
                 if node.func.id in codes and _WORDS.search(message):

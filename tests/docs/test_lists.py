@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from docs.generate import ROOT
+from modules import Module, modules_of
 
 from compactctl.cli.group import COMMANDS
 from compactctl.formats.registry import ALL_FORMATS
@@ -18,6 +19,7 @@ from compactctl.profiles.registry import PROFILES
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.counters.selection import COUNTER_NAMES
 
+PACKAGE = ROOT / "compactctl"
 # What a registry is called in code, and the names in it.
 REGISTRIES = {
     "ALL_STAGES": {stage.name for stage in ALL_STAGES},
@@ -53,9 +55,9 @@ def strings(node: ast.expr | None) -> Iterator[str]:
             pass
 
 
-def lists(tree: ast.Module) -> Iterator[list[str]]:
+def lists(module: Module) -> Iterator[list[str]]:
     """Yield the strings of every literal that may be a list of names."""
-    for node in ast.walk(tree):
+    for node in module.nodes:
         match node:
             case ast.Tuple(elts=found) | ast.List(elts=found) | ast.Set(elts=found):
                 yield [text for each in found for text in strings(each)]
@@ -67,15 +69,15 @@ def lists(tree: ast.Module) -> Iterator[list[str]]:
                 pass
 
 
-def kept_by_hand(source: str) -> Iterator[tuple[str, set[str]]]:
+def kept_by_hand(module: Module) -> Iterator[tuple[str, set[str]]]:
     """Yield lists of names in Python code, each with the registry that they are from."""
     # Most files do not even mention so many names.
     registries = {
         registry: names
         for registry, names in REGISTRIES.items()
-        if sum(name in source for name in names) >= FEW
+        if sum(name in module.text for name in names) >= FEW
     }
-    for words in lists(ast.parse(source)) if registries else ():
+    for words in lists(module) if registries else ():
         for registry, names in registries.items():
             found = names.intersection(words)
             if len(found) >= FEW and 2 * len(found) > len(set(words)):
@@ -84,15 +86,16 @@ def kept_by_hand(source: str) -> Iterator[tuple[str, set[str]]]:
 
 def complaints(path: Path) -> Iterator[str]:
     """Yield what to do about the lists that a file keeps."""
-    source, name = path.read_text(), path.relative_to(ROOT).as_posix()
+    name = path.relative_to(ROOT).as_posix()
     if name in OWN:
         return
-    for registry, found in kept_by_hand(source):
+    module = modules_of(PACKAGE).get(path) or Module(path.read_text())
+    for registry, found in kept_by_hand(module):
         nearly_all = 5 * len(found) >= 4 * len(REGISTRIES[registry])
         names = ", ".join(sorted(found))
         if name.startswith("compactctl/"):
             yield f"{name}: derive this list from {registry}, do not write it out: {names}"
-        elif nearly_all and registry not in source:
+        elif nearly_all and registry not in module.text:
             yield f"{name}: derive this list from {registry}, or compare it with that: {names}"
 
 
@@ -106,5 +109,5 @@ def test_no_list_is_kept_by_hand(room: Path) -> None:
 def test_such_lists_are_found() -> None:
     names = sorted(REGISTRIES["ALL_STAGES"])[:5]
     for written in (repr(names), repr(",".join(names)), repr(dict.fromkeys(names, 1))):
-        assert list(kept_by_hand(written)) == [("ALL_STAGES", set(names))]
-    assert list(kept_by_hand(repr(["prune", "dedup"]))) == []
+        assert list(kept_by_hand(Module(written))) == [("ALL_STAGES", set(names))]
+    assert list(kept_by_hand(Module(repr(["prune", "dedup"])))) == []

@@ -1,13 +1,11 @@
 """What the program says holds for an installed package, which has no checkout around it."""
 
-import ast
 import re
 
 import pytest
-from conftest import ROOT
-from docs.texts import strings, texts
+from docs.texts import PACKAGE, strings, texts
+from modules import Module
 
-PACKAGE = ROOT / "compactctl"
 # A page of the documentation by its path, and an extra of an index that compactctl is not on.
 ONLY_ELSEWHERE = re.compile(r"(?<![\w./-])docs/\w|install '?compactctl\[")
 
@@ -32,6 +30,6 @@ def test_no_text_points_outside_of_the_package(ending: str) -> None:
     ["docs/sessions.md says where", "see docs/stages", "pip install 'compactctl[html]'"],
 )
 def test_what_is_looked_for_is_found(text: str) -> None:
-    (constant,) = strings(ast.parse(f"'''docs/stages.md'''\nx = \"{text}\""))
+    (constant,) = strings(Module(f"'''docs/stages.md'''\nx = \"{text}\"").nodes)
     assert ONLY_ELSEWHERE.search(constant)
     assert not ONLY_ELSEWHERE.search("https://example.com/docs/pricing")

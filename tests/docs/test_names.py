@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from conftest import ROOT
+from modules import Module, modules_of
 
 # Participles and leftovers that say nothing about a value.
 EMPTY_NAMES = {
@@ -18,9 +19,9 @@ KEYS = {
 }
 
 
-def names(tree: ast.AST) -> Iterator[str]:
+def names(module: Module) -> Iterator[str]:
     """Yield the names that a module gives to values, functions and types."""
-    for node in ast.walk(tree):
+    for node in module.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 yield name
@@ -33,8 +34,8 @@ def names(tree: ast.AST) -> Iterator[str]:
 def test_no_name_is_empty() -> None:
     found = {
         f"{path.relative_to(ROOT)}: {name}"
-        for path in sorted((ROOT / "compactctl").rglob("*.py"))
-        for name in names(ast.parse(path.read_text()))
+        for path, module in modules_of(ROOT / "compactctl").items()
+        for name in names(module)
         if name.strip("_").lower() in EMPTY_NAMES
     }
     assert found == KEYS, "name the value for what it is"

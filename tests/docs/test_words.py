@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from docs.generate import PAGES, ROOT, shown_output
-from docs.texts import texts
+from docs.texts import PACKAGE, texts
 
 README = ROOT / "README.md"
 # Made from the code or by running it, or a reference that grows with it.
@@ -45,8 +45,7 @@ def test_the_documents_are_short() -> None:
 
 def written() -> Iterator[tuple[str, str]]:
     """Yield each text that users read, with the file it is in."""
-    package = ROOT / "compactctl"
-    files = [path for path in package.rglob("*") if path.suffix in {".py", ".md", ".jinja", ".txt"}]
+    files = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".md", ".jinja", ".txt"}]
     for path in (*PAGES, *files):
         yield from ((path.relative_to(ROOT).as_posix(), text) for text in texts(path))
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from modules import modules_of
 
 from compactctl import records
 
@@ -150,9 +151,9 @@ def test_every_record_of_the_package_is_made_the_fast_way() -> None:
     package = Path(records.__file__).parent
     slow = [
         str(path.relative_to(package))
-        for path in package.rglob("*.py")
+        for path, module in modules_of(package).items()
         if path.name != "records.py"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
         if any(alias.name == "dataclass" for alias in node.names)
     ]
