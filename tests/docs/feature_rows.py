@@ -3,8 +3,8 @@
 Rows are added to the files in ``tests/docs/features``; ``python tests/docs/generate.py features``
 writes the page. A row is true when its commands print what it says they show; one that is omitted
 has its reason.
-The commands are run in a folder with the bundled transcripts, and with the small inputs in
-``tests/features``.
+The commands are run in a folder with the files that they name of the bundled transcripts and of the
+small inputs in ``tests/features``.
 """
 
 import json
@@ -101,14 +101,15 @@ def rows() -> tuple[Row, ...]:
 def outcome(
     commands: tuple[str, ...], files: tuple[str, ...], edits: tuple[tuple[str, str], ...] = ()
 ) -> Outcome:
-    """Run commands in order, each as a shell would, in a folder of their own.
+    """Run commands in order, each as a shell would, in a folder with the inputs that they name.
 
     ``edits`` are inputs with other contents than in this checkout.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for inputs in _INPUTS:
-            shutil.copytree(ROOT / inputs, folder / inputs)
+        for file in _named_inputs(" ".join(commands)):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, folder / file)
         for file, content in edits:
             (folder / file).write_text(content)
         text = last = ""
@@ -121,6 +122,17 @@ def outcome(
             path.read_bytes() if path.is_file() else None for path in map(folder.joinpath, files)
         )
     return Outcome(text=text, last=last, code=code, files=contents)
+
+
+@cache
+def _inputs() -> tuple[Path, ...]:
+    found = (path for inputs in _INPUTS for path in (ROOT / inputs).rglob("*"))
+    return tuple(path.relative_to(ROOT) for path in found if path.is_file())
+
+
+def _named_inputs(text: str) -> Iterator[Path]:
+    """Yield the inputs whose paths stand in a text."""
+    return (path for path in _inputs() if str(path) in text)
 
 
 def _parsed(command: str, folder: Path) -> tuple[Sequence[str], bytes, dict[str, str]]:
