@@ -153,7 +153,8 @@ def _claude(n: int, before: Sequence[Record]) -> list[Record]:
             f"b{n}", f"r{n}", {"type": "tool_use", "id": f"d{n}", "name": "Bash",
                                "input": {"command": f"make {n}"}}, ""),
         claude.answered(f"o{n}", f"b{n}", f"d{n}", printed(n)),
-        claude.said(f"e{n}", f"o{n}", answer(n)),
+        claude.record("progress", f"p{n}", f"o{n}", data={"type": "hook_progress"}),
+        claude.said(f"e{n}", f"p{n}", answer(n)),
     ]  # fmt: skip
     return [{**each, "version": "2.1.197"} for each in records]
 
@@ -218,6 +219,7 @@ def _copilot(n: int, before: Sequence[Record]) -> list[Record]:
         copilot.answered(f"c{n}", FILE),
         copilot.called(f"d{n}", "bash"),
         copilot.answered(f"d{n}", printed(n)),
+        copilot.event("hook.end", success=True),
         copilot.said(answer(n)),
     ]
     return _chained_events(events, n, before)

@@ -1,6 +1,6 @@
 """A transcript: its raw lines, and what a format understood of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -197,6 +197,11 @@ class RecordLinks:
     pointers: tuple[Pointer, ...] = ()
     superseded: tuple[SupersededVersion, ...] = ()
 
+    def lines_before(self, lines: Collection[int]) -> frozenset[int]:
+        """Return the lines of the records that those on ``lines`` follow."""
+        parents = {link.parent for link in self.links if link.line in lines}
+        return frozenset(link.line for link in self.links if link.id in parents)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastCompactions:
@@ -232,6 +237,7 @@ class Transcript:
         refusal: the newest request, if the provider refused it as too long.
         metadata: records that are never sent, by kind.
         opaque: lines that are not understood and kept verbatim.
+        damaged_lines: the indices of those that are not one JSON value each. They never change.
         unread: text in fields that the format does not know, hidden messages included.
         session_lines: the lines of each session in a file that holds several; () for one.
         order: how records are ordered if not as the client wrote them; "" otherwise.
@@ -249,7 +255,13 @@ class Transcript:
     refusal: Refusal | None = None
     metadata: Mapping[str, RecordStats] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
+    damaged_lines: frozenset[int] = frozenset()
     unread: Unread = Unread()
     session_lines: tuple[SessionLines, ...] = ()
     order: RecordOrder = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def lines_to_keep(self) -> frozenset[int]:
+        """The lines that nothing removes: a record on a damaged line follows theirs."""
+        return self.chain.lines_before(self.damaged_lines)

@@ -32,11 +32,10 @@ def lines_without_groups(
     """Return each line as ``remove_groups`` leaves it, None for a line that the groups wrote."""
     tagged: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        if _is_tagged_by(message, groups):
-            tagged[message.line].append(message)
-    for opaque in transcript.opaque:
         # A line damaged at the time was never tagged; one damaged since cannot be parsed.
-        tagged.pop(opaque.line, None)
+        is_whole = message.line not in transcript.damaged_lines
+        if is_whole and _is_tagged_by(message, groups):
+            tagged[message.line].append(message)
     return tuple(
         _GroupRemover(groups, _inherited_tags(transcript, groups)).edit_lines(lines, tagged)
     )

@@ -126,7 +126,7 @@ class _FileLayout:
         self.effective = transcript.effective
         self.visible_indices: dict[str, Sequence[int]] = {}
         self.index_by_id = {message.id: index for index, message in enumerate(self.effective)}
-        self.damaged_lines = {opaque.line for opaque in transcript.opaque}
+        self.damaged_lines = transcript.damaged_lines
         self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
         self.superseded = self._superseded_records(transcript)
         self.unsent_by_line = self._unsent_values(transcript)

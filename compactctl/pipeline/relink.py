@@ -61,7 +61,7 @@ def relink(
         links: the file's linked records, in file order.
         dropped_lines: indices of lines that are removed.
         inserted: the inserted records, in file order.
-        frozen_lines: indices of lines that cannot be changed; the parents of none are dropped.
+        frozen_lines: indices of lines that cannot be changed; their records keep their parents.
         pointers: lines that name a record; they get the parent that a record there would get.
 
     Returns:
@@ -70,7 +70,8 @@ def relink(
     """
     chain = _Chain(links, dropped_lines, inserted)
     for child in links:
-        if child.line not in dropped_lines and chain.is_dropped(child.parent):
+        is_movable = child.line not in dropped_lines and child.line not in frozen_lines
+        if is_movable and chain.is_dropped(child.parent):
             chain.by_line[child.line] = chain.parent_of(child.parent, child.line)
     links_by_line = {link.line: link for link in reversed(links)}
     for index, record in enumerate(inserted):

@@ -18,12 +18,18 @@ def find_unsent(
     rules: Sequence[UnsentRule],
     kinds: Container[str],
 ) -> Iterator[UnsentValue]:
-    """Yield what the rules of these kinds match, in file order; damaged lines are skipped."""
+    """Yield what the rules of these kinds match, in file order.
+
+    Damaged lines are skipped, and whole records that a record on such a line follows.
+    """
     active_rules = [(rule, _search_bytes(rule)) for rule in rules if rule.kind in kinds]
-    damaged = {opaque.line for opaque in transcript.opaque}
+    damaged, lines_to_keep = transcript.damaged_lines, transcript.lines_to_keep
     for index, data in enumerate(lines):
         likely_rules = [
-            rule for rule, patterns in active_rules if any(pattern in data for pattern in patterns)
+            rule
+            for rule, patterns in active_rules
+            if any(pattern in data for pattern in patterns)
+            and (rule.path or index not in lines_to_keep)
         ]
         if not likely_rules or index in damaged:
             continue

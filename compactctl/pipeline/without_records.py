@@ -22,12 +22,13 @@ def without_records(
 ) -> Iterator[NewLine]:
     """Yield the lines without the records at ``dropped``; other lines change only where needed.
 
+    A damaged line is dropped as a whole, or stays as it is.
+
     A record whose parent is dropped gets a new parent, see ``relink``. ``replacements`` are
     further values to set in lines that stay, by line and path.
     """
     dropped_lines = {line for line, element in dropped if not element}
-    damaged = {opaque.line for opaque in transcript.opaque}
-    chain = transcript.chain
+    chain, damaged = transcript.chain, transcript.damaged_lines
     new_parents = relink(chain.links, dropped_lines, (), damaged, chain.pointers)
     pointer_paths = {pointer.line: pointer.path for pointer in chain.pointers}
     dropped_elements = _dropped_elements(dropped)
@@ -38,7 +39,7 @@ def without_records(
             **replacements.get(index, {}),
             **new_parents.values_on(index, writer.parent_path, pointer_paths),
         }
-        if new_values or index in dropped_elements:
+        if index not in damaged and (new_values or index in dropped_elements):
             text = data.decode()
             text = splice(text, value_replacements(text, new_values.items()))
             yield NewLine(_without_elements(text, dropped_elements.get(index, {})).encode(), index)

@@ -172,10 +172,11 @@ def header_text(line: bytes, kind: str, session: Session) -> str:
     """Return a session's first line as text.
 
     Raises:
-        NotUnderstoodError: it is not a record of type ``kind``, which alone names the session.
+        NotUnderstoodError: it is not a record of type ``kind``, which alone names the session, or
+            it is damaged.
     """
-    values, _ = decode(line)
-    record = values[0] if values and not is_wrapped(line) else None
+    values, damage = decode(line)
+    record = values[0] if values and damage is None and not is_wrapped(line) else None
     if not isinstance(record, dict) or record.get("type") != kind:
         raise NotUnderstoodError(
             f"{session.entry.path}: does not begin with the record that names the session "

@@ -1,7 +1,7 @@
 """What crashes, full disks and two writers make of a transcript."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -163,3 +163,41 @@ ACCIDENTS: tuple[Callable[[Lines, Random], Lines], ...] = (
     _interleaved,
     _new_end,
 )
+
+
+def _around(before: bytes, behind: bytes = b"") -> Callable[[bytes], bytes]:
+    """Return what puts bytes before a line, and behind it before its line break."""
+
+    def damage(line: bytes) -> bytes:
+        body = line.rstrip(b"\r\n")
+        return before + body + behind + line[len(body) :]
+
+    return damage
+
+
+def _half(line: bytes) -> bytes:
+    return line[: len(line) // 2]
+
+
+LINE_DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
+    "zeros before": _around(b"\0\0\0"),
+    "zeros behind": _around(b"", b"\0\0\0"),
+    "zeros and blanks around": _around(b" \0\t \0", b"\0 \0 "),
+    "only zeros": lambda line: b"\0" * len(line.rstrip(b"\r\n")) + b"\n",
+    "garbage before": _around(b"\xff\xfe not JSON "),
+    "garbage behind": _around(b"", b" \xff not JSON"),
+    "a log prefix that is not UTF-8": _around(b"caf\xe9 2026-01-02T03:04:05 INFO "),
+    "a byte order mark": _around(b" \xef\xbb\xbf "),
+    "a byte order mark behind zeros": _around(b"\0\xef\xbb\xbf\0"),
+    "blanks and CRLF": _around(b" \t ", b" \r"),
+    "a byte that is not UTF-8": lambda line: line.replace(b"e", b"\xe9", 1),
+    "a lone surrogate": lambda line: line.replace(b"le", b"\\ud800e"),
+    "twice on a line": lambda line: line.rstrip(b"\r\n") + line,
+    "no line break": lambda line: line.rstrip(b"\r\n"),
+    "torn before the whole": lambda line: _half(line) + line,
+    "torn in UTF-8 before the whole": lambda line: _half(line) + b"\xc3" + line,
+    "torn": lambda line: _half(line) + b"\n",
+    "torn before the next": _half,
+    "an array": _around(b"[", b"]"),
+}
+"""What one line looks like after an accident, by name; most leave its record readable."""

@@ -59,7 +59,8 @@ def ask(*arguments: str) -> Told:
         code = run(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
-        return Told(code, out.getvalue().decode(), err.getvalue().decode())
+        # Views of raw lines print bytes that are no text.
+        return Told(code, *(each.getvalue().decode("utf-8", "replace") for each in (out, err)))
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
 

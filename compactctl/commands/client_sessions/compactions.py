@@ -86,10 +86,14 @@ def locations_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
 def without_tags(
     lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
 ) -> Mapping[int, bytes]:
-    """Return, by index, the lines that hold tags of these groups, with those tags removed."""
+    """Return, by index, the lines that hold tags of these groups, with those tags removed.
+
+    A damaged line keeps its tags, which hide nothing once the records that they name are gone.
+    """
     messages_by_line: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        if any(group in groups for group in message.tags.hidden_by):
+        is_hidden = any(group in groups for group in message.tags.hidden_by)
+        if is_hidden and message.line not in transcript.damaged_lines:
             messages_by_line[message.line].append(message)
     return {
         line: _without_tags(lines[line], messages_by_line[line], groups)

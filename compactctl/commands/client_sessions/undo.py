@@ -18,6 +18,7 @@ from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError
 from compactctl.formats.codex.histories import moved_out, without_compactions
+from compactctl.history.damage import find_damage
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
@@ -101,7 +102,8 @@ def _lines(
         lines, transcript, {name for compaction in compactions for name in compaction.groups}
     )
     dropped_lines = {line for line, path in dropped if not path}
-    repeated = state.transcript.compactions.own_history_lines
+    own_lines = state.transcript.compactions.own_history_lines
+    repeated = set(own_lines) - state.transcript.damaged_lines
     changed = {**bare, **without_compactions(lines, dropped_lines, repeated)}
     source_lines = [changed.get(index, line) for index, line in enumerate(lines)]
     summaries = deque(sorted(_summaries_inside(lines, compactions)))
@@ -162,7 +164,7 @@ def _prove(
     # What our own records repeat may be in another of them, or in the client's record.
     repeating = set(loaded.transcript.compactions.own_history_lines)
     by_place = {_moved(m, removed, new): m for m in expected if m.line not in repeating}
-    repeating_now = {new.new_indices[line] for line in repeating}
+    repeating_now = {new.new_indices[line] for line in repeating & new.new_indices.keys()}
     sent_by_place = {
         (m.line, m.record_path): m for m in transcript.effective if m.line not in repeating_now
     }
@@ -177,9 +179,11 @@ def _prove(
     if not missing:
         return
     name = loaded.source.path or "standard input"
+    damage = find_damage(loaded.transcript)
+    advice = f"restore it from a backup ({damage})" if damage else "please report this"
     raise IntegrityError(
         f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
-        "messages would still not be sent; nothing was written; please report this"
+        f"messages would still not be sent; nothing was written; {advice}"
     )
 
 

@@ -27,6 +27,7 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
 )
 from compactctl.errors import ArchiveError, UsageError
+from compactctl.formats.records.decode import is_value
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
@@ -125,14 +126,15 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
     """Yield the raw lines of a view; for a document, the record of each message instead.
 
     A record has the same text as in the document, except for line breaks between its values and the
-    tag of what hides it.
+    tag of what hides it. A damaged document is a raw line like any other.
     """
-    if not any(_is_inside(viewed) for viewed in result.messages):
+    documents = _whole_documents(result.messages)
+    if not documents:
         yield from (line.data for line in result.lines)
         return
     arrays: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
     for viewed in result.messages:
-        if not _is_inside(viewed):
+        if not viewed.message.record_path or viewed.line.state_index not in documents:
             yield viewed.line.data
             continue
         key = (viewed.line.state_index, viewed.message.record_path[:-1])
@@ -301,12 +303,16 @@ def _texts(message: Message) -> Iterator[str]:
             yield part.file_path
 
 
-def _is_inside(viewed: ViewedMessage) -> bool:
-    return bool(viewed.message.record_path) and _is_document(viewed.line)
-
-
-def _is_document(line: DisplayedLine) -> bool:
-    return len(line.lines) == 1
+def _whole_documents(messages: Iterable[ViewedMessage]) -> frozenset[int]:
+    """Return the indices of the states that are one document, which holds some of the messages."""
+    lines_by_state = {
+        viewed.line.state_index: viewed.line.lines
+        for viewed in messages
+        if viewed.message.record_path
+    }
+    return frozenset(
+        index for index, lines in lines_by_state.items() if len(lines) == 1 and is_value(lines[0])
+    )
 
 
 def _record(message: Message, text: str, array: Array) -> bytes:

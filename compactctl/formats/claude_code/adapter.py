@@ -193,8 +193,6 @@ class _Reader(LineReader):
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
-            if decoded.damage is not None and parent is not None:
-                self.chain.mark_unmovable(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
             if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)

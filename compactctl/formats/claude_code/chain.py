@@ -100,7 +100,7 @@ class ClaudeChain:
         self._damaged_lines.append(line)
 
     def mark_unmovable(self, uuid: str, reason: str) -> None:
-        """Forbid removing the record ``uuid``, as for one whose follower cannot be re-linked."""
+        """Forbid removing the record ``uuid``."""
         self._unmovable[uuid] = reason
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
@@ -314,8 +314,6 @@ class ClaudeChain:
         bridge = self._bridge_missing_parent(uuid, parent, path)
         if bridge is not None:
             self.bridged[uuid] = bridge
-            if parent in self._unmovable:
-                self.mark_unmovable(bridge, self._unmovable[parent])
         return bridge
 
     def _bridge_missing_parent(self, uuid: str, parent: str, path: dict[str, None]) -> str | None:

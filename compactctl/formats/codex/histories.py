@@ -53,8 +53,8 @@ def without_compactions(
 
 def moved_out(line: bytes, place: JsonPath) -> bytes:
     """Return an item of the history on a line as a record of its own."""
-    record = decode(line)[0][0]
-    item = value_at(record, place)
+    items = ((record, value_at(record, place)) for record in decode(line)[0])
+    record, item = next((record, item) for record, item in items if item)
     tags = {name: value for name, value in item.items() if name in TAG_NAMES}
     payload = {name: value for name, value in item.items() if name not in TAG_NAMES}
     moved = {**record, "type": "response_item", "payload": payload, **tags}

@@ -8,6 +8,7 @@ numbered session whose last record has no number.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.usage import USAGE_FIELDS
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.builder import record_id
-from compactctl.formats.records.decode import decode, decode_lines
+from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.history.stand_ins import base_id, edit_points
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
@@ -113,12 +114,16 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 
 class CodexSession:
-    """The lines of a session, and the items that its client would send."""
+    """The lines of a session, and the items that its client would send.
+
+    A damaged line counts as the records that were salvaged from it, each on a line of its own.
+    """
 
     def __init__(self, lines: Sequence[bytes]) -> None:
-        self._lines = lines
         raw_lines = (RawLine(index, line) for index, line in enumerate(lines))
-        self.decoded = tuple(decode_lines(raw_lines))
+        single = [value for line in decode_lines(raw_lines) for value in _one_by_one(line)]
+        self._lines = [lines[value.index] for value in single]
+        self.decoded = tuple(replace(value, index=index) for index, value in enumerate(single))
         self.transcript = Codex().read(self.decoded)
 
     @property
@@ -130,6 +135,9 @@ class CodexSession:
 
     def text(self, index: int) -> str:
         """Return the text of the record on a line, without what surrounds it."""
+        decoded = self.decoded[index]
+        if decoded.damage is not None:
+            return dump(decoded.values[0])
         text = self._lines[index].decode()
         start, end, _ = find_sole_record(text)
         return text[start:end]
@@ -251,6 +259,11 @@ class CodexSession:
             for message, text in zip(self._sent, self.items, strict=True)
             if message.origin.is_injected and not message.origin.is_synthetic
         }
+
+
+def _one_by_one(line: Decoded) -> Sequence[Decoded]:
+    """Return a line once for each of its values, or as it is if it has none."""
+    return [replace(line, values=(value,)) for value in line.values] or [line]
 
 
 class _RecordStamper:

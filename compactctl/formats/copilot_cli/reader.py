@@ -39,7 +39,6 @@ class CopilotReader(LineReader):
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
         self._lines: dict[str, int] = {}
-        self._unmovable_ids: set[str] = set()
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
@@ -55,11 +54,10 @@ class CopilotReader(LineReader):
         self.builder.messages = [
             self.usages.with_usage(message) for message in self.builder.messages
         ]
-        effective = (self.usages.with_usage(message) for message in self.history.effective())
         is_edited = any(message.tags != NO_TAGS for message in self.builder.messages)
         return self.builder.build(
             self.name,
-            tuple(self._with_lock(message) for message in effective),
+            tuple(self.usages.with_usage(message) for message in self.history.effective()),
             session=SessionInfo(
                 model=self.model,
                 window=self.window,
@@ -91,8 +89,6 @@ class CopilotReader(LineReader):
             return
         self._lines.setdefault(name, decoded.index)
         self.builder.links.append(Link(decoded.index, name, parent))
-        if decoded.damage is not None and parent is not None:
-            self._unmovable_ids.add(parent)
 
     def _note_session(self, kind: str, data: Mapping[str, Any]) -> None:
         """Note the model, window, folder, binary data and usage in an event."""
@@ -153,11 +149,6 @@ class CopilotReader(LineReader):
             return replace(draft, record_id=name)
         response, model = draft.response_id or name, draft.model or self.model
         return replace(draft, record_id=name, response_id=response, model=model)
-
-    def _with_lock(self, message: Message) -> Message:
-        if message.id not in self._unmovable_ids:
-            return message
-        return message.as_unmovable("an event on a damaged line follows it")
 
 
 def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:

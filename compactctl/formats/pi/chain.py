@@ -153,8 +153,6 @@ class PiChain:
         where = f"line {node.line + 1}:"
         if bridge is not None:
             self.bridged[name] = bridge
-            if node.parent in self._unmovable:
-                self.mark_unmovable(bridge, self._unmovable[node.parent])
             self._bridge_warnings[name] = (
                 f"{where} parent lost in a damaged line; attached to line "
                 f"{self._nodes[bridge].line + 1}"

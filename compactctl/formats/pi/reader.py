@@ -100,8 +100,6 @@ class PiReader(LineReader):
         if name is None:
             return
         self.builder.links.append(Link(decoded.index, name, parent))
-        if decoded.damage is not None and parent is not None:
-            self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 
     def _with_ids(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
         """Set the entry's id, and a response id: each assistant message is a response."""

@@ -51,6 +51,7 @@ from compactctl.model.transcript import (
 from compactctl.records import dataclass
 
 BLANK = "blank line"
+_KEEPING = "a record on a damaged line follows it"
 _NO_COMPACTIONS = PastCompactions()
 _NOTHING_UNREAD = Unread()
 
@@ -95,6 +96,7 @@ class TranscriptBuilder:
         self.errors: list[RequestError] = []
         self._sessions: dict[str, tuple[int, int]] = {}
         self._opaque: list[Opaque] = []
+        self._damaged_lines: set[int] = set()
         self._metadata: Counter[str] = Counter()
         self._metadata_bytes: Counter[str] = Counter()
         self._repeat_counts: Counter[str] = Counter()
@@ -105,6 +107,7 @@ class TranscriptBuilder:
         self.n_lines += 1
         self.n_bytes += decoded.n_bytes
         if decoded.damage is not None:
+            self._damaged_lines.add(decoded.index)
             self.add_opaque(decoded, decoded.damage)
         elif not decoded.values:
             self.add_metadata(BLANK, decoded.n_bytes)
@@ -234,7 +237,12 @@ class TranscriptBuilder:
         Conversations of one file are sent separately, so they follow one another in ``effective``.
         """
         in_order = tuple(sorted(effective, key=attrgetter("conversation")))
-        shown, orphaned = drop_hidden(in_order)
+        chain = RecordLinks(
+            links=tuple(self._links()), pointers=tuple(self.pointers), superseded=superseded
+        )
+        shown, orphaned = drop_hidden(
+            _with_locks(in_order, chain.lines_before(self._damaged_lines))
+        )
         question_ids = set(_summary_questions(shown))
         model = session.model or _recorded_model(self.messages)
         if orphaned:
@@ -251,9 +259,7 @@ class TranscriptBuilder:
             messages=self._finished(self.messages, question_ids),
             effective=self._finished(shown, question_ids),
             session=replace(session, model=model),
-            chain=RecordLinks(
-                links=tuple(self._links()), pointers=tuple(self.pointers), superseded=superseded
-            ),
+            chain=chain,
             compactions=replace(compactions, lines=tuple(self.compactions)),
             refusal=self._refusal(shown),
             metadata={
@@ -261,6 +267,7 @@ class TranscriptBuilder:
                 for kind, count in self._metadata.items()
             },
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
+            damaged_lines=frozenset(self._damaged_lines),
             unread=replace(unread, lines=0 if self.messages else self._n_opaque_lines),
             session_lines=self._session_lines() if session_lines is None else session_lines,
             order=judge_links(self.links) if order is None else order,
@@ -341,6 +348,14 @@ def _locks(immutable: str | None, unmovable: str | None) -> Locks:
     if immutable is None and unmovable is None:
         return NO_LOCKS
     return Locks(immutable_reason=immutable, unmovable_reason=unmovable)
+
+
+def _with_locks(
+    messages: tuple[Message, ...], lines_to_keep: Collection[int]
+) -> tuple[Message, ...]:
+    if not lines_to_keep:
+        return messages
+    return tuple(m.as_unmovable(_KEEPING) if m.line in lines_to_keep else m for m in messages)
 
 
 def _summary_questions(messages: Sequence[Message]) -> Iterator[MessageId]:

@@ -87,8 +87,16 @@ def _decode_unusual(data: bytes) -> tuple[tuple[Any, ...], str | None]:
         return ((), KUBERNETES_PIECE) if _PIECE.match(body) else _salvage(body)
     text = docker_text(value) if isinstance(value, dict) else None
     if text is None:
-        return (value,), None
+        return (value,), None if _is_utf8(body) else "a prefix that is not UTF-8"
     return (), _NOT_JSON if text.endswith("\n") else DOCKER_PIECE
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def is_value(data: bytes) -> bool:

@@ -13,7 +13,7 @@ from compactctl.model.tags import (
     without_marker,
 )
 from compactctl.model.transcript import RawLine
-from compactctl.pipeline.record_splice import with_fields
+from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_sole_record
 
 
@@ -35,7 +35,8 @@ ChainType = TypeVar("ChainType", bound=RecordChain)
 class RecordVersions(Generic[ChainType]):
     """The ``lines`` of a session by record id; ``newest`` maps an id to its last line.
 
-    ``field`` is the key of a record's id, and ``chain_of`` links the records.
+    ``field`` is the key of a record's id, and ``chain_of`` links the records. A damaged line stays
+    in its place, and counts as the records that were salvaged from it.
     """
 
     def __init__(
@@ -43,30 +44,40 @@ class RecordVersions(Generic[ChainType]):
     ) -> None:
         self.lines = lines
         self._field = field
-        self._name_by_line: dict[int, str] = {}
+        # Several only on a damaged line.
+        self._names_by_line: dict[int, list[str]] = defaultdict(list)
         self._first_line: dict[str, int] = {}
         self._appended_lines: set[int] = set()
+        # The newest versions of records, if these are on damaged lines.
+        self._salvaged: dict[str, bytes] = {}
+        self._damaged_lines: set[int] = set()
         self.newest: dict[str, int] = {}
         raw = (RawLine(index, line) for index, line in enumerate(lines))
         self.chain = chain_of(map(self._add_decoded, decode_lines(raw)))
 
     def _add_decoded(self, decoded: Decoded) -> Decoded:
-        if decoded.damage is None and len(decoded.values) == 1:
-            self._add_record(decoded.index, decoded.values[0])
+        if decoded.damage is not None:
+            self._damaged_lines.add(decoded.index)
+        for value in decoded.values:
+            self._add_record(decoded.index, value)
         return decoded
 
     def _add_record(self, index: int, value: Any) -> None:  # noqa: ANN401 - JSON is any value
         name = value.get(self._field) if isinstance(value, dict) else None
-        if isinstance(name, str) and name:
-            self._name_by_line[index] = name
-            self._first_line.setdefault(name, index)
-            self.newest[name] = index
-            if is_appended(value):
-                self._appended_lines.add(index)
+        if not isinstance(name, str) or not name:
+            return
+        self._names_by_line[index].append(name)
+        self._first_line.setdefault(name, index)
+        self.newest[name] = index
+        self._salvaged.pop(name, None)
+        if index in self._damaged_lines:
+            self._salvaged[name] = f"{dump(value)}\n".encode()
+        elif is_appended(value):
+            self._appended_lines.add(index)
 
     def line(self, name: str) -> bytes:
         """Return the newest line of a record."""
-        return self.lines[self.newest[name]]
+        return self._salvaged.get(name) or self.lines[self.newest[name]]
 
     def changes_to(self, desired: "RecordVersions[ChainType]") -> dict[str, bytes]:
         """Return the lines of ``desired`` whose records are new or have other content, by id."""
@@ -93,12 +104,13 @@ class RecordVersions(Generic[ChainType]):
         """
         before, trailing = self._inserted()
         for index, line in enumerate(self.lines):
-            name = self._name_by_line.get(index)
-            if name is None:
+            names = self._names_by_line.get(index, ())
+            if index in self._damaged_lines or not names:
+                yield from (self.line(inserted) for name in names for inserted in before[name])
                 yield line
-            elif index == self._first_line[name] and index not in self._appended_lines:
-                yield from map(self.line, before[name])
-                yield self.line(name)
+            elif index == self._first_line[names[0]] and index not in self._appended_lines:
+                yield from map(self.line, before[names[0]])
+                yield self.line(names[0])
         yield from map(self.line, trailing)
 
     def _inserted(self) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
@@ -115,7 +127,7 @@ class RecordVersions(Generic[ChainType]):
                 before[name], inserted = inserted, []
         trailing, path, beside = inserted, set(self.chain.path), list[str]()
         for index in sorted(self._appended_lines):
-            name = self._name_by_line[index]
+            [name] = self._names_by_line[index]
             if not self._is_inserted(name):
                 before[name] = [*beside, *before[name]]
                 beside = []

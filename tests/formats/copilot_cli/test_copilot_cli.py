@@ -228,7 +228,7 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
     first, second = session(prompt("one"), prompt("two"))
     transcript = read("copilot-cli", first, b"\0" + json.dumps(second).encode())
 
-    assert transcript.effective[0].locks.unmovable_reason == "an event on a damaged line follows it"
+    assert transcript.effective[0].locks.unmovable_reason == "a record on a damaged line follows it"
     assert transcript.effective[1].locks.immutable_reason
     assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 

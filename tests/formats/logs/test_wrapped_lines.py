@@ -84,6 +84,11 @@ def test_any_other_record_stays_what_it_is(record: dict[str, Any]) -> None:
     assert decode(json.dumps(record).encode()) == ((record,), None)
 
 
+def test_a_prefix_in_another_encoding_is_damage() -> None:
+    line = "Mär 01 00:00:00 host: ".encode("latin-1") + SAID.encode()
+    assert decode(line) == ((json.loads(SAID),), "a prefix that is not UTF-8")
+
+
 def test_what_else_a_container_said_is_carried_as_text_that_is_not_json() -> None:
     said = WRAPPERS["docker"](SAID).encode()
     noise = [WRAPPERS["docker"](f"Started {number}").encode() for number in range(60)]

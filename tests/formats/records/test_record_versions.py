@@ -48,6 +48,7 @@ def appended(name: str, parent: str | None, text: str = "") -> bytes:
 
 OTHER = b'{"type": "title"}\n'
 A, B, C = line("A", None), line("B", "A"), line("C", "B")
+DAMAGED, GLUED = b"\0" + C, B.strip() + C
 S, C_AFTER_S = appended("S", "B"), appended("C", "S")
 
 
@@ -64,8 +65,11 @@ S, C_AFTER_S = appended("S", "B"), appended("C", "S")
         ((A, OTHER, S, appended("T", "A")), (A, OTHER, appended("T", "A"))),
         # The client's own newer version of a record stands where the first one did.
         ((A, B, line("A", None, "new"), C), (line("A", None, "new"), B, C)),
+        # A damaged line stays, and what is appended before its records goes before it.
+        ((A, B, DAMAGED, S, appended("C", "S")), (A, B, S, DAMAGED)),
+        ((A, GLUED, appended("S", "A"), appended("B", "S"), C), (A, appended("S", "A"), GLUED)),
     ],
-    ids=["none appended", "one", "two", "last", "by the client"],
+    ids=["none appended", "one", "two", "last", "by the client", "damaged", "glued"],
 )
 def test_each_record_is_once_at_its_place(
     lines: tuple[bytes, ...], normalized: tuple[bytes, ...]
@@ -82,6 +86,11 @@ def test_what_differs_is_named_with_its_newest_line() -> None:
     spaced = B.replace(b'": ', b'":   ')
     assert versions(A, again).changes_to(versions(A, B)) == {}
     assert versions(A, again).changes_to(versions(A, spaced)) == {}
+
+
+def test_a_record_on_a_damaged_line_is_named_with_what_was_salvaged() -> None:
+    assert [json.loads(versions(A, GLUED).line(name))["id"] for name in "ABC"] == ["A", "B", "C"]
+    assert versions(A, B, DAMAGED).changes_to(versions(A, B, C)) == {}
 
 
 def test_a_chain_is_the_same_records_in_the_same_order() -> None:

@@ -137,6 +137,10 @@ def test_what_stands_for_a_record_is_on_the_way_to_what_is_shown_next(
     assert (found.by_line, found.by_inserted_id) == (by_line, {"m": parent})
 
 
+def test_a_record_that_cannot_change_keeps_a_parent_that_is_dropped() -> None:
+    assert relink(links("a<", "b<a", "c<b", "d<b"), {1}, [], {2}).by_line == {3: "a"}
+
+
 def test_the_first_of_two_records_with_one_id_counts() -> None:
     found = relink(links("a<", "b<a", "b<", "c<b"), {1}, [])
     assert found.by_line == {3: "a"}

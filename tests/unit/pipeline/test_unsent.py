@@ -1,8 +1,10 @@
 """Where in lines the values stand that are never sent, and lines without them."""
 
+from dataclasses import replace
+
 import pytest
 
-from compactctl.model.transcript import Opaque, Transcript
+from compactctl.model.transcript import Link, RecordLinks, Transcript
 from compactctl.model.unsent import ANY_INDEX, UnsentRule, UnsentValue
 from compactctl.pipeline.unsent import find_unsent, unsent_stats, without_unsent
 
@@ -14,10 +16,10 @@ EMPTIED = UnsentRule(
 
 
 def read(*lines: bytes, damaged: int | None = None) -> Transcript:
-    opaque = () if damaged is None else (Opaque(line=damaged, n_bytes=1, damage="torn"),)
     return Transcript(
-        format="any", n_lines=len(lines), n_bytes=0, messages=(), effective=(), opaque=opaque
-    )
+        format="any", n_lines=len(lines), n_bytes=0, messages=(), effective=(),
+        damaged_lines=frozenset() if damaged is None else frozenset({damaged}),
+    )  # fmt: skip
 
 
 def places(*lines: bytes, damaged: int | None = None) -> list[UnsentValue]:
@@ -69,6 +71,15 @@ def test_what_goes_is_counted_by_kind_with_its_bytes() -> None:
         "progress": (1, len(lines[0])),
         "copies": (1, 4),
     }
+
+
+def test_a_record_that_one_on_a_damaged_line_follows_stays_but_for_its_values() -> None:
+    lines = (b'{"type":"progress","uuid":"a"}\n', b'{"type":"user","copy":1,"uuid":"b"}\n', b"\0\n")
+    for name, expected in (("a", [(1, ("copy",))]), ("b", [(0, ()), (1, ("copy",))])):
+        links = (Link(0, "a", None), Link(1, "b", "a"), Link(2, "c", name))
+        transcript = replace(read(*lines, damaged=2), chain=RecordLinks(links=links))
+        found = find_unsent(lines, transcript, (COPY, PROGRESS), {"copies", "progress"})
+        assert [(value.line, value.path) for value in found] == expected
 
 
 def test_a_damaged_line_stays_as_it_is() -> None:

@@ -1,5 +1,6 @@
 """What a compaction is asked for, where it goes, and what it refuses."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,17 @@ def test_a_file_of_one_line_is_compacted_in_both_layouts(path: Path, layout: str
     assert said(path) == ["[Tool result", "text text"]
     saved(path, TALK[:1])
     assert not squeeze(path, "truncate", layout=layout).compacted
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_document_with_a_record_of_another_kind_is_compacted(path: Path, layout: str) -> None:
+    before = json.dumps([*TALK[:2], {"kind": "other"}, 17, *TALK[2:]])
+    path.write_text(before)
+    result = squeeze(path, "truncate", layout=layout)
+    assert result.compacted
+    assert len(result.opaque) == 2
+    back(path)
+    assert path.read_text() == before
 
 
 def test_strict_names_the_lines_that_are_not_understood(path: Path) -> None:
