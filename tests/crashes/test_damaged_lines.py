@@ -12,11 +12,11 @@ from crashes.damage import LINE_DAMAGES
 from examples import LONG
 from formats.squeeze import ALL, plan
 from histories.doing import Told, ask, inside, restore
-from histories.talks import TALKS, Talk
 from properties.claude import claude_session
 from properties.jobs import bench
 from properties.plans import Step
 from stage_examples import example_flags
+from talks import TALKS, Talk
 
 from compactctl.commands.compact.compact import compact
 from compactctl.history.protection import ProtectOptions

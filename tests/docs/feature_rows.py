@@ -107,9 +107,9 @@ def outcome(
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file in _named_inputs(" ".join(commands)):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / file, folder / file)
+        for path in _named_inputs(" ".join(commands)):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, folder / path)
         for file, content in edits:
             (folder / file).write_text(content)
         text = last = ""

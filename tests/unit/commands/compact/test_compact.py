@@ -123,7 +123,7 @@ def test_a_document_with_a_record_of_another_kind_is_compacted(path: Path, layou
     result = squeeze(path, "truncate", layout=layout)
     assert result.compacted
     assert len(result.opaque) == 2
-    back(path)
+    rewind_file(path)
     assert path.read_text() == before
 
 
