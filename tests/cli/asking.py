@@ -1,8 +1,9 @@
 """What a test asks of the command line, and what it gets."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 
@@ -17,6 +18,11 @@ class Outcome:
     code: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        """The document that it printed."""
+        return json.loads(self.out)
 
 
 class Ask(Protocol):

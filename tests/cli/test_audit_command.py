@@ -1,6 +1,5 @@
 """``compactctl lab audit`` says what compactions lost, on a screen and as JSON, and gates."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,7 @@ def test_a_gate_that_there_is_not_is_a_usage_error(ask: Ask, session: Path) -> N
 
 
 def test_the_document_holds_every_find(ask: Ask, session: Path) -> None:
-    found = json.loads(ask("lab", "audit", session, "--json", "--top", "0").out)
+    found = ask("lab", "audit", session, "--json", "--top", "0").json
     (compaction,) = found["compactions"]
     audit = compaction["audit"]
     assert (found["schema"], compaction["writer"]) == ("compactctl.audit/1", "claude-code")
@@ -55,7 +54,7 @@ def test_the_document_holds_every_find(ask: Ask, session: Path) -> None:
 def test_of_a_sealed_summary_the_document_says_nothing(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "codex.jsonl"
     path.write_bytes(clients.codex_sealed())
-    (compaction,) = json.loads(ask("lab", "audit", path, "--json").out)["compactions"]
+    (compaction,) = ask("lab", "audit", path, "--json").json["compactions"]
     audit = compaction["audit"]
     assert compaction["verdict"] == "sealed"
     assert (audit["known"], audit["lost"], audit["invented"]) == (None, None, None)
@@ -90,7 +89,7 @@ def test_a_summary_by_somebody_else_is_audited_before_it_is_written(
     assert not output.exists()
     done = ask(*asked, "--json")
     assert done.code == 0
-    found = json.loads(done.out)
+    found = done.json
     (stage,) = found["stages"]
     assert [each["text"] for each in stage["audit"]["lost"]["rules"]] == [clients.RULE]
     assert "1 rule lost" in " ".join(found["warnings"])
@@ -101,7 +100,7 @@ def test_a_batch_refuses_it_as_well(ask: Ask, session: Path, tmp_path: Path) -> 
     session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))
     asked = ("batch", session, *SHORTEN, "--summarizer-cmd", LOSSY, "--out", tmp_path / "out")
     refused = ask(*asked, "--require-audit", "--json")
-    (row,) = json.loads(refused.out)["files"]
+    (row,) = refused.json["files"]
     assert (refused.code, row["status"]) == (1, "failed")
     assert "fails its audit (1 rule lost)" in row["error"]
     assert not list((tmp_path / "out").rglob("*.jsonl"))
@@ -112,7 +111,7 @@ def test_a_built_in_summary_meets_the_same_demand(ask: Ask, session: Path, tmp_p
     output = tmp_path / "out.jsonl"
     session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))
     done = ask("compact", session, *SHORTEN, "--require-audit", "-o", output, "--json")
-    assert (done.code, json.loads(done.out)["warnings"]) == (0, [])
+    assert (done.code, done.json["warnings"]) == (0, [])
 
 
 @pytest.mark.each_choice
@@ -130,7 +129,7 @@ def test_the_built_in_summaries_make_nothing_up(
     path = sample(name)
     output = path.with_name("out.jsonl")
     done = ask("compact", path, "--stages", stage, "-o", output, "--json")
-    found = json.loads(ask("lab", "audit", output, "--json").out)["compactions"]
+    found = ask("lab", "audit", output, "--json").json["compactions"]
     own = [each for each in found if each["writer"] == "compactctl"]
-    assert bool(own) == json.loads(done.out)["compacted"]
+    assert bool(own) == done.json["compacted"]
     assert [each["audit"]["invented"] for each in own] == [[]] * len(own)

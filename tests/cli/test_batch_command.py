@@ -1,6 +1,5 @@
 """``compactctl batch``: a row per file, sums, files written, and an exit code that gates."""
 
-import json
 import re
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def test_measuring_writes_nothing(ask: Ask, folder: Path) -> None:
 def test_stages_run_when_asked_for(
     ask: Ask, folder: Path, options: tuple[str, ...], *, is_compacted: bool
 ) -> None:
-    document = json.loads(ask("batch", folder, "--json", *options).out)
+    document = ask("batch", folder, "--json", *options).json
     assert document["compacted"] is is_compacted
     assert any(file["saved"] is not None for file in document["files"]) is is_compacted
 
@@ -94,14 +93,14 @@ def test_every_form_counts_what_is_not_a_transcript(ask: Ask, tmp_path: Path) ->
     runs = tmp_path / "runs"
     runs.mkdir()
     (runs / "desk.jsonl").write_bytes((SAMPLES / "neurolink.jsonl").read_bytes())
-    before = json.loads(ask("batch", runs, "--json").out)["totals"]
+    before = ask("batch", runs, "--json").json["totals"]
     (runs / "parts.jsonl").write_text('{"name": "bolt"}\n')
     names = ("r.csv", "r.md", "r.xml", "r.html")
     csv, md, junit, page = (tmp_path / name for name in names)
     outcome = ask("batch", runs, "--report", csv, "--report", md, "--junit", junit,
                   "--html", page, "--json")  # fmt: skip
     assert outcome.code == 0
-    document = json.loads(outcome.out)
+    document = outcome.json
     assert document["totals"] == before | {"files": 2, "skipped": 1}
     assert document["files"][1] | {"milliseconds": 0} == {
         **dict.fromkeys(document["files"][1]),
@@ -136,7 +135,7 @@ def test_a_file_that_failed_is_never_hidden_by_the_gate(ask: Ask, folder: Path) 
 
 
 def test_only_what_is_included_is_taken(ask: Ask, folder: Path) -> None:
-    document = json.loads(ask("batch", folder, "--include", "night*", "--json").out)
+    document = ask("batch", folder, "--include", "night*", "--json").json
     assert [Path(row["path"]).name for row in document["files"]] == ["night.jsonl"]
 
 
@@ -144,7 +143,7 @@ def test_paths_can_be_piped_in_and_named_as_well(ask: Ask, folder: Path) -> None
     listed = f"{folder / 'desk.jsonl'}\n".encode()
     named = ("batch", "--files-from", "-", "--json")
     documents = [
-        json.loads(ask(*named, *paths, stdin=listed).out)
+        ask(*named, *paths, stdin=listed).json
         for paths in ((), (folder / "older" / "night.jsonl",))
     ]
     names = [{Path(row["path"]).name for row in document["files"]} for document in documents]
@@ -154,7 +153,7 @@ def test_paths_can_be_piped_in_and_named_as_well(ask: Ask, folder: Path) -> None
 def test_tokens_of_different_counters_are_not_added_up(ask: Ask, sample: Sample) -> None:
     paths = [sample("codex-session"), sample("openai-chat")]
     page = paths[0].with_name("page.md")
-    result = json.loads(ask("batch", *paths, "--json").out)
+    result = ask("batch", *paths, "--json").json
     totals, files = result["totals"], result["files"]
     assert len(totals["counters"]) == 2
     assert totals["tokensBefore"] is None
@@ -173,7 +172,7 @@ def test_a_report_over_different_counters_names_them_and_has_no_sum(
     paths = [sample("codex-session"), sample("openai-chat")]
     rows = paths[0].with_name("rows.parquet")
     ask("batch", *paths, "--report", rows)
-    document = json.loads(ask("report", rows, "--json").out)
+    document = ask("report", rows, "--json").json
     assert document["tokens"] is None
     assert len(document["counters"]) == 2
     shown = ask("report", rows).out

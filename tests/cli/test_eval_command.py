@@ -37,7 +37,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def document(ask: Ask, session: Path, *arguments: str | Path) -> dict[str, Any]:
     found = ask("lab", "eval", session, "--counter", "chars/4", "--json", *arguments)
     assert found.code == 0, found.err
-    read: dict[str, Any] = json.loads(found.out)
+    read: dict[str, Any] = found.json
     return read
 
 
@@ -209,7 +209,7 @@ def test_a_file_that_fails_does_not_stop_the_others(
     broken.write_text("not JSON\n")
     found = ask("lab", "eval", broken, session, "--keep", "0.1", "--json", "--counter", "chars/4")
     assert (found.code, "not evaluated: " in found.err) == (4, True)
-    read = json.loads(found.out)
+    read = found.json
     assert [failure["path"] for failure in read["failures"]] == [str(broken)]
     assert read["figures"]
 

@@ -24,7 +24,7 @@ def plan(ask: Ask, tmp_path: Path) -> Path:
 def evaluated(ask: Ask, plan: Path, *options: str) -> dict[str, Any]:
     found = ask("lab", "eval", SESSION, "--plan", plan, *FAST, "--json", *options)
     assert found.code == 0, found.err
-    document: dict[str, Any] = json.loads(found.out)
+    document: dict[str, Any] = found.json
     return document
 
 

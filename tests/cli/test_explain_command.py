@@ -17,12 +17,12 @@ QUICK = ("--profile", "codebuddy")
 def explained(ask: Ask, path: Path, message: object, *more: str) -> dict[str, Any]:
     shown = ask("view", path, "--message", str(message), "--json", *more)
     assert shown.code == 0, shown.err
-    document: dict[str, Any] = json.loads(shown.out)
+    document: dict[str, Any] = shown.json
     return document
 
 
 def viewed(ask: Ask, path: Path, *more: str) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = json.loads(ask("view", path, "--json", *more).out)["messages"]
+    messages: list[dict[str, Any]] = ask("view", path, "--json", *more).json["messages"]
     return messages
 
 
@@ -36,7 +36,7 @@ def kinds(found: dict[str, Any]) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("profile", ["default", "agent-code"])
 def test_the_fate_is_that_of_a_compaction(ask: Ask, desk: Path, profile: str) -> None:
     named = ("--profile", profile)
-    rows = json.loads(ask("compact", desk, "-n", "--explain", "--json", *named).out)["messages"]
+    rows = ask("compact", desk, "-n", "--explain", "--json", *named).json["messages"]
     for row in rows:
         if row["fate"] == "written":
             continue
@@ -50,7 +50,7 @@ def test_the_fate_is_that_of_a_compaction(ask: Ask, desk: Path, profile: str) ->
 def test_a_message_is_sent_since_the_round_after_it(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
     since = explained(ask, path, 9, *QUICK)["since"]
-    rounds = json.loads(ask("stats", path, "--rounds", "--json").out)["rounds"]
+    rounds = ask("stats", path, "--rounds", "--json").json["rounds"]
     assert since == {"first": 2, "requests": len(rounds), "isReported": True}
     first, second = (each["line"] for each in rounds[:2])
     assert first < 9 < second
@@ -132,7 +132,7 @@ def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, sample: Sam
     assert explained(ask, path, by_line["id"][:8], *QUICK) == by_line
     data = path.read_bytes()
     piped = ask("view", "-", "--message", "9", "--json", *QUICK, stdin=data)
-    assert json.loads(piped.out) == {**by_line, "path": "-"}
+    assert piped.json == {**by_line, "path": "-"}
 
 
 @pytest.mark.parametrize("name", ["0", "99999", "nothing-like-it", ""])

@@ -1,6 +1,5 @@
 """Usage that cannot be true: the same warning and the same answer in every command."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -43,14 +42,14 @@ def test_gates_take_the_count(ask: Ask, proxied: Path) -> None:
     assert ask("batch", proxied, "--no-cache", "--fail-on", "usage").code == 1
     assert ask("stats", proxied, "--fail-over", "0.8", *small).code == 1
     compact = ("compact", proxied, "--dry-run", "--if-needed", "--json", *small)
-    found = json.loads(ask(*compact).out)
+    found = ask(*compact).json
     assert found["tokensSaved"] > 0
     assert [WARNING in warning for warning in found["warnings"]] == [True]
 
 
 def test_documents_name_what_is_doubted(ask: Ask, proxied: Path) -> None:
     for command in ("stats", "check"):
-        found = json.loads(ask(command, proxied, "--json").out)
+        found = ask(command, proxied, "--json").json
         assert WARNING in found["doubtedUsage"]
         assert found["estimatedInputTokens"] == 26_007
 
@@ -58,7 +57,7 @@ def test_documents_name_what_is_doubted(ask: Ask, proxied: Path) -> None:
 @pytest.mark.parametrize("command", ["stats", "check", "view"])
 def test_screens_name_the_counter(ask: Ask, proxied: Path, command: str) -> None:
     options = {"view": ("--message", "20"), "stats": ("--details",)}.get(command, ())
-    counter = json.loads(ask("stats", proxied, "--json").out)["counter"]
+    counter = ask("stats", proxied, "--json").json["counter"]
     lines = ask(command, proxied, *options).out.splitlines()
     assert [counter in line for line in lines if line.startswith("counted with")] == [True]
 

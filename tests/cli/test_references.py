@@ -12,12 +12,12 @@ REFERENCE = re.compile(r"^\[L(\d+)\] ", re.MULTILINE)
 
 
 def ids_by_line(ask: Ask, path: Path) -> dict[int, str]:
-    document = json.loads(ask("view", path, "--json").out)
+    document = ask("view", path, "--json").json
     return {message["line"]: message["id"] for message in document["messages"]}
 
 
 def explained(ask: Ask, path: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ask("view", path, "--message", name, "--json").out)
+    found: dict[str, Any] = ask("view", path, "--message", name, "--json").json
     return found
 
 
@@ -78,7 +78,7 @@ def test_after_two_compactions_a_reference_names_a_message_of_either_state(
         meant = {of_first.get(line), of_second.get(line)}
         shown = ask("view", twice, "--message", f"L{line}", "--json")
         if shown.code == 0:
-            assert json.loads(shown.out)["id"] in meant
+            assert shown.json["id"] in meant
         else:
             assert "means 2 messages; use an id: " in shown.err
 
@@ -89,7 +89,7 @@ def test_every_command_understands_every_spelling(ask: Ask, desk: Path, name: st
     assert explained(ask, desk, name)["id"] == plain
     assert ask("view", desk, "--message", name).out == ask("view", desk, "--message", "9").out
     hide = ("compact", desk, "-n", "--json", "--widen", "--hide")
-    hidden, same = (json.loads(ask(*hide, f"{n}..{n}").out) for n in (name, "9"))
+    hidden, same = (ask(*hide, f"{n}..{n}").json for n in (name, "9"))
     assert hidden["messagesHidden"] == same["messagesHidden"] > 0
 
 
@@ -98,7 +98,7 @@ def test_a_reference_protects_a_message(ask: Ask, desk: Path, name: str) -> None
     def fates(*options: str) -> dict[int, dict[str, Any]]:
         shown = ask("compact", desk, "-n", "--json", "--explain", "--keep", "10%", *options)
         assert not shown.err.startswith("warning")
-        return {row["line"]: row for row in json.loads(shown.out)["messages"]}
+        return {row["line"]: row for row in shown.json["messages"]}
 
     assert fates()[9]["fate"] == "hidden"
     pinned = [row["line"] for row in fates("--pin", name).values() if "pinned" in row["reason"]]

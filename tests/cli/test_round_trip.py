@@ -56,7 +56,7 @@ def test_a_compaction_that_ran_twice_is_in_effect_once(ask: Ask, desk: Path) -> 
     small = desk.with_name("openai-chat.compacted.jsonl")
     for target in ("5k", "4k", "5k"):
         assert ask("compact", desk, "--target", target).code == 0
-    entries = json.loads(ask("log", small, "--json").out)["operations"]
+    entries = ask("log", small, "--json").json["operations"]
     assert [entry["inEffect"] for entry in entries] == [False, False, True]
     assert entries[0]["id"] == entries[2]["id"]
     groups = ask("log", small).out.partition("Groups")[2].splitlines()[3:]
@@ -120,7 +120,7 @@ def test_the_log_lists_operations_and_groups(ask: Ask, compacted: Path) -> None:
 
 
 def test_a_group_comes_back_alone(ask: Ask, desk: Path, compacted: Path) -> None:
-    found = json.loads(ask("log", compacted, "--json").out)
+    found = ask("log", compacted, "--json").json
     summarize = next(g for g in found["operations"][0]["groups"] if g["stage"] == "summarize")
     outcome = ask("rewind", compacted, "--group", summarize["id"])
     assert outcome.code == 0
@@ -130,7 +130,7 @@ def test_a_group_comes_back_alone(ask: Ask, desk: Path, compacted: Path) -> None
 
 
 def test_a_group_brought_back_claims_no_savings_it_does_not_know(ask: Ask, compacted: Path) -> None:
-    group = json.loads(ask("log", compacted, "--json").out)["operations"][0]["groups"][0]["id"]
+    group = ask("log", compacted, "--json").json["operations"][0]["groups"][0]["id"]
     ask("rewind", compacted, "--group", group)
     *_, last = ask("log", compacted).out.split("\n\n")[0].split("\n")
     assert f"without group {group}" in last

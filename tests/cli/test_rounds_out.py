@@ -29,7 +29,7 @@ def made(ask: Ask, sample: Sample, tmp_path: Path) -> Path:
 
 def test_rows_are_what_the_document_says(ask: Ask, sample: Sample, made: Path) -> None:
     again = ask("stats", sample(NAME), "--counter", "chars/4", "--prices", "builtin", "--json")
-    document = json.loads(again.out)
+    document = again.json
     rows = parquet.read_table(made).to_pylist()
     assert len(rows) == len(document["rounds"]) == 70
     for row, told in zip(rows, document["rounds"], strict=True):

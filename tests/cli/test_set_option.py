@@ -1,6 +1,5 @@
 """``--set STAGE.OPTION=VALUE`` is another spelling of a stage's option."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -48,9 +47,9 @@ def test_what_is_wrong_with_it_is_said(setting: str, why: str) -> None:
 
 def test_it_does_what_the_option_does(ask: Ask, desk: Path) -> None:
     compact = ("compact", desk, "-n", "--json", "--stages", "truncate")
-    by_set = json.loads(ask(*compact, "--set", "truncate.fraction=0.3").out)
-    by_option = json.loads(ask(*compact, "--truncate-fraction", "0.3").out)
-    assert by_set == by_option != json.loads(ask(*compact).out)
+    by_set = ask(*compact, "--set", "truncate.fraction=0.3").json
+    by_option = ask(*compact, "--truncate-fraction", "0.3").json
+    assert by_set == by_option != ask(*compact).json
 
 
 def test_a_typed_value_counts_more_than_a_setting(
@@ -58,5 +57,5 @@ def test_a_typed_value_counts_more_than_a_setting(
 ) -> None:
     monkeypatch.setenv("COMPACTCTL_TRUNCATE_FRACTION", "0.9")
     compact = ("compact", desk, "-n", "--json", "--stages", "truncate")
-    by_set = json.loads(ask(*compact, "--set", "truncate.fraction=0.3").out)
-    assert by_set == json.loads(ask(*compact, "--truncate-fraction", "0.3").out)
+    by_set = ask(*compact, "--set", "truncate.fraction=0.3").json
+    assert by_set == ask(*compact, "--truncate-fraction", "0.3").json

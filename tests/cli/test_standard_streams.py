@@ -30,7 +30,7 @@ def test_a_document_that_settings_ask_for_gives_way_to_a_transcript(
     plain = ask(*asked)
     monkeypatch.setenv("COMPACTCTL_JSON", "1")
     assert ask(*asked) == plain
-    document = json.loads(ask("compact", desk, *STAGES, "-n").out)
+    document = ask("compact", desk, *STAGES, "-n").json
     assert document["schema"].startswith("compactctl.compact/")
 
 
@@ -40,7 +40,7 @@ def test_a_check_of_a_rewind_writes_nothing_so_that_it_may_be_a_document(
     inline = ask("compact", desk, *STAGES, "-o", "-", "--layout", "inline").out.encode()
     checked = ask("rewind", "-", "--check", "--json", stdin=inline)
     assert checked.code == 0, checked.err
-    assert json.loads(checked.out)["path"] == "-"
+    assert checked.json["path"] == "-"
     refused = ask("rewind", "-", "--json", stdin=inline)
     assert refused.code == 2
     assert "--json and a transcript both need standard output" in refused.err

@@ -1,6 +1,5 @@
 """Who reads an archive that other users may change is warned, in one line that says what to do."""
 
-import json
 import os
 from pathlib import Path
 
@@ -16,7 +15,7 @@ def warnings_of(ask: Ask, reader: tuple[str, ...], path: Path) -> list[str]:
     """Return the warnings of a command in its document, which standard error tells as well."""
     shown = ask(*reader, path, "--json")
     assert shown.code == 0
-    found: list[str] = json.loads(shown.out)["warnings"]
+    found: list[str] = shown.json["warnings"]
     told = [line for line in shown.err.splitlines() if line.startswith("warning: ")]
     assert told == [f"warning: {each}" for each in found]
     return found

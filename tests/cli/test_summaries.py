@@ -19,7 +19,7 @@ SAY = program(f'print("{TEXT}")')
 
 
 def first_message(ask: Ask, path: Path) -> str:
-    document = json.loads(ask("view", path, "--json").out)
+    document = ask("view", path, "--json").json
     summaries = [each for each in document["messages"] if each["summary"]]
     return str(summaries[0]["parts"][0]["text"])
 
@@ -101,10 +101,10 @@ def test_a_model_that_answers_anew_each_time_changes_nothing_the_second_time(
         operations = []
         for out in (tmp_path / "a.jsonl", tmp_path / "b.jsonl"):
             done = ask("compact", desk, *SUMMARIZE, *server, "-o", out, "--json")
-            operations.append(json.loads(done.out)["operation"])
+            operations.append(done.json["operation"])
         assert len(stub.asked) == 2
         before = out.read_bytes()
-        again = json.loads(ask("compact", out, *SUMMARIZE, *server, "--in-place", "--json").out)
+        again = ask("compact", out, *SUMMARIZE, *server, "--in-place", "--json").json
         assert len(stub.asked) == 2
     assert (again["operation"], out.read_bytes()) == (None, before)
     assert len(set(operations)) == 2
@@ -129,9 +129,9 @@ def test_what_is_written_differently_is_another_operation(
         "fallen": ("--summarizer-cmd", bad),
     }
     operations = [
-        json.loads(
-            ask("compact", desk, *SUMMARIZE, *way, "-o", tmp_path / f"{name}.jsonl", "--json").out
-        )["operation"]
+        ask("compact", desk, *SUMMARIZE, *way, "-o", tmp_path / f"{name}.jsonl", "--json").json[
+            "operation"
+        ]
         for name, way in ways.items()
     ]
     assert len(set(operations)) == len(ways)
@@ -248,12 +248,12 @@ def test_a_profile_says_how_prompts_mark_roles(
 
 
 def test_a_prompt_as_a_document(ask: Ask, desk: Path) -> None:
-    document = json.loads(ask("harness", "prompt", "-", "--json", stdin=desk.read_bytes()).out)
+    document = ask("harness", "prompt", "-", "--json", stdin=desk.read_bytes()).json
     (prompt,) = document["prompts"]
     assert document["schema"] == "compactctl.prompt/1"
     assert prompt["tokens"] > prompt["summaryTokens"] > 0
     assert prompt["messages"] > 10
-    small = json.loads(ask("harness", "prompt", desk, "--summarizer-context", "3000", "--json").out)
+    small = ask("harness", "prompt", desk, "--summarizer-context", "3000", "--json").json
     assert small["prompts"][0]["tokens"] <= 3_000
     assert ask("harness", "prompt", desk, "--summarizer-context", "100").code == 5
 

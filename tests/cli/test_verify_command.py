@@ -1,6 +1,5 @@
 """``compactctl verify`` says what it found, on a screen and as JSON, and ends with its code."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def test_what_is_to_be_repaired_is_repaired_as_the_screen_says(ask: Ask, compact
 def test_a_missing_archive_is_damage(ask: Ask, compacted: Path) -> None:
     shutil.rmtree(archive_folder(compacted))
     shown = ask("verify", compacted, "--json")
-    found = json.loads(shown.out)
+    found = shown.json
 
     assert (shown.code, found["exitCode"]) == (7, 7)
     assert found["verdicts"]["damaged"] == 1

@@ -1,6 +1,5 @@
 """``view``: what it finds, and how much of a text it shows."""
 
-import json
 from pathlib import Path
 
 from cli.asking import Ask
@@ -21,7 +20,7 @@ def test_lines_and_documents_hold_what_was_found(ask: Ask, compacted: Path) -> N
     lines = ask("view", compacted, *search, "--jsonl").out.splitlines()
     assert len(lines) == 1
     assert "depth" in lines[0]
-    document = json.loads(ask("view", compacted, *search, "--json").out)
+    document = ask("view", compacted, *search, "--json").json
     assert len(document["messages"]) == 1
     assert document["found"] > 1
     assert document["before"] == 0

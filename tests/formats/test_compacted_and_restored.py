@@ -1,4 +1,4 @@
-"""Documents of every format are compacted with every stage in both layouts, and restored."""
+"""Documents of many formats are compacted with every stage in both layouts, and restored."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -108,7 +108,7 @@ EACH = pytest.mark.parametrize("client", WRITERS)
 def forked(ask: Ask, reference: str | Path, *options: str) -> dict[str, Any]:
     outcome = ask("compact", reference, *SMALL, *options, "--json")
     assert outcome.code == 0, outcome.err
-    document: dict[str, Any] = json.loads(outcome.out)
+    document: dict[str, Any] = outcome.json
     return document
 
 

@@ -1,6 +1,5 @@
 """Archives of sessions in clients' stores lie in the user's state folder, and are found there."""
 
-import json
 import shutil
 import stat
 from pathlib import Path
@@ -134,6 +133,6 @@ def test_the_readme_names_the_session_by_its_whole_path(home: Home, ask: Ask) ->
 
 def test_outside_of_stores_archives_lie_beside_transcripts(home: Home, ask: Ask) -> None:
     path = shutil.copy(WRITERS["claude-code"](home), home.root / "run.jsonl")
-    result = json.loads(ask("compact", path, *SMALL, "--json").out)
+    result = ask("compact", path, *SMALL, "--json").json
     assert result["archive"] == str(beside_of(home.root / "run.compacted.jsonl"))
     assert not state_of(home).exists()

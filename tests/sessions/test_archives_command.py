@@ -1,7 +1,6 @@
 """Archives of sessions, listed and forgotten."""
 
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ OTHER = Said(name="other", title="Other", project="/home/dev/quayside")
 def listed(ask: Ask, *options: str) -> dict[str, Any]:
     outcome = ask("archive", *options, "--json")
     assert outcome.code == 0, outcome.err
-    document: dict[str, Any] = json.loads(outcome.out)
+    document: dict[str, Any] = outcome.json
     return document
 
 
@@ -258,13 +257,13 @@ def test_a_session_that_was_moved_keeps_its_whole_history(home: Home, ask: Ask) 
     assert ask("compact", path, "--in-place", "--stages", "truncate", "--keep", "60%").code == 0
     once = path.read_bytes()
     now = moved(path)
-    assert len(json.loads(ask("log", now, "--json").out)["operations"]) == 1
+    assert len(ask("log", now, "--json").json["operations"]) == 1
     assert ask("view", now, "--archived").out
     assert ask("verify", now).code == 0
     again = ask("compact", now, "--in-place", *SMALL)
     assert again.code == 0, again.err
     assert now.read_bytes() != once
-    assert len(json.loads(ask("log", now, "--json").out)["operations"]) == 2
+    assert len(ask("log", now, "--json").json["operations"]) == 2
     for state in (once, whole):
         outcome = ask("rewind", now)
         assert outcome.code == 0, outcome.err

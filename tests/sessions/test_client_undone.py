@@ -97,7 +97,7 @@ def test_it_is_a_new_session_that_sends_everything_again(home: Home, ask: Ask, c
     assert OLD not in ask("view", path).out
     outcome = ask("rewind", SAID.id, "--client", "--json")
     assert outcome.code == 0, outcome.err
-    result = json.loads(outcome.out)
+    result = outcome.json
     fork = Path(result["output"])
     assert path.read_bytes() == before
     assert fork != path
@@ -107,7 +107,7 @@ def test_it_is_a_new_session_that_sends_everything_again(home: Home, ask: Ask, c
     assert OLD in shown
     assert NEW in shown
     assert SUMMARY not in shown
-    titles = [each["title"] for each in json.loads(ask("sessions", "--json").out)["sessions"]]
+    titles = [each["title"] for each in ask("sessions", "--json").json["sessions"]]
     assert client == "pi" or "Tide windows (whole)" in titles
     assert f"undo      compactctl rewind {fork.stem[-36:]}" in outcome.err
     assert ask("rewind", fork).code == 0
@@ -138,7 +138,7 @@ def test_by_appending_it_is_the_same_session_and_no_byte_of_it_changes(
     assert "--native has no effect without --client" in refused.err
     outcome = ask("rewind", SAID.id, "--client", "--native", "--while-open", "--force", "--json")
     assert outcome.code == 0, outcome.err
-    result = json.loads(outcome.out)
+    result = outcome.json
     assert path.read_bytes().startswith(before)
     assert result["layout"] == "native"
     assert result["appendedLines"] > 0
@@ -147,7 +147,7 @@ def test_by_appending_it_is_the_same_session_and_no_byte_of_it_changes(
     assert OLD in shown
     assert NEW in shown
     assert SUMMARY not in shown
-    log = json.loads(ask("log", path, "--json").out)
+    log = ask("log", path, "--json").json
     assert [each["inEffect"] for each in log["byClient"]] == [False]
     assert [each["appended"] for each in log["operations"]] == [True]
     assert ask("rewind", path, "--while-open").code == 0
@@ -196,7 +196,7 @@ def test_a_session_in_a_database_is_made_whole_as_a_document(home: Home, ask: As
     assert "the tide turns" not in shown
     outcome = ask("rewind", own, "--client", "--json")
     assert outcome.code == 0, outcome.err
-    result = json.loads(outcome.out)
+    result = outcome.json
     assert f"opencode import {result['output']}" in result["continueWith"]
     assert f"undo      compactctl rewind {Path(result['output']).stem}" in outcome.err
     shown = ask("view", result["output"]).out

@@ -1,6 +1,5 @@
 """The same compaction of the same session writes one new session, however often it is run."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ STAGES = pytest.mark.parametrize("stages", [PRUNE, SUMMARY], ids=["prune", "summ
 def compacted(ask: Ask, path: Path, *options: str) -> dict[str, Any]:
     outcome = ask("compact", path, *options, "--json")
     assert outcome.code == 0, outcome.err
-    result: dict[str, Any] = json.loads(outcome.out)
+    result: dict[str, Any] = outcome.json
     return result
 
 

@@ -69,14 +69,14 @@ def say(home: Home, own: str, text: str) -> None:
 
 
 def texts_of(ask: Ask, session: str | Path) -> list[str]:
-    shown = json.loads(ask("view", session, "--full", "--json").out)["messages"]
+    shown = ask("view", session, "--full", "--json").json["messages"]
     return [part["text"] for message in shown for part in message["parts"]]
 
 
 def rewound(ask: Ask, session: str, *options: str) -> dict[str, Any]:
     outcome = ask("rewind", session, *options, "--json")
     assert outcome.code == 0, outcome.err
-    document: dict[str, Any] = json.loads(outcome.out)
+    document: dict[str, Any] = outcome.json
     return document
 
 
@@ -197,7 +197,7 @@ def test_one_group_is_restored_in_a_new_session(home: Home, ask: Ask) -> None:
     own = imported(home, forked(ask, first)["output"])
     small = texts_of(ask, own)
     say(home, own, "And now?")
-    groups = json.loads(ask("log", own, "--json").out)["operations"][0]["groups"]
+    groups = ask("log", own, "--json").json["operations"][0]["groups"]
     made = rewound(ask, "opencode:latest", "--group", groups[0]["id"])["output"]
     texts = texts_of(ask, made)
     assert texts[-1] == "And now?"

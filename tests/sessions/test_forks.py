@@ -104,7 +104,7 @@ def test_a_fork_is_a_session_and_the_original_is_as_it_was(
     assert before.items() <= after.items()
     beside = {fork.with_name("workspace.yaml")} if client == "copilot-cli" else set()
     assert set(after) - set(before) == {fork, *beside, *Path(result["archive"]).iterdir()}
-    listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    listed = {each["id"]: each for each in ask("sessions", "--json").json["sessions"]}
     assert set(listed) == {SAID.id, own}
     assert listed[own]["path"] == str(fork)
     assert listed[own]["project"] == SAID.project
@@ -263,10 +263,10 @@ def test_roo_code_honours_tags(home: Home, ask: Ask) -> None:
 @EACH
 def test_a_fork_of_a_fork(home: Home, ask: Ask, client: str) -> None:
     path = WRITERS[client](home)
-    first = Path(json.loads(ask("compact", path, *SOMEWHAT_SMALLER, "--json").out)["output"])
+    first = Path(ask("compact", path, *SOMEWHAT_SMALLER, "--json").json["output"])
     second = Path(forked(ask, first)["output"])
     assert ask("verify", home.root).code == 0
-    assert len(json.loads(ask("log", second, "--json").out)["operations"]) == 2
+    assert len(ask("log", second, "--json").json["operations"]) == 2
     assert ask("rewind", "--all", second).code == 0
     named = second.read_bytes().splitlines()[-1 if client == "claude-code" else 0]
     assert id_of(second).encode() in named
@@ -383,7 +383,7 @@ def test_the_newest_is_the_fork(home: Home, ask: Ask) -> None:
     claude(home, Said(name="tides", age=HOUR))
     fork = Path(forked(ask, "latest")["output"])
     assert time.time() - fork.stat().st_mtime < HOUR
-    assert json.loads(ask("stats", "latest", "--json").out)["path"] == str(fork)
+    assert ask("stats", "latest", "--json").json["path"] == str(fork)
 
 
 def test_a_compressed_session_of_codex_is_read_and_compacted_as_a_plain_one(
@@ -423,7 +423,7 @@ def test_sessions_made_of_one_session_have_titles_of_their_own(
         pytest.skip("pi's sessions have no title of their own")
     WRITERS[client](home)
     own = [id_of(Path(forked(ask, SAID.id, "--force")["output"])) for _ in range(3)]
-    listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    listed = {each["id"]: each for each in ask("sessions", "--json").json["sessions"]}
     assert [listed[each]["title"] for each in own] == [
         "Tide windows (compacted)",
         "Tide windows (compacted 2)",

@@ -99,7 +99,7 @@ def test_a_session_of_cline_is_a_new_folder(home: Home, ask: Ask) -> None:
     assert told["status"] == "completed"
     assert told["pid"] == json.loads(path.with_name(f"{path.parent.name}.json").read_text())["pid"]
     assert result["continueWith"] == f"cline --id {own}"
-    listed = {each["id"] for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    listed = {each["id"] for each in ask("sessions", "--json").json["sessions"]}
     assert own in listed
 
 

@@ -42,7 +42,7 @@ def older(home: Home, version: int) -> Path:
 
 
 def said_in(ask: Ask, session: str | Path) -> list[Any]:
-    shown = json.loads(ask("view", session, "--full", "--json").out)["messages"]
+    shown = ask("view", session, "--full", "--json").json["messages"]
     return [(message["role"], message["parts"]) for message in shown]
 
 

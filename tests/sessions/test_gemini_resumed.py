@@ -175,7 +175,7 @@ def test_the_clients_own_compaction_is_undone_beneath_resumes(
     assert small == ["<state_snapshot>Tide 1.</state_snapshot>", "Two?", "Understood."]
     outcome = ask("rewind", path, "--client", "--all", *how, "--json")
     assert outcome.code == 0, outcome.err
-    output = Path(json.loads(outcome.out)["output"])
+    output = Path(outcome.json["output"])
     assert texts_of(output) == [*whole, *said]
     assert ask("rewind", output).code == 0
     assert texts_of(output) == small

@@ -1,6 +1,5 @@
 """Which sessions are listed, in which order, and under which names."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -232,7 +231,7 @@ def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
     assert "≥" in outcome.out
     assert outcome.err.count("warning: ") == 1
     assert "1 session is larger than the recorded usage" in outcome.err
-    (session,) = json.loads(ask("sessions", "--json").out)["sessions"]
+    (session,) = ask("sessions", "--json").json["sessions"]
     assert (session["contextTokens"], session["windowRatio"]) == (None, None)
     assert session["contextAtLeast"] > 10_000
 

@@ -1,6 +1,5 @@
 """A session in its client's store, compacted as a new one by a plan that stands in a file."""
 
-import json
 from pathlib import Path
 
 from cli.asking import Ask
@@ -18,7 +17,7 @@ def test_a_session_is_compacted_as_a_new_one_by_its_plan(
     before = path.read_bytes()
     carried = ask("compact", path, "--plan", plan, "--json")
     assert carried.code == 0, carried.err
-    document = json.loads(carried.out)
+    document = carried.json
     assert document["forkedFrom"]
     assert document["messagesHidden"] == plan.read_text().count('"fate": "hidden"')
     assert path.read_bytes() == before

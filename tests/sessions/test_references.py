@@ -80,7 +80,7 @@ def test_each_way_to_name_a_session(
     said = Said(prompt="Mend the harbour", title="Mend the harbour", project=str(known.here))
     everything(home)
     WRITERS[client](home, said)  # type: ignore[operator]
-    rows = json.loads(ask("sessions", "harbour", "--json").out)["sessions"]
+    rows = ask("sessions", "harbour", "--json").json["sessions"]
     own, short = rows[0]["id"], rows[0]["shortId"]
     path = chosen(known, own)
     for reference in (short, f"{client}:{own}", "mend HARBOUR", "."):
@@ -89,7 +89,7 @@ def test_each_way_to_name_a_session(
         assert chosen(known, reference, "write") == path
     outcome = ask("stats", short, "--json")
     assert outcome.code == 0
-    assert json.loads(outcome.out)["path"] == path
+    assert outcome.json["path"] == path
     assert f'session {short} "Mend the harbour"' in outcome.err
     assert ask("stats", own, "--json").err == ""
 
@@ -328,7 +328,7 @@ def test_many_sessions_are_named_at_once(home: Home, ask: Ask, tmp_path: Path) -
     }
     for names, expected in meant.items():
         outcome = ask("batch", *names, "--json")
-        files = json.loads(outcome.out)["files"] if expected else []
+        files = outcome.json["files"] if expected else []
         assert [row["path"] for row in files] == list(map(str, expected or []))
         assert outcome.code == (3 if not expected or expected[0] == names[0] else 0)
     before = [folder_of(path) for path in (old, new, other)]
@@ -388,7 +388,7 @@ def test_a_session_in_a_database_is_read_as_its_client_exports_it(
     own = home.opencode(Said(prompt="In the database"))
     database = home.root / ".local" / "share" / "opencode" / "opencode.db"
     before = database.read_bytes()
-    shown = json.loads(ask("view", own[:8], "--json").out)
+    shown = ask("view", own[:8], "--json").json
     assert shown["path"] == f"opencode:{own}"
     assert "In the database" in ask("view", own).out
     assert ask("compact", own, "--in-place").code == 2
@@ -480,7 +480,7 @@ def test_what_a_compaction_keeps_of_a_session_by_its_id(home: Home, ask: Ask) ->
     fill_home(home.root)
     outcome = ask("lab", "eval", "32ee9a45", "--at", "0.3", "--keep", "10%", "--json")
     assert outcome.code == 0, outcome.err
-    (session,) = json.loads(outcome.out)["sessions"]
+    (session,) = outcome.json["sessions"]
     assert session["path"].endswith("32ee9a45-aee0-53d4-a587-c28c937c29ee.jsonl")
 
 

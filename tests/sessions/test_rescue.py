@@ -1,6 +1,5 @@
 """A session that is full goes on after one command."""
 
-import json
 import os
 import time
 from pathlib import Path
@@ -54,21 +53,21 @@ def test_a_second_rescue_offers_the_first_result(
     path.write_bytes(data.rstrip(b"\n") if client == "claude-code" else data)
     first = ask("rescue", path, "--json", "--target", "10%")
     assert first.code == 0, first.err
-    new = json.loads(first.out)["compact"]["forkedTo"]
+    new = first.json["compact"]["forkedTo"]
     before = sorted(home.root.rglob("*"))
     again = ask("rescue", path)
     assert again.code == 0
     assert f"rescued before, as session {new}" in again.out
     assert new in last_line(again.out)
-    assert json.loads(ask("rescue", path, "--json").out)["earlier"] == new
+    assert ask("rescue", path, "--json").json["earlier"] == new
     assert sorted(home.root.rglob("*")) == before
     # With more in the session it is rescued again, and what was undone is no result either.
     whole = path.read_bytes()
     path.write_bytes(whole.rstrip(b"\n") + b"\n" + whole.splitlines(keepends=True)[-1])
-    assert json.loads(ask("rescue", path, "-n", "--json").out)["earlier"] is None
+    assert ask("rescue", path, "-n", "--json").json["earlier"] is None
     path.write_bytes(whole)
     assert ask("rewind", new).code == 0
-    assert json.loads(ask("rescue", path, "--json").out)["earlier"] is None
+    assert ask("rescue", path, "--json").json["earlier"] is None
 
 
 def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask: Ask) -> None:
@@ -99,7 +98,7 @@ def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask
 def test_what_the_client_said_is_understood(ask: Ask, session: str, said: str) -> None:
     outcome = ask("rescue", session, "--from-error", said, "--json")
     assert outcome.code == 0
-    document = json.loads(outcome.out)
+    document = outcome.json
     assert document["continueWith"].endswith(document["compact"]["forkedTo"])
     assert document["compact"]["fits"]
 
@@ -107,9 +106,9 @@ def test_what_the_client_said_is_understood(ask: Ask, session: str, said: str) -
 @pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("sent", [20_000, 250_000, 400_000])
 def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
-    counted = json.loads(ask("stats", SMALL, "--json").out)["estimatedInputTokens"]
+    counted = ask("stats", SMALL, "--json").json["estimatedInputTokens"]
     said = f"prompt is too long: {sent} tokens > {sent - 1_000} maximum"
-    document = json.loads(ask("rescue", SMALL, "-n", "--from-error", said, "--json").out)
+    document = ask("rescue", SMALL, "-n", "--from-error", said, "--json").json
     assert document["uncountedTokens"] == max(0, sent - counted)
     left = document["compact"]["largestRequestTokens"] + document["uncountedTokens"]
     shown = ask("rescue", SMALL, "-n", "--from-error", said).out
@@ -203,10 +202,10 @@ def test_natively_a_client_that_is_too_new_gets_a_new_session_unless_forced(
 
 def test_what_the_client_compacted_is_made_from_its_originals(full: Path, ask: Ask) -> None:
     outcome = ask("rescue", SMALL, "--redo", "--target", "20k", "--json")
-    document = json.loads(outcome.out)["compact"]
+    document = outcome.json["compact"]
     assert [each["client"] for each in document["redone"]] == ["codex"]
     new = document["forkedTo"]
-    assert [each["kind"] for each in json.loads(ask("log", new, "--json").out)["operations"]] == [
+    assert [each["kind"] for each in ask("log", new, "--json").json["operations"]] == [
         "undo",
         "compact",
     ]
@@ -255,7 +254,7 @@ def test_the_client_is_asked_for_the_window_that_the_figures_assume(
     data = path.read_bytes().replace(b"claude-sonnet-4-5", model.encode())
     path.write_bytes(data.replace(b'"input_tokens": 90000', b'"input_tokens": %d' % answered))
     outcome = ask("compact", path, *PRUNE, *LAYOUTS[layout], "--json")
-    document = json.loads(outcome.out)
+    document = outcome.json
     resumed = document["forkedTo"] or SAID.id
     assert document["continueWith"].endswith(f"claude --resume {resumed}{asked}")
     assert last_line(outcome.err).endswith(f"claude --resume {resumed}{asked}")

@@ -1,6 +1,5 @@
 """Files and folders whose names are patterns to a shell: they are found by their names."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -56,11 +55,11 @@ def test_a_batch_takes_it(
     monkeypatch.chdir(run.parent.parent)
     done = ask("batch", where, *options, "--json", "--no-cache")
     assert done.code == 0, done.err
-    assert len(json.loads(done.out)["files"]) == 1
+    assert len(done.json["files"]) == 1
 
 
 def test_a_batch_leaves_it_out(ask: Ask, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(run.parent.parent)
     shutil.copy(run, run.with_name("other.jsonl"))
     done = ask("batch", "runs[1]", "--exclude", run.name, "--json", "--no-cache")
-    assert len(json.loads(done.out)["files"]) == 1
+    assert len(done.json["files"]) == 1

@@ -49,7 +49,7 @@ def keep(ask: Ask, path: Path, *records: object) -> tuple[dict[str, Any], str]:
     out = path.with_name("out.jsonl")
     found = ask("compact", path, "--keep", "30%", "--json", "-o", out)
     assert found.code == 0, found.err
-    return json.loads(found.out), out.read_text()
+    return found.json, out.read_text()
 
 
 DEFINED = {"kind": "deferred_tools_delta", "addedLines": ["Berths", TEXT]}

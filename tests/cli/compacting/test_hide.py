@@ -24,7 +24,7 @@ def test_a_range_goes_behind_a_summary_and_comes_back(ask: Ask, talk: Path, told
     # A person's question and the answer to it, with all that was looked up.
     done = ask("compact", talk, "--hide", "2..6", "--summary-file", told, "-o", out, "--json")
     assert done.code == 0, done.err
-    document = json.loads(done.out)
+    document = done.json
     assert document["stagesUsed"] == ["span"]
     assert document["messagesHidden"] == 5
     assert document["stages"][0]["summaryText"].endswith("They looked up two ships.")
@@ -63,7 +63,7 @@ def test_the_newest_turn_can_be_hidden_by_hand(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
     done = ask("compact", talk, "--hide", "35..38", "-o", out, "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["messagesHidden"] == 4
+    assert done.json["messagesHidden"] == 4
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_cannot_be_hidden_is_refused(
 
 def test_of_several_conversations_that_with_the_messages_says_why(ask: Ask, sample: Sample) -> None:
     path = sample("openai-chat-conversations")
-    messages = json.loads(ask("view", path, "--json").out)["messages"]
+    messages = ask("view", path, "--json").json["messages"]
     names = [message["id"] for message in messages if message["conversation"] == 4]
     refused = ask("compact", path, "--hide", f"{names[2]}..{names[6]}")
     assert refused.code == 2
@@ -114,4 +114,4 @@ def test_a_range_is_widened_to_whole_pairs(ask: Ask, talk: Path) -> None:
     out = talk.with_name("out.jsonl")
     done = ask("compact", talk, "--hide", "2..3", "--widen", "-o", out, "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["messagesHidden"] > 2
+    assert done.json["messagesHidden"] > 2

@@ -16,13 +16,13 @@ from compactctl.tokens.budget import parse_share
 def kept(ask: Ask, path: Path, *arguments: str) -> dict[str, Any]:
     found = ask("compact", path, "--json", "-n", *arguments)
     assert found.code == 0, found.err
-    document: dict[str, Any] = json.loads(found.out)
+    document: dict[str, Any] = found.json
     return document
 
 
 def part(ask: Ask, path: Path, share: float) -> int:
     """Return the system prompt's tokens and this share of all others."""
-    stats = json.loads(ask("stats", path, "--json").out)
+    stats = ask("stats", path, "--json").json
     system: int = stats["breakdown"]["system prompt"]
     return system + int(share * (stats["totalTokens"] - system))
 
@@ -72,7 +72,7 @@ def test_the_same_again_where_the_client_wrote_the_system_prompt_anew(
     )
     path = write_lines(tmp_path / "session.jsonl", *events)
     options = ("--stages", "distill", "--keep", "30%", "--json")
-    first = json.loads(ask("compact", path, *options).out)
+    first = ask("compact", path, *options).json
     again = kept(ask, Path(first["output"]), *options)
     assert again["targetTokens"] == first["targetTokens"]
     assert not again["compacted"]

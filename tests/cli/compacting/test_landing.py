@@ -1,6 +1,5 @@
 """A compaction ends within 8% below the size that was asked for, whatever fills the session."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -74,7 +73,7 @@ ONCE_MADE = [HealthCheck.function_scoped_fixture]
 def compacted(ask: Ask, path: Path, records: Sequence[object], *size: str) -> dict[str, Any]:
     write_lines(path, *records)
     found = ask("compact", path, "-n", "--json", "--stages", "distill", *size)
-    document: dict[str, Any] = json.loads(found.out)
+    document: dict[str, Any] = found.json
     return document
 
 

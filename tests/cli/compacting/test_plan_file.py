@@ -41,7 +41,7 @@ def edited(plan: Path, change: Callable[[list[Row]], object]) -> Path:
 def explained(ask: Ask, desk: Path, *options: str | Path) -> list[Row]:
     done = ask("compact", desk, "-n", "--explain", "--json", *options)
     assert done.code == 0, done.err
-    rows: list[Row] = json.loads(done.out)["messages"]
+    rows: list[Row] = done.json["messages"]
     return rows
 
 

@@ -1,6 +1,5 @@
 """What a compaction costs where a provider caches prompts, and what leaves its cache alone."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ PRUNED = "dedup,prune --prune-protect-tokens 500 --prune-min-savings 0"
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    found: dict[str, Any] = ask(*arguments, "--json").json
     return found
 
 

@@ -31,7 +31,7 @@ DOUBLED: dict[str, Usage] = {
 
 def told(ask: Ask, *arguments: str | Path) -> Json:
     outcome = ask(*arguments, "--json")
-    found: Json = json.loads(outcome.out)
+    found: Json = outcome.json
     return found
 
 

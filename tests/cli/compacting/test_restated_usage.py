@@ -89,7 +89,7 @@ def told_by(counts: Json) -> int:
 def compacted(ask: Ask, path: Path, *options: str) -> tuple[Path, Json]:
     outcome = ask("compact", path, *LESS, *options, "--json")
     assert outcome.code == 0, outcome.err
-    found: Json = json.loads(outcome.out)
+    found: Json = outcome.json
     return Path(found["output"]), found
 
 
@@ -119,7 +119,7 @@ def test_nothing_is_told_where_the_provider_reported_nothing(
     silent = tmp_path / f"silent{whole.suffix}"
     silent.write_bytes(with_usage(whole.read_bytes(), LIES["zero"], in_sums=True))
     outcome = ask("compact", silent, "--stages", "truncate", "--keep", "30%", "--json")
-    told = json.loads(outcome.out)
+    told = outcome.json
     assert told["restatedUsage"] is None
     assert b'"reported"' not in Path(told["output"]).read_bytes()
 
@@ -133,7 +133,7 @@ def test_it_is_never_taken_for_what_the_provider_reported(
     small, told = compacted(ask, original)
     left = load_file(small).transcript.effective
     assert {None} < {message.usage for message in left} <= reported
-    size = json.loads(ask("stats", small, "--json").out)["estimatedInputTokens"]
+    size = ask("stats", small, "--json").json["estimatedInputTokens"]
     assert size == told["largestRequestTokens"]
 
 
@@ -173,6 +173,6 @@ def test_what_still_holds_is_not_restated(ask: Ask, tmp_path: Path, sample: Samp
         stream.writelines(f"{json.dumps(each)}\n" for each in newer)
     left_alone = ("--freeze-before", "e32", "--keep-turns", "0", "--json")
     done = ask("compact", original, "--stages", "limit", "--limit-max-tokens", "100", *left_alone)
-    found = json.loads(done.out)
+    found = done.json
     assert found["compacted"]
     assert found["restatedUsage"] is None

@@ -1,6 +1,5 @@
 """Down to which size a transcript is compacted, and what ``check`` says of it then."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ FULL = (
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    found: dict[str, Any] = ask(*arguments, "--json").json
     return found
 
 

@@ -120,7 +120,7 @@ def test_it_goes_while_all_that_is_sent_stays(ask: Ask, session: Path, client: s
     before = session.read_bytes()
     sent = load_file(session).transcript
     assert SCREEN in before.decode()
-    done = json.loads(ask("compact", session, *UNSENT, "--in-place", "--json").out)
+    done = ask("compact", session, *UNSENT, "--in-place", "--json").json
     now = load_file(session).transcript
     assert SCREEN not in session.read_text()
     assert sent.format == now.format == client
@@ -137,7 +137,7 @@ def test_it_goes_while_all_that_is_sent_stays(ask: Ask, session: Path, client: s
     again = ask("compact", session, *UNSENT, "--in-place")
     assert "nothing was changed" in again.out
     assert ask("verify", session).code == 0
-    (operation,) = json.loads(ask("log", session, "--json").out)["operations"]
+    (operation,) = ask("log", session, "--json").json["operations"]
     assert [(g["stage"], g["messages"]) for g in operation["groups"]] == [("unsent", 0)]
     assert ask("rewind", session).code == 0
     assert session.read_bytes() == before
@@ -204,7 +204,7 @@ def test_together_with_other_stages_each_group_comes_back_by_itself(
     session = written(tmp_path / "run.jsonl", records)
     before = session.read_bytes()
     both = ("--stages", "unsent,truncate", "--keep-turns", "1")
-    done = json.loads(ask("compact", session, *both, "--in-place", "--json").out)
+    done = ask("compact", session, *both, "--in-place", "--json").json
     groups = {stage["name"]: stage["group"] for stage in done["stages"]}
     assert "toolUseResult" not in session.read_text()
     small = load_file(session).transcript.effective
@@ -230,7 +230,7 @@ def test_a_session_in_its_store_becomes_a_new_one(
     session = home.claude(Said(), more)
     before = session.read_bytes()
     assert SCREEN in before.decode()
-    done = json.loads(ask("compact", session, *UNSENT, "--json").out)
+    done = ask("compact", session, *UNSENT, "--json").json
     assert session.read_bytes() == before
     assert Path(done["output"]).parent == session.parent
     assert SCREEN not in Path(done["output"]).read_text()

@@ -1,6 +1,5 @@
 """Every exit code, reached the way a user reaches it."""
 
-import json
 import re
 import shutil
 import sys
@@ -38,7 +37,7 @@ def test_a_gate_that_finds_nothing_is_0(ask: Ask, desk: Path) -> None:
 
 
 def test_a_gate_lets_pass_what_is_as_large_as_it_allows(ask: Ask, desk: Path) -> None:
-    tokens = json.loads(ask("stats", desk, "--json").out)["estimatedInputTokens"]
+    tokens = ask("stats", desk, "--json").json["estimatedInputTokens"]
     gate = ("stats", desk, "--fail-base", "window", "--fail-over", "100%", "--max-tokens", "1")
     assert ask(*gate, "--window", str(tokens)).code == 0
     assert ask(*gate, "--window", str(tokens - 1)).code == 1

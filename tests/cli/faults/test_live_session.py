@@ -1,6 +1,5 @@
 """A session can be compacted beside the program that goes on writing it."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,7 +85,7 @@ def test_growth_is_told_on_screen(growing: Path, ask: Ask) -> None:
 
 def test_growth_is_told_in_json(growing: Path, ask: Ask) -> None:
     n_lines = growing.read_bytes().count(b"\n")
-    found = json.loads(ask("compact", growing, "--target", "5k", "--json").out)
+    found = ask("compact", growing, "--target", "5k", "--json").json
     assert (found["carriedLines"], found["leftOutFrom"]) == (2, n_lines + 3)
 
 
@@ -103,5 +102,5 @@ def test_growth_is_told_of_a_rewind(ask: Ask, desk: Path, monkeypatch: pytest.Mo
 def test_a_batch_measures_what_it_compacted(growing: Path, ask: Ask) -> None:
     n_lines = growing.read_bytes().count(b"\n")
     batch = ("batch", growing, "--target", "5k", "--out", growing.parent / "out", "--json")
-    found = json.loads(ask(*batch).out)
+    found = ask(*batch).json
     assert [(row["status"], row["lines"]) for row in found["files"]] == [("ok", n_lines)]

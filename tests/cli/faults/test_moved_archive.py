@@ -60,7 +60,7 @@ def test_with_its_archive_named_everything_is_there(ask: Ask, moved: Path, sampl
     assert ask("rewind", moved, *named).code == 0
     assert moved.read_bytes() == sample("openai-chat").read_bytes()
     # The archive came along: from now on it is found.
-    operation = json.loads(ask("log", moved, "--json").out)["operations"][0]["id"]
+    operation = ask("log", moved, "--json").json["operations"][0]["id"]
     assert ask("rewind", moved, "--to", operation).code == 0
     assert moved.read_bytes() == compacted
     assert ask("verify", moved).code == 0

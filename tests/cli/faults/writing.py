@@ -93,7 +93,7 @@ def transcript(exchanges: int) -> bytes:
 def _arguments(command: str, ask: Ask) -> list[str]:
     words = command.split()
     if {"GROUP", "FIRST"} & set(words):
-        found = json.loads(ask("log", "run.compacted.jsonl", "--json").out)["operations"]
+        found = ask("log", "run.compacted.jsonl", "--json").json["operations"]
         names = {"GROUP": found[-1]["groups"][-1:], "FIRST": [found[0]]}
         known = {word: each[0]["id"] for word, each in names.items() if each}
         words = [known.get(word, word) for word in words]
@@ -147,4 +147,4 @@ def _way_back(path: Path, ask: Ask) -> str:
     if outcome.code == NEVER_COMPACTED:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     assert outcome.code == 0, outcome.err
-    return str(json.loads(outcome.out)["after"]["sha256"])
+    return str(outcome.json["after"]["sha256"])

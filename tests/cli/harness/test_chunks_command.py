@@ -1,6 +1,5 @@
 """``compactctl harness chunks``."""
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -9,7 +8,7 @@ from cli.asking import Ask, Sample
 
 def test_the_chunks_are_those_of_the_stage(ask: Ask, sample: Sample) -> None:
     path = sample("openai-chat")
-    shown = json.loads(ask("harness", "chunks", path, "--window", "16k", "--json").out)
+    shown = ask("harness", "chunks", path, "--window", "16k", "--json").json
     (found,) = shown["conversations"]
     rows = found["chunks"]
     assert (found["limitTokens"], found["reason"]) == (6_400, None)
@@ -17,7 +16,7 @@ def test_the_chunks_are_those_of_the_stage(ask: Ask, sample: Sample) -> None:
     assert all(row["tokens"] <= 6_400 or row["messages"] <= 2 for row in rows)
     assert all(one["lastLine"] < next_["firstLine"] for one, next_ in pairwise(rows))
     stages = ("--stages", "chunk", "--window", "16k", "-n", "--json")
-    (record,) = json.loads(ask("compact", path, *stages).out)["stages"]
+    (record,) = ask("compact", path, *stages).json["stages"]
     assert record["hidden"] == sum(row["messages"] for row in rows)
     assert f"chunks: {len(rows)}" in record["detail"]
 

@@ -1,6 +1,5 @@
 """``compactctl harness file-budget``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ def files(tmp_path: Path) -> list[Path]:
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
     outcome = ask("harness", "file-budget", *arguments, "--json")
     assert outcome.code == 0
-    found = json.loads(outcome.out)
+    found = outcome.json
     assert isinstance(found, dict)
     return found
 

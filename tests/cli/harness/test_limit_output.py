@@ -98,18 +98,16 @@ def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_document_has_the_fields_of_neurolink(ask: Ask, tmp_path: Path) -> None:
-    found = json.loads(
-        ask(
-            "harness",
-            "limit-output",
-            "--max-lines",
-            "9",
-            "--spill-dir",
-            tmp_path,
-            "--json",
-            stdin=LOG,
-        ).out
-    )
+    found = ask(
+        "harness",
+        "limit-output",
+        "--max-lines",
+        "9",
+        "--spill-dir",
+        tmp_path,
+        "--json",
+        stdin=LOG,
+    ).json
     assert found.pop("content").count("\n") == 9
     assert found == {
         "schema": "compactctl.limit-output/1",
@@ -117,7 +115,7 @@ def test_the_document_has_the_fields_of_neurolink(ask: Ask, tmp_path: Path) -> N
         "savedPath": str(saved_at(tmp_path, LOG)),
         "originalSize": len(LOG),
     }
-    assert json.loads(ask("harness", "limit-output", "--json", stdin=b"hi \xff").out) == {
+    assert ask("harness", "limit-output", "--json", stdin=b"hi \xff").json == {
         "schema": "compactctl.limit-output/1",
         "content": "hi \udcff",
         "truncated": False,

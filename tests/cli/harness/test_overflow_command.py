@@ -34,7 +34,7 @@ def test_a_file_and_standard_input_are_read(ask: Ask, tmp_path: Path) -> None:
 
 
 def test_the_document(ask: Ask) -> None:
-    assert json.loads(ask("harness", "overflow", LONG, "--json").out) == {
+    assert ask("harness", "overflow", LONG, "--json").json == {
         "schema": "compactctl.overflow/1",
         "overflow": True,
         "provider": "anthropic",

@@ -24,7 +24,7 @@ def told(transcript: Path, event: str, **more: str) -> bytes:
 def answer(ask: Ask, *arguments: str, stdin: bytes) -> Any:
     outcome = ask("client", "hook", *arguments, stdin=stdin)
     assert (outcome.code, outcome.err) == (0, "")
-    return json.loads(outcome.out) if outcome.out else None
+    return outcome.json if outcome.out else None
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_a_client_runs_the_program_by_its_name_where_a_shell_finds_it(
 def test_what_is_installed_is_what_was_shown_and_goes_again(
     ask: Ask, home: Path, client: str
 ) -> None:
-    told = json.loads(ask("client", "integrate", client, "--json").out)["changes"]
+    told = ask("client", "integrate", client, "--json").json["changes"]
     assert ask("client", "integrate", client, "--install").code == 0
     found = state(home)
     assert {name: text.decode() for name, text in found.items()} == {

@@ -66,7 +66,7 @@ def test_before_the_first_answer_there_is_no_context(ask: Ask) -> None:
     assert line(ask, {**CLAUDE_CODE, "context_window": early}) == (
         "context: unknown · compacts at 167k"
     )
-    document = json.loads(ask("client", "statusline", "--json", stdin=b"{}").out)
+    document = ask("client", "statusline", "--json", stdin=b"{}").json
     assert document == {
         "schema": "compactctl.statusline/1",
         "context": None,

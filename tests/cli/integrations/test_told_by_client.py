@@ -50,7 +50,7 @@ def test_a_transcript_that_is_not_there_is_named(ask: Ask, tmp_path: Path) -> No
 )
 def test_a_transcript_is_not_taken_for_it(ask: Ask, piped: bytes) -> None:
     shown = ask("view", "--json", stdin=piped)
-    assert (shown.code, json.loads(shown.out)["messages"][0]["role"]) == (0, "user")
+    assert (shown.code, shown.json["messages"][0]["role"]) == (0, "user")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A page as a reader without a script has it."""
 
-import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -107,7 +106,7 @@ def page_of(ask: Ask, folder: Path, *arguments: str | Path) -> Page:
 
 def document_of(ask: Ask, *arguments: str | Path) -> Any:
     """Return the same as a document."""
-    return json.loads(ask("stats", *arguments, "--rounds", "--json").out)
+    return ask("stats", *arguments, "--rounds", "--json").json
 
 
 def assert_inert(page: Page) -> None:

@@ -23,7 +23,7 @@ def test_its_figures_are_those_of_the_document(
 ) -> None:
     path = sample(name)
     page = made(ask, tmp_path / "page.html", path, *STAGES, "-n")
-    document = json.loads(ask("compact", path, *STAGES, "-n", "--explain", "--json").out)
+    document = ask("compact", path, *STAGES, "-n", "--explain", "--json").json
     assert f"→ {document['largestRequestTokens']:,} tokens in the next request (" in page.says
     stages = [
         {
@@ -49,7 +49,7 @@ def test_what_was_hidden_and_what_stands_for_it_can_be_read(
 ) -> None:
     path = sample("openai-chat")
     page = made(ask, tmp_path / "page.html", path, *STAGES, "-n")
-    document = json.loads(ask("compact", path, *STAGES, "-n", "--json").out)
+    document = ask("compact", path, *STAGES, "-n", "--json").json
     summary = next(each["summaryText"] for each in document["stages"] if each["summaryText"])
     shown = "".join(page.texts.values())
     assert summary.splitlines()[0] in shown

@@ -1,6 +1,5 @@
 """Pages of what many sessions come to: their figures are those of the documents."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def paged(ask: Ask, made: Path, *arguments: str | Path, code: int = 0) -> tuple[
     assert f"wrote {made} (a page of " in outcome.err
     page = Page(made)
     assert_inert(page)
-    return page, json.loads(outcome.out)
+    return page, outcome.json
 
 
 def percent(share: float) -> str:

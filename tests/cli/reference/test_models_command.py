@@ -1,6 +1,5 @@
 """``compactctl show models`` and ``--windows``."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -67,7 +66,7 @@ def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -
         )
         assert "warning" not in ask(*command, codex, "--model", "gpt5", "--window", "9k").err
     assert "warning" not in ask("stats", codex, "--model", "grok-4.9").err
-    found = json.loads(ask("stats", codex, "--model", "grok-4.9", "--json").out)
+    found = ask("stats", codex, "--model", "grok-4.9", "--json").json
     assert not found["modelKnown"]
     assert found["windowSource"] == (
         "grok-4.9, --model; not a listed model, inferred from the beginning of its name, grok-4"
@@ -75,7 +74,7 @@ def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -
 
 
 def test_the_documents(ask: Ask) -> None:
-    listed = json.loads(ask("show", "models", "--json").out)
+    listed = ask("show", "models", "--json").json
     assert listed["resolved"] is None
     rows = {row["match"]: row for row in listed["models"]}
     assert rows["gpt-4"]["windowTokens"] == 8_192
@@ -83,14 +82,14 @@ def test_the_documents(ask: Ask) -> None:
     assert rows["gpt-5-codex"]["windowForInput"]
     assert {row["client"] for row in listed["clients"]} >= {"Claude Code", "Codex", "OpenCode"}
     assert all(row["date"] and row["source"] for row in listed["windowSources"])
-    found = json.loads(ask("show", "models", "gpt-4o", "--json").out)
+    found = ask("show", "models", "gpt-4o", "--json").json
     assert found["models"] == []
     assert found["resolved"]["availableInputTokens"] == 83_200
     assert found["resolved"]["exactness"] == "exact"
 
 
 def test_ones_own_table_comes_first(ask: Ask, table: Path) -> None:
-    listed = json.loads(ask("show", "models", "--json", "--windows", table).out)["models"]
+    listed = ask("show", "models", "--json", "--windows", table).json["models"]
     assert [row["match"] for row in listed[:2]] == ["gpt-5", "mine"]
     shown = ask("show", "models", "mine-7b", "--windows", table).out
     assert "your own table: mine in windows.toml" in shown
@@ -100,12 +99,12 @@ def test_ones_own_table_comes_first(ask: Ask, table: Path) -> None:
 def test_ones_own_table_is_used_for_measuring(ask: Ask, sample: Sample, table: Path) -> None:
     codex = sample("codex-session")
     arguments = ("stats", codex, "--json", "--windows", table)
-    found = json.loads(ask(*arguments).out)
+    found = ask(*arguments).json
     assert found["windowTokens"] == 64_000
     assert found["windowSource"] == "'gpt-5' in windows.toml"
-    found = json.loads(ask(*arguments, "--model", "mine").out)
+    found = ask(*arguments, "--model", "mine").json
     assert (found["windowTokens"], found["counter"]) == (32_000, "chars/3")
-    found = json.loads(ask(*arguments, "--window", "9k", "--counter", "bytes/4").out)
+    found = ask(*arguments, "--window", "9k", "--counter", "bytes/4").json
     assert (found["windowTokens"], found["counter"]) == (9_000, "bytes/4")
 
 

@@ -73,7 +73,7 @@ def _folder(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def outcome_of(ask: Ask, line: str, folder: Path) -> Outcome:
     words, source = parts(line)
     if "--group" in words:
-        log = json.loads(ask("log", words[2], "--json").out)
+        log = ask("log", words[2], "--json").json
         words[-1] = log["operations"][0]["groups"][0]["id"]
     if "src/*.py" in words:
         words[words.index("src/*.py")] = "src/main.py"

@@ -1,6 +1,5 @@
 """How much room a context leaves, in a person's terms, and what gates refer to."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from compactctl.views.terminal.tables import cell_width
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    found: dict[str, Any] = ask(*arguments, "--json").json
     return found
 
 

@@ -1,6 +1,5 @@
 """Help: quick, complete, and the same wherever it is shown."""
 
-import json
 import re
 import subprocess
 import sys
@@ -87,7 +86,7 @@ def test_every_command_has_json(ask: Ask, name: str) -> None:
 def test_stages_are_listed_and_a_document_has_those_that_are_named(ask: Ask) -> None:
     shown = ask("show", "stages").out
     assert all(re.search(rf"^{stage.name} ", shown, re.MULTILINE) for stage in ALL_STAGES)
-    document = json.loads(ask("show", "stages", "prune", "--json").out)
+    document = ask("show", "stages", "prune", "--json").json
     assert [stage["name"] for stage in document["stages"]] == ["prune"]
 
 

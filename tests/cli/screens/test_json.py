@@ -20,7 +20,7 @@ VERSIONS = {"stats": 2, "check": 2, "compact": 2}
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
     outcome = ask(*arguments, "--json")
-    found = json.loads(outcome.out)
+    found = outcome.json
     assert isinstance(found, dict)
     return found
 
@@ -99,7 +99,7 @@ def test_what_a_terminal_obeys_is_escaped(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(json.dumps({"role": "user", "content": text}) + "\n")
     outcome = ask("view", path, "--json")
-    assert json.loads(outcome.out)["messages"][0]["parts"][0]["text"] == text
+    assert outcome.json["messages"][0]["parts"][0]["text"] == text
     assert OBEYED.search(outcome.out) is None
 
 

@@ -190,7 +190,7 @@ def test_standard_input_into_a_file_gets_an_archive(ask: Ask, desk: Path) -> Non
 def test_a_dry_run_of_standard_input_may_answer_in_json(ask: Ask, desk: Path) -> None:
     outcome = ask("compact", "-", "--layout", "inline", "-n", "--json", stdin=desk.read_bytes())
     assert outcome.code == 0
-    assert json.loads(outcome.out)["dryRun"] is True
+    assert outcome.json["dryRun"] is True
 
 
 def test_the_restored_state_goes_to_standard_output(ask: Ask, compacted: Path, desk: Path) -> None:

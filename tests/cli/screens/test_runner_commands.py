@@ -218,10 +218,7 @@ def test_an_output_is_kept_within_its_limit_with_its_marks(ask: Ask) -> None:
         shown = ask("harness", "limit-output", "--max-bytes", str(size), stdin=text.encode()).out
         assert len(shown.encode()) <= size
         assert commands_in(shown) == []
-    assert (
-        json.loads(ask("harness", "limit-output", "--json", stdin=text.encode()).out)["content"]
-        == text
-    )
+    assert ask("harness", "limit-output", "--json", stdin=text.encode()).json["content"] == text
 
 
 def test_no_bundled_profile_holds_one(ask: Ask) -> None:

@@ -70,7 +70,7 @@ def dialogs(tmp_path: Path) -> Path:
 
 
 def told(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    found: dict[str, Any] = ask(*arguments, "--json").json
     return found
 
 
@@ -100,7 +100,7 @@ def test_check_and_if_needed_ask_the_trigger_of_the_same(
     ask: Ask, dialogs: Path, trigger: str, due: int
 ) -> None:
     asked = ask("check", dialogs, "--trigger", trigger, "--json")
-    assert json.loads(asked.out)["dueConversationCount"] == due
+    assert asked.json["dueConversationCount"] == due
     assert asked.code == (due > 0)
     compacted = ("compact", dialogs, "--dry-run", "--if-needed", "--trigger", trigger)
     assert ("compaction is not due" in ask(*compacted).out) is (due == 0)

@@ -1,7 +1,6 @@
 """Every command that a screen or an error suggests works where it was suggested."""
 
 import itertools
-import json
 import re
 import shlex
 import shutil
@@ -66,7 +65,7 @@ def words(line: str, names: dict[str, str], ask: Ask) -> list[str]:
 
 def newest_group(ask: Ask, path: str) -> str:
     """Return the newest group in effect."""
-    operations = json.loads(ask("log", path, "--json").out)["operations"]
+    operations = ask("log", path, "--json").json["operations"]
     return [str(g["id"]) for each in operations for g in each["groups"] if g["inEffect"]][-1]
 
 

@@ -1,6 +1,5 @@
 """Options that come to nothing are told, on standard error and in JSON."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ def test_an_option_without_effect_is_told(
     assert outcome.code == 0
     assert f"warning: {warning}" in outcome.err
     assert warning not in outcome.out
-    document = json.loads(ask("compact", desk, "-n", "--json", *options).out)
+    document = ask("compact", desk, "-n", "--json", *options).json
     assert any(each.startswith(warning) for each in document["warnings"])
 
 
@@ -39,7 +38,7 @@ def test_an_option_with_effect_is_not(ask: Ask, desk: Path, options: tuple[str, 
 
 
 def test_a_pin_by_id_has_an_effect(ask: Ask, desk: Path) -> None:
-    found = json.loads(ask("view", desk, "--json").out)
+    found = ask("view", desk, "--json").json
     assert "warning" not in ask("compact", desk, "-n", "--pin", found["messages"][3]["id"]).err
 
 

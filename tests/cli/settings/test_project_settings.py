@@ -1,6 +1,5 @@
 """What a project's settings file may decide: measuring and stages, nothing else."""
 
-import json
 import os
 from base64 import b64encode
 from collections import Counter
@@ -273,8 +272,8 @@ def test_measuring_and_stages_are_the_projects(ask: Ask, project: Path) -> None:
         'format = "openai-chat"\nfail-over = 0.9\nstages = "prune,truncate"\ntarget = "3k"\n'
         "keep-turns = 1\n[prune]\nprotect_tokens = 10\n[stats]\ntop = 2\n",
     )
-    found = json.loads(ask("stats", "run.jsonl", "--json").out)
+    found = ask("stats", "run.jsonl", "--json").json
     assert (found["model"], found["counter"]) == ("gpt-4.1", "chars/4")
-    found = json.loads(ask("compact", "run.jsonl", "-n", "--json").out)
+    found = ask("compact", "run.jsonl", "-n", "--json").json
     assert [each["name"] for each in found["stages"]] == ["prune", "truncate"]
     assert found["stages"][0]["options"]["protect_tokens"] == 10

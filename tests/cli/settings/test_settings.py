@@ -1,6 +1,5 @@
 """Settings from the environment and from files, and which of them counts."""
 
-import json
 import os
 import re
 import subprocess
@@ -27,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def model_of(ask: Ask, desk: Path, *arguments: str) -> object:
-    return json.loads(ask(*arguments, "stats", desk, "--json").out)["model"]
+    return ask(*arguments, "stats", desk, "--json").json["model"]
 
 
 def user_settings(tmp_path: Path, text: str) -> None:
@@ -47,7 +46,7 @@ def test_what_counts_more(
     assert model_of(ask, desk) == "o4-mini"
     monkeypatch.setenv("COMPACTCTL_MODEL", "gpt-5")
     assert model_of(ask, desk) == "gpt-5"
-    found = json.loads(ask("stats", desk, "--json", "--model", "gpt-4.1").out)
+    found = ask("stats", desk, "--json", "--model", "gpt-4.1").json
     assert found["model"] == "gpt-4.1"
 
 
@@ -68,7 +67,7 @@ def test_the_environment_names_a_file_or_none_at_all(
     (home / "other.toml").write_text('model = "o1"\n')
     monkeypatch.setenv("COMPACTCTL_CONFIG", "none")
     assert model_of(ask, desk) == plain
-    assert json.loads(ask("show", "settings", "--json").out)["files"] == []
+    assert ask("show", "settings", "--json").json["files"] == []
     assert model_of(ask, desk, "--config", str(home / "other.toml")) == "o1"
     monkeypatch.setenv("COMPACTCTL_CONFIG", str(home / "other.toml"))
     assert model_of(ask, desk) == "o1"
@@ -196,7 +195,7 @@ def test_stage_options_and_profiles_can_be_set(ask: Ask, desk: Path, home: Path)
     (home / "compactctl.toml").write_text(
         'profile = "mine.toml"\n[microcompact]\nkeep_recent = 1\n'
     )
-    found = json.loads(ask("compact", desk, "-n", "--json").out)
+    found = ask("compact", desk, "-n", "--json").json
     assert found["targetTokens"] == 2_000
     options = found["stages"][0]["options"]
     assert (found["stages"][0]["name"], options["keep_recent"]) == ("microcompact", 1)
@@ -207,7 +206,7 @@ def test_config_tells_every_value_with_its_origin(
 ) -> None:
     (home / "compactctl.toml").write_text('window = "64k"\n[compact]\nstages = "prune"\n')
     monkeypatch.setenv("COMPACTCTL_TARGET", "0.5")
-    found = json.loads(ask("show", "settings", "--all", "--json").out)
+    found = ask("show", "settings", "--all", "--json").json
     rows = {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
     file = str(home / "compactctl.toml")
     assert found["files"] == [file]
@@ -229,7 +228,7 @@ def test_config_tells_which_setting_overrules_another(
     monkeypatch.setenv("COMPACTCTL_TARGET", "5k")
 
     def rows(command: str) -> dict[str, tuple[object, str]]:
-        found = json.loads(ask("show", "settings", command, "--json").out)
+        found = ask("show", "settings", command, "--json").json
         return {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
 
     assert rows("compact") == {
@@ -244,7 +243,7 @@ def test_config_tells_which_setting_overrules_another(
 
 
 def test_config_tells_what_a_project_may_set(ask: Ask) -> None:
-    found = json.loads(ask("show", "settings", "--all", "--json").out)
+    found = ask("show", "settings", "--all", "--json").json
     marked = {row["option"]: row["project"] for row in found["settings"]}
     assert marked["--window"]
     assert marked["--prune-min-savings"]
@@ -342,7 +341,7 @@ def test_texts_may_be_numbers_and_a_list_of_one_needs_no_brackets(
     (home / "compactctl.toml").write_text(
         'target = 0.5\nwindow = 32000\npin = "m1"\n[prune]\nprotect-tools = "Read"\n'
     )
-    found = json.loads(ask("compact", desk, "-n", "--json").out)
+    found = ask("compact", desk, "-n", "--json").json
     assert found["targetTokens"] == 16_000
 
 
