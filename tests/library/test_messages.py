@@ -18,7 +18,7 @@ from compactctl.__main__ import run
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 
 SAMPLES = ROOT / "sample_transcripts"
-LONG = loop(500)
+LONG = loop(150)
 
 
 def compacted_file(folder: Path, messages: list[dict[str, Any]], *options: str) -> list[Any]:
@@ -29,32 +29,37 @@ def compacted_file(folder: Path, messages: list[dict[str, Any]], *options: str) 
 
 
 @pytest.mark.parametrize(
-    ("options", "choices"),
+    ("messages", "options", "choices"),
     [
-        ((), {}),
-        (("--target", "30k"), {"target": 30_000}),
-        (("--keep", "30%"), {"keep": 0.3}),
-        (("--stages", "prune,dedup"), {"stages": ["prune", "dedup"]}),
+        (loop(200), (), {}),
+        (LONG, ("--target", "10k"), {"target": 10_000}),
+        (LONG, ("--keep", "30%"), {"keep": 0.3}),
+        (LONG, ("--stages", "prune,dedup"), {"stages": ["prune", "dedup"]}),
         (
+            LONG,
             ("--stages", "prune", "--prune-protect-tokens", "5000", "--prune-min-savings", "1"),
             {
                 "stages": ["prune"],
                 "stage_options": {"prune": {"protect_tokens": 5_000, "min_savings": 1}},
             },
         ),
-        (("--profile", "agent-code"), {"profile": "agent-code"}),
+        (loop(450), ("--profile", "agent-code"), {"profile": "agent-code"}),
         (
-            ("--target", "30k", "--pin", "part_3_step_3"),
-            {"target": "30k", "pins": ["part_3_step_3"]},
+            LONG,
+            ("--target", "10k", "--pin", "part_3_step_3"),
+            {"target": "10k", "pins": ["part_3_step_3"]},
         ),
     ],
 )
 def test_as_the_command_does(
-    tmp_path: Path, options: tuple[str, ...], choices: dict[str, Any]
+    tmp_path: Path,
+    messages: list[dict[str, Any]],
+    options: tuple[str, ...],
+    choices: dict[str, Any],
 ) -> None:
-    expected = compacted_file(tmp_path, LONG, "--model", "gpt-4o", *options)
-    assert compactctl.compact_messages(LONG, model="gpt-4o", **choices) == expected
-    assert len(expected) < len(LONG) or expected != LONG
+    expected = compacted_file(tmp_path, messages, "--model", "gpt-4o", *options)
+    assert compactctl.compact_messages(messages, model="gpt-4o", **choices) == expected
+    assert len(expected) < len(messages) or expected != messages
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic-messages"])
@@ -90,7 +95,7 @@ def test_within_the_target_nothing_changes() -> None:
 
 
 def test_several_threads_at_once() -> None:
-    lists = [loop(40 + 20 * number) for number in range(8)]
+    lists = [loop(20 + 10 * number) for number in range(8)]
 
     def small(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return compactctl.compact_messages(messages, keep=0.3, model="gpt-4o")

@@ -12,6 +12,7 @@ import click
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.screens.terminal import ended_on_terminal
+from excerpts import excerpt
 from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
@@ -127,7 +128,7 @@ def test_the_latest_to_rewind_is_one_that_was_compacted(home: Home, ask: Ask) ->
     """A session and what rescue wrote of it changed within five minutes; one can be rewound."""
     nothing = ask("rewind", "latest")
     assert (nothing.code, nothing.out) == (3, "")
-    path = stored(home)
+    path = stored(home, 300)
     home.codex(Said(name="other", age=0))
     assert "no compacted session found" in ask("rewind", "latest").err
     before = folder_of(path)
@@ -268,11 +269,11 @@ def test_a_writing_command_without_a_file_lists_and_ends(home: Home, tmp_path: P
     assert [path.read_bytes(), *path.parent.iterdir()] == [before, path]
 
 
-def stored(home: Home) -> Path:
+def stored(home: Home, n_lines: int = 100) -> Path:
     """Write a session of Claude Code with something to compact in it."""
     said = Said(name="full")
     path = home.claude(said)
-    shutil.copy(SAMPLES / "claude-code-session.jsonl", path)
+    path.write_bytes(excerpt("claude-code-session", n_lines))
     return path
 
 

@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
-from cli.asking import SAMPLES, Ask
+from cli.asking import Ask
+from excerpts import excerpt
 from sessions.bundled_home import fill_home
 from sessions.homes import Home, Said
 from sessions.long_sessions import SAID
@@ -21,6 +22,17 @@ def full(home: Home) -> Path:
     fill_home(home.root)
     (path,) = home.root.rglob(f"{FULL}.jsonl")
     return path
+
+
+@pytest.fixture
+def shorter(full: Path) -> Path:
+    """Return the same without its second half, which is soon compacted and has still to shrink."""
+    changed = full.stat().st_mtime
+    # The last line has the title.
+    lines = full.read_bytes().splitlines(keepends=True)
+    full.write_bytes(b"".join([*lines[:300], lines[-1]]))
+    os.utime(full, (changed, changed))
+    return full
 
 
 def last_line(text: str) -> str:
@@ -47,8 +59,7 @@ def test_a_second_rescue_offers_the_first_result(
     """As long as neither the session nor what was made of it changed."""
     said = Said(name=client, title="Harbour")
     path = home.claude(said) if client == "claude-code" else home.codex(said)
-    lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
-    data = b"".join(lines[:length])
+    data = excerpt(f"{client}-session", length)
     # A client that was killed leaves a last line without an end.
     path.write_bytes(data.rstrip(b"\n") if client == "claude-code" else data)
     first = ask("rescue", path, "--json", "--target", "10%")
@@ -79,7 +90,7 @@ def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask
     assert sorted(full.parents[3].rglob("*")) == before
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("shorter")
 @pytest.mark.parametrize(
     ("session", "said"),
     [
@@ -103,7 +114,7 @@ def test_what_the_client_said_is_understood(ask: Ask, session: str, said: str) -
     assert document["compact"]["fits"]
 
 
-@pytest.mark.usefixtures("full")
+@pytest.mark.usefixtures("shorter")
 @pytest.mark.parametrize("sent", [20_000, 250_000, 400_000])
 def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
     counted = ask("stats", SMALL, "--json").json["estimatedInputTokens"]
@@ -135,21 +146,21 @@ def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home,
     assert FULL[:8] in outcome.err
 
 
-def test_a_dry_run_writes_nothing(full: Path, ask: Ask) -> None:
-    before = sorted(full.parents[3].rglob("*"))
+def test_a_dry_run_writes_nothing(shorter: Path, ask: Ask) -> None:
+    before = sorted(shorter.parents[3].rglob("*"))
     outcome = ask("rescue", FULL, "-n")
     assert (outcome.code, " free before Claude Code compacts" in outcome.out) == (0, True)
     assert "dry run" in outcome.err
-    assert sorted(full.parents[3].rglob("*")) == before
+    assert sorted(shorter.parents[3].rglob("*")) == before
 
 
-def test_in_place_it_is_the_same_session(full: Path, ask: Ask) -> None:
-    before = full.read_bytes()
+def test_in_place_it_is_the_same_session(shorter: Path, ask: Ask) -> None:
+    before = shorter.read_bytes()
     outcome = ask("rescue", FULL, "--in-place", "--target", "60k")
     assert last_line(outcome.out).endswith(f"claude --resume {FULL}")
-    assert len(full.read_bytes()) < len(before)
+    assert len(shorter.read_bytes()) < len(before)
     assert ask("rewind", FULL).code == 0
-    assert full.read_bytes() == before
+    assert shorter.read_bytes() == before
 
 
 def test_natively_it_is_the_same_session_with_more_behind_it(full: Path, ask: Ask) -> None:
@@ -215,18 +226,18 @@ def test_what_the_client_compacted_is_made_from_its_originals(full: Path, ask: A
     assert restored[1:] == path.read_bytes().splitlines()[1:]
 
 
-def test_another_file_may_be_named(full: Path, ask: Ask, tmp_path: Path) -> None:
+def test_another_file_may_be_named(shorter: Path, ask: Ask, tmp_path: Path) -> None:
     out = tmp_path / "small.jsonl"
     outcome = ask("rescue", FULL, "-o", out)
     assert outcome.code == 0
     assert "continue " not in outcome.out
     assert f"undo      compactctl rewind {out}" in outcome.out.splitlines()
-    assert out.stat().st_size < full.stat().st_size
+    assert out.stat().st_size < shorter.stat().st_size
 
 
 def test_a_file_outside_of_stores_is_compacted_beside_itself(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_bytes((SAMPLES / "claude-code-session.jsonl").read_bytes())
+    path.write_bytes(excerpt("claude-code-session", 300))
     outcome = ask("rescue", path)
     assert outcome.code == 0
     assert "continue " not in outcome.out

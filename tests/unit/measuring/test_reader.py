@@ -156,7 +156,7 @@ def test_the_table_compares_with_the_default_profile() -> None:
 def cuts(tmp_path_factory: pytest.TempPathFactory) -> list[SessionCut]:
     """One cut of a session that reads many files, and later names them again."""
     path = tmp_path_factory.mktemp("garden") / "session.json"
-    names = [f"garden/plans/bed_{number}_of_the_wall.py" for number in range(60)]
+    names = [f"garden/plans/bed_{number}_of_the_wall.py" for number in range(16)]
     messages: list[dict[str, object]] = [{"role": "user", "content": "Water all beds."}]
     for number, name in enumerate([*names, *reversed(names)]):
         arguments = json.dumps({"path": name})
@@ -171,7 +171,10 @@ def cuts(tmp_path_factory: pytest.TempPathFactory) -> list[SessionCut]:
         ]
     path.write_text(json.dumps(messages))
     session = RecordedSession(name="garden", project="garden", path=path, is_untouched=True)
-    return find_cuts([session])[:1]
+    with pytest.MonkeyPatch.context() as patch:
+        # The sooner the cut, the sooner the policies have made their contexts of what is before it.
+        patch.setattr("benchmarks.reader_cuts._CUT_CHARS", 9_000)
+        return find_cuts([session])[:1]
 
 
 def test_contexts_of_a_cut_have_one_size_and_are_judged_once(
@@ -233,7 +236,7 @@ class EchoingHandler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     http = HTTPServer(("127.0.0.1", 0), EchoingHandler)
-    thread = Thread(target=http.serve_forever)
+    thread = Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     yield Server(f"http://127.0.0.1:{http.server_port}/v1", "parrot", 1_000)
     http.shutdown()

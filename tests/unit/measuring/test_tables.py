@@ -15,6 +15,7 @@ from benchmarks.quality_tables import quality_tables
 from benchmarks.samples import interval, summarize
 from benchmarks.sessions import LIST, find_sessions
 from benchmarks.tables import renew
+from excerpts import excerpt
 
 
 def test_a_session_counts_once_and_the_tail_is_the_worst_tenth() -> None:
@@ -78,9 +79,11 @@ def test_an_earlier_commit_is_compared_by_what_both_have() -> None:
     assert "| Recall | 1 / 1 | 40.0 +10.0 [10.0, 10.0] |  |  |" in shown
 
 
-def test_the_contexts_of_the_same_code_are_judged_the_same() -> None:
-    sample = ROOT / "sample_transcripts" / "claude-code-session.jsonl"
-    rows = compare_with_earlier(sample, Checkout("now", ROOT))
+def test_the_contexts_of_the_same_code_are_judged_the_same(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    # Long enough for two cuts.
+    session.write_bytes(excerpt("claude-code-session", 160))
+    rows = compare_with_earlier(session, Checkout("now", ROOT))
 
     assert {row["asked"] for row in rows} == {0.3, 0.1, 0.05}
     for row in rows:
