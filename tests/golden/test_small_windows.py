@@ -14,14 +14,16 @@ SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
 
 
 @pytest.mark.each_choice
-@pytest.mark.parametrize("sample", ["neurolink", "openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize(
-    "setting", list(product(PROFILES, WINDOWS)), ids=lambda s: f"{s[0]}-{s[1]}"
+    "given",
+    list(product(PROFILES, ["neurolink", "openai-chat", "anthropic-messages"])),
+    ids=lambda pair: f"{pair[0]}-{pair[1]}",
 )
 def test_it_fits_or_says_by_how_much_not(
-    setting: tuple[str, int], sample: str, tmp_path: Path
+    given: tuple[str, str], window: int, tmp_path: Path
 ) -> None:
-    name, window = setting
+    name, sample = given
     source, output = SAMPLES / f"{sample}.jsonl", tmp_path / "out.jsonl"
     result = squeeze(source, output, name, window)
     assert result.fits == (result.largest_after <= result.limit)

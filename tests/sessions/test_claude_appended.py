@@ -89,6 +89,7 @@ def limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return limit
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("stages", [PRUNE, SUMMARY], ids=["prune", "summarize"])
 def test_it_is_sent_like_a_copy_and_like_the_original_once_undone(
