@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from random import Random
 from shutil import which
@@ -22,12 +23,18 @@ LEAST_EQUAL = {"conversation": 1, "tokens": 1, "file": 1, "files": 1, "file-budg
 OTHERWISE = 0.3
 
 
+@cache
+def answers(area: str) -> tuple[tuple[Any, Any, Any], ...]:
+    """Return the questions of an area with NeuroLink's answers and ours."""
+    rows = [(question, theirs) for question, theirs in SAMPLE if question["area"] == area]
+    return tuple((each, theirs, json.loads(json.dumps(answer(each)))) for each, theirs in rows)
+
+
 @pytest.mark.parametrize("area", AREAS)
 def test_answers_are_neurolinks_or_differ_on_purpose(area: str) -> None:
-    rows = [(question, theirs) for question, theirs in SAMPLE if question["area"] == area]
+    rows = answers(area)
     outcomes: Counter[str] = Counter()
-    for question, theirs in rows:
-        ours = json.loads(json.dumps(answer(question)))
+    for question, theirs, ours in rows:
         name = "equal" if ours == theirs else explanation(question, theirs, ours)
         assert name, {"question": question, "neurolink": theirs, "compactctl": ours}
         outcomes[name] += 1
@@ -38,9 +45,8 @@ def test_answers_are_neurolinks_or_differ_on_purpose(area: str) -> None:
 @pytest.mark.parametrize("area", AREAS)
 def test_no_difference_explains_an_answer_that_is_wrong(area: str) -> None:
     rng, unnoticed, count = Random(0), 0, 0
-    for question, theirs in SAMPLE:
-        ours = json.loads(json.dumps(answer(question))) if question["area"] == area else None
-        wrong = ours if ours is None else broken(ours, rng)
+    for question, theirs, ours in answers(area):
+        wrong = broken(ours, rng)
         if wrong not in (ours, theirs):
             count += 1
             unnoticed += bool(explanation(question, theirs, wrong))

@@ -1,5 +1,6 @@
 import importlib
 import sys
+from functools import cache
 from typing import NoReturn
 
 import pytest
@@ -55,6 +56,11 @@ def test_counts_are_those_of_tiktokens_own_encoder(
     assert counter.exactness == "exact"
 
 
+@cache
+def common_characters() -> list[str]:
+    return [chr(code) for code in range(0x110000) if not has_rare_character(chr(code))]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_common_character_counts_like_in_tiktoken_beside_all_kinds(name: str) -> None:
     # Letters of both cases, digits, spaces, newlines, marks and symbols on either side.
@@ -64,7 +70,7 @@ def test_every_common_character_counts_like_in_tiktoken_beside_all_kinds(name: s
         "\n{0}/ .{0}. '{0}s'{0}",
         "{0}{0}x{0}\u0301\u65e5{0}",
     )
-    characters = [chr(code) for code in range(0x110000) if not has_rare_character(chr(code))]
+    characters = common_characters()
     assert len(characters) > 40_000
     # Large blocks have one kind of character each.
     few = [c for c in characters if c < "\u3400" or c > "\ue000" or ord(c) % 50 == 0]
