@@ -5,7 +5,6 @@ from math import ceil
 from pathlib import Path
 
 import pytest
-from aged import aged
 from changed_lines import unexplained
 from examples import LONG
 from file_commands import compact_file, load_file, rewind_file, stats_of_file
@@ -99,7 +98,7 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
         output = tmp_path / plan / f"run{path.suffix}"
         output.parent.mkdir()
         result = squeeze(path, output, plan, layout)
-        after = load_file(aged(output))
+        after = load_file(output)
         assert orphaned(after.transcript.effective) <= orphaned(found.transcript.effective), plan
         again = squeeze(output, tmp_path / plan / f"again{path.suffix}", plan, layout)
         assert not again.compacted, (plan, [record.detail for record in again.stages])
