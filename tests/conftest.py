@@ -13,6 +13,7 @@ from hypothesis.internal.conjecture import engine, providers
 from transcripts import FOLDER, VARIABLE, check_folder
 
 from compactctl.store.client_folders import VARIABLES
+from compactctl.store.files import source
 from compactctl.views.terminal.text import RUNNER_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +29,10 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name not in ("COMPACTCTL_LONG_TESTS", VARIABLE):
         del os.environ[name]
 
+
+# For the rest of a last line without an end, the program waits if the file was just written. So are
+# all files of tests, and documents end so.
+source.WAIT_SECONDS = 0.0
 
 # The same on every machine: where CI is set, hypothesis itself begins with other settings.
 settings.register_profile(
