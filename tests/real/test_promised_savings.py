@@ -8,6 +8,7 @@ Only where a part of that is left is it shared out by counting.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -27,6 +28,7 @@ from compactctl.commands.planning.run_stages import (
     run_stages,
 )
 from compactctl.model.message import Message, ToolResultPart
+from compactctl.model.transcript import Transcript
 
 # A share of the next request. The medians are 0.13% and 0.07%; what a client takes out of its
 # context, or sends without writing it down, is in no file, so that single sessions are further off.
@@ -71,8 +73,29 @@ def _errors(stages: tuple[str, ...]) -> Iterator[tuple[str, float]]:
 
 def _error(path: Path, stages: tuple[str, ...]) -> float | None:
     """Return how far a promise is off; None if little was reported or nothing is taken out."""
-    transcript = load_file(path).transcript
+    known = _known(path)
+    if len(known) < _ENOUGH:
+        return None
+    transcript, measured = _measured(path)
     messages = transcript.effective
+    plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
+    done = run_stages(SizedTranscript.of(transcript, measured), plan, StageInputs())
+    if done.applied.after == messages:
+        return None
+    expected = _Judge(messages, done, measured).expected(known)
+    return done.outcome.after.request_tokens / expected - 1
+
+
+@cache
+def _measured(path: Path) -> tuple[Transcript, Measurement]:
+    transcript = load_file(path).transcript
+    return transcript, measure(transcript, MeasureOptions())
+
+
+@cache
+def _known(path: Path) -> Sequence[Answer]:
+    """Return the answers since the context last fell."""
+    messages = load_file(path).transcript.effective
     answers = _answers(messages)
     falls = [
         place
@@ -81,16 +104,7 @@ def _error(path: Path, stages: tuple[str, ...]) -> float | None:
         # Codex no longer sends the reasoning of a turn that has ended.
         and not (client_of(path) == "codex" and _has_new_turn(messages, earlier, later))
     ]
-    known = answers[max(falls, default=0) :]
-    if len(known) < _ENOUGH:
-        return None
-    measured = measure(transcript, MeasureOptions())
-    plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
-    done = run_stages(SizedTranscript.of(transcript, measured), plan, StageInputs())
-    if done.applied.after == messages:
-        return None
-    expected = _Judge(messages, done, measured).expected(known)
-    return done.outcome.after.request_tokens / expected - 1
+    return answers[max(falls, default=0) :]
 
 
 def _answers(messages: Sequence[Message]) -> list[Answer]:

@@ -95,6 +95,7 @@ WITH_FILES = [
 ]
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("line", OFFERED)
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_in_other_shells(home: Home, folder: Path, shell: str, line: str) -> None:

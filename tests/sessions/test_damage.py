@@ -163,7 +163,7 @@ def test_a_file_that_goes_away_or_shrinks_meanwhile(
 
 
 def test_a_store_that_is_written_to_meanwhile(home: Home) -> None:
-    paths = [home.claude(Said(name=str(number))) for number in range(20)]
+    paths = [home.claude(Said(name=str(number))) for number in range(10)]
     done = threading.Event()
 
     def go_on() -> None:
@@ -179,10 +179,13 @@ def test_a_store_that_is_written_to_meanwhile(home: Home) -> None:
     finally:
         done.set()
         writer.join()
-    assert found == [20] * 5
+    assert found == [10] * 5
 
 
-def test_a_locked_database_is_named_and_the_others_are_listed(home: Home) -> None:
+def test_a_locked_database_is_named_and_the_others_are_listed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compactctl.sessions.reading.database.BUSY_TIMEOUT", 0.05)
     everything(home)
     path = home.root / ".local" / "share" / "opencode" / "opencode.db"
     before = path.read_bytes()

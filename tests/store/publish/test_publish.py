@@ -214,7 +214,10 @@ def test_work_in_place_without_archives_keeps_the_old_file_by_its_digest(path: P
     assert (path.read_bytes(), kept.read_bytes()) == (AFTER, BEFORE)
 
 
-def test_a_folder_that_another_compactctl_works_in_is_left_alone(path: Path) -> None:
+def test_a_folder_that_another_compactctl_works_in_is_left_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compactctl.store.archive.lock.WAIT_SECONDS", 0.001)
     folder = archive_folder(path)
     folder.mkdir()
     with (folder / "lock").open("w") as lock:

@@ -1,6 +1,7 @@
 """How much of what is asked for a context still holds."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from builders import assistant, call, conversation, user
@@ -23,6 +24,11 @@ METER = Meter(CharsCounter(1))
 def case(messages: tuple[Message, ...] | None = None) -> EvaluationCase:
     (cut,) = cuts_at(messages or session(), [0.6], METER.message)
     return EvaluationCase(cut, TextReader(), None)
+
+
+@cache
+def usual_case() -> EvaluationCase:
+    return case()
 
 
 def scored(found: EvaluationCase, *texts: str) -> dict[str, float | None]:
@@ -122,7 +128,7 @@ def test_a_tally_without_questions_has_no_share() -> None:
 def test_a_control_has_the_size_asked_for_and_is_the_same_again(
     name: str, room: int, seed: int
 ) -> None:
-    prefix = case().cut.prefix
+    prefix = usual_case().cut.prefix
     context = CONTROLS[name](prefix, room, METER, seed)
     assert context == CONTROLS[name](prefix, room, METER, seed)
     if name in {"newest", "random"}:
@@ -130,7 +136,7 @@ def test_a_control_has_the_size_asked_for_and_is_the_same_again(
     if name == "mask":
         calls = [replace(message, parts=message.calls) for message in prefix]
         assert [replace(m, parts=m.calls) for m in context] == calls
-    assert case().score(context).pair_errors == 0 or name == "random"
+    assert usual_case().score(context).pair_errors == 0 or name == "random"
 
 
 def test_another_seed_draws_other_lines() -> None:
