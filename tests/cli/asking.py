@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
+LARGEST = "claude-code-session"
 
 # Commands that answer a client until it leaves, in its own protocol, and come to no result.
 SERVERS = {"mcp"}
@@ -37,6 +38,14 @@ class Sample(Protocol):
 
     def __call__(self, name: str) -> Path:
         """Return the copy."""
+
+
+def first_turns(folder: Path) -> Path:
+    """Write the first four turns of the largest sample, a quarter of it, into a folder."""
+    path = folder / f"{LARGEST}.jsonl"
+    lines = (SAMPLES / path.name).read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:182]))
+    return path
 
 
 def archives(transcript: Path) -> list[Path]:

@@ -5,10 +5,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli.asking import SAMPLES, Ask, Outcome, Sample
+from cli.asking import LARGEST, SAMPLES, Ask, Outcome, Sample, first_turns
 
 from compactctl.__main__ import run
 from compactctl.cli.group import words_of
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in the test's own folder: each command looks for settings where it is started.
+
+    The checkout has a large pyproject.toml, which takes longer to read than most transcripts.
+    """
+    if "ask" in request.fixturenames:
+        monkeypatch.chdir(request.getfixturevalue("tmp_path"))
 
 
 @pytest.fixture
@@ -34,6 +44,23 @@ def sample(tmp_path: Path) -> Sample:
         return Path(shutil.copy(SAMPLES / f"{name}.jsonl", tmp_path / f"{name}.jsonl"))
 
     return copied
+
+
+@pytest.fixture
+def excerpt(sample: Sample) -> Sample:
+    """Return a function that copies a bundled transcript, but of the largest its first turns."""
+
+    def copied(name: str) -> Path:
+        path = sample(name)
+        return first_turns(path.parent) if name == LARGEST else path
+
+    return copied
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """Return the first turns of the largest sample, for what needs no more of a session."""
+    return first_turns(tmp_path)
 
 
 @pytest.fixture

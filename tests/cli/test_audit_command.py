@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask, Sample
+from examples import LONG
 from summarizers.talks import program
 from unit.commands.client_sessions import clients
 
@@ -124,9 +125,9 @@ def test_a_built_in_summary_meets_the_same_demand(ask: Ask, session: Path, tmp_p
      "openai-chat-conversations"],
 )  # fmt: skip
 def test_the_built_in_summaries_make_nothing_up(
-    ask: Ask, sample: Sample, name: str, stage: str
+    ask: Ask, sample: Sample, excerpt: Sample, name: str, stage: str
 ) -> None:
-    path = sample(name)
+    path = (sample if LONG else excerpt)(name)
     output = path.with_name("out.jsonl")
     done = ask("compact", path, "--stages", stage, "-o", output, "--json")
     found = ask("lab", "audit", output, "--json").json["compactions"]

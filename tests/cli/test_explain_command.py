@@ -47,25 +47,23 @@ def test_the_fate_is_that_of_a_compaction(ask: Ask, desk: Path, profile: str) ->
         assert (found["sent"], found["hiddenBy"], found["wayBack"]) == (True, None, None)
 
 
-def test_a_message_is_sent_since_the_round_after_it(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    since = explained(ask, path, 9, *QUICK)["since"]
-    rounds = ask("stats", path, "--rounds", "--json").json["rounds"]
+def test_a_message_is_sent_since_the_round_after_it(ask: Ask, session: Path) -> None:
+    since = explained(ask, session, 9, *QUICK)["since"]
+    rounds = ask("stats", session, "--rounds", "--json").json["rounds"]
     assert since == {"first": 2, "requests": len(rounds), "isReported": True}
     first, second = (each["line"] for each in rounds[:2])
     assert first < 9 < second
 
 
-def test_what_refers_to_a_message_is_named(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    shown, called = explained(ask, path, 9, *QUICK), explained(ask, path, 8, *QUICK)
+def test_what_refers_to_a_message_is_named(ask: Ask, session: Path) -> None:
+    shown, called = explained(ask, session, 9, *QUICK), explained(ask, session, 8, *QUICK)
     assert kinds(shown)["call"] == [8]
     assert kinds(called)["result"] == [9]
     assert kinds(shown)["reads again"] == kinds(called)["reads again"]
     assert min(kinds(shown)["reads again"]) > 9
     assert min(kinds(shown)["edits"]) > 9
     assert {each["what"] for each in shown["links"][1:]} == {"quayside/tides/windows.py"}
-    text = ask("view", path, "--message", "9", *QUICK).out
+    text = ask("view", session, "--message", "9", *QUICK).out
     assert "called by     line 8 · assistant · Read\n" in text
     assert "more messages; see --json\n" in text
 
@@ -125,12 +123,11 @@ def test_without_its_archive_only_what_is_gone_is_refused(ask: Ask, compacted: P
     assert explained(ask, compacted, hidden, *moved)["sent"] is False
 
 
-def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    by_line = explained(ask, path, 9, *QUICK)
-    assert explained(ask, path, by_line["id"], *QUICK) == by_line
-    assert explained(ask, path, by_line["id"][:8], *QUICK) == by_line
-    data = path.read_bytes()
+def test_a_message_is_named_by_line_id_or_how_an_id_begins(ask: Ask, session: Path) -> None:
+    by_line = explained(ask, session, 9, *QUICK)
+    assert explained(ask, session, by_line["id"], *QUICK) == by_line
+    assert explained(ask, session, by_line["id"][:8], *QUICK) == by_line
+    data = session.read_bytes()
     piped = ask("view", "-", "--message", "9", "--json", *QUICK, stdin=data)
     assert piped.json == {**by_line, "path": "-"}
 
@@ -156,9 +153,8 @@ def test_a_line_with_several_messages_lists_their_ids(ask: Ask, tmp_path: Path) 
     assert explained(ask, path, first)["role"] == "user"
 
 
-def test_it_fits_a_narrow_terminal(sample: Sample) -> None:
-    path = sample("claude-code-session")
-    shown = run_on_terminal(40, path.parent, "view", path.name, "--message", "9", *QUICK)
+def test_it_fits_a_narrow_terminal(session: Path) -> None:
+    shown = run_on_terminal(40, session.parent, "view", session.name, "--message", "9", *QUICK)
     facts = shown[shown.index("sent  ") :]
     assert "called by" in facts
     wide = [line for line in facts.splitlines() if len(line) > 40]

@@ -52,9 +52,8 @@ def test_after_a_second_compaction_they_still_do(ask: Ask, desk: Path, digested:
 
 
 def test_a_conversation_in_another_order_than_its_lines_is_referred_to_by_line(
-    ask: Ask, sample: Sample
+    ask: Ask, session: Path
 ) -> None:
-    session = sample("claude-code-session")
     ids, digested = ids_by_line(ask, session), session.with_name("digested.jsonl")
     assert list(ids) != sorted(ids)
     assert ask("compact", session, "--keep", "10%", "-o", digested).code == 0
@@ -65,14 +64,13 @@ def test_a_conversation_in_another_order_than_its_lines_is_referred_to_by_line(
 
 
 def test_after_two_compactions_a_reference_names_a_message_of_either_state(
-    ask: Ask, sample: Sample
+    ask: Ask, session: Path
 ) -> None:
-    session = sample("claude-code-session")
     once, twice = session.with_name("once.jsonl"), session.with_name("twice.jsonl")
     assert ask("compact", session, "--keep", "30%", "-o", once).code == 0
     assert ask("compact", once, "--keep", "15%", "-o", twice).code == 0
-    of_first, of_second = (ids_by_line(ask, path) for path in (session, once))
-    lines = sorted(set(references(ask, twice)))[::6]
+    of_first, of_second = (ids_by_line(ask, session) for session in (session, once))
+    lines = sorted(set(references(ask, twice)))[::3]
     assert len(lines) > 10
     for line in lines:
         meant = {of_first.get(line), of_second.get(line)}

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask
+from examples import tries
 from formats.claude_code import sessions as claude
 from formats.codex import rollouts as codex
 from formats.jsonl import write_lines
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 WORDS = ("berth", "quay", "tide", "moor", "buoy", "pilot", "draft", "hull", "wharf", "crane")
@@ -67,7 +68,6 @@ SESSIONS = st.tuples(
     st.integers(100, 3_000),
     st.lists(st.integers(400, 2_500), min_size=16, max_size=24),
 )
-ONCE_MADE = [HealthCheck.function_scoped_fixture]
 
 
 def compacted(ask: Ask, path: Path, records: Sequence[object], *size: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def compacted(ask: Ask, path: Path, records: Sequence[object], *size: str) -> di
 
 @pytest.mark.parametrize("make", [codex_session, claude_session])
 @given(session=SESSIONS, share=st.sampled_from([0.5, 0.3, 0.1]))
-@settings(max_examples=6, deadline=None, suppress_health_check=ONCE_MADE)
+@tries(20)
 def test_a_share_of_the_conversation_is_kept(
     ask: Ask, tmp_path: Path, make: Any, session: Any, share: float
 ) -> None:
@@ -92,6 +92,7 @@ def test_a_share_of_the_conversation_is_kept(
     assert conversation["tokensAfter"] >= 0.92 * asked - 20
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("make", [codex_session, claude_session])
 @pytest.mark.parametrize("share", [0.7, 0.5, 0.3])
 def test_the_request_has_the_size_asked_for(
@@ -99,7 +100,7 @@ def test_the_request_has_the_size_asked_for(
 ) -> None:
     random = Random(3)
     path = tmp_path / "run.jsonl"
-    records = make(random, 2_000, [random.randrange(400, 2_500) for _ in range(40)])
+    records = make(random, 2_000, [random.randrange(400, 2_500) for _ in range(20)])
     before = compacted(ask, path, records, "--keep", "0.99")
     text_tokens = before["conversation"]["tokensAfter"]
     target = int(before["largestRequestTokens"] - (1 - share) * text_tokens)

@@ -247,10 +247,7 @@ def test_an_edit_that_cannot_be_carried_out_is_refused_with_the_reason(
     assert not desk.with_name("openai-chat.compacted.jsonl").exists()
 
 
-def test_a_text_that_points_to_what_is_dropped_is_refused(
-    ask: Ask, sample: Callable[[str], Path]
-) -> None:
-    session = sample("claude-code-session")
+def test_a_text_that_points_to_what_is_dropped_is_refused(ask: Ask, session: Path) -> None:
     plan = planned(ask, session, "--stages", "dedup")
     rows = json.loads(plan.read_text())["messages"]
     target = next(text["refersTo"] for row in rows for text in row.get("texts", ())
@@ -284,10 +281,8 @@ def test_a_plan_is_refused_when_the_transcript_is_not_as_it_was(
     assert "does not match the plan" in refused.err
 
 
-def test_a_plan_of_another_file_is_refused(
-    ask: Ask, desk: Path, sample: Callable[[str], Path]
-) -> None:
-    refused = ask("compact", sample("claude-code-session"), "--plan", planned(ask, desk, *HIDING))
+def test_a_plan_of_another_file_is_refused(ask: Ask, desk: Path, session: Path) -> None:
+    refused = ask("compact", session, "--plan", planned(ask, desk, *HIDING))
     assert refused.code == 8
     assert f"does not match the plan ({desk}" in refused.err
 
@@ -346,10 +341,9 @@ def test_a_plan_goes_to_a_file_alone(ask: Ask, desk: Path) -> None:
 
 
 def test_what_a_client_compacted_is_undone_first_where_the_plan_says_so(
-    ask: Ask, sample: Callable[[str], Path]
+    ask: Ask, session: Path
 ) -> None:
-    session = sample("claude-code-session")
-    asked = ("--redo", "--stages", "summarize")
+    asked = ("--redo", "--stages", "summarize", "--target", "20k")
     plan = planned(ask, session, *asked)
     assert json.loads(plan.read_text())["redo"] is True
     assert explained(ask, session, "--plan", plan) == explained(ask, session, *asked)

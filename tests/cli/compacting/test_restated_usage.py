@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import Ask, Sample
+from cli.asking import Ask, Sample, first_turns
 from false_usage import LIES, with_usage
 from file_commands import load_file
 from formats.jsonl import write_lines
@@ -55,7 +55,7 @@ def _written(path: Path, records: list[Json]) -> Path:
 
 
 CLIENTS: dict[str, Callable[[Sample, Path], Path]] = {
-    "claude-code": lambda sample, _: sample("claude-code-session"),
+    "claude-code": lambda _, folder: first_turns(folder),
     "codex": lambda sample, _: sample("codex-session"),
     "pi": _in_pi,
     "opencode": _in_opencode,

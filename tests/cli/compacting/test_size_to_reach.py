@@ -11,7 +11,7 @@ from formats.jsonl import write_lines
 
 # Windows in which it is time to compact these, by what the sizes refer to.
 FULL = (
-    ("claude-code-session", "200k", ()),
+    ("claude-code-session", "90k", ()),
     ("codex-session", "46k", ()),
     ("codex-session", "42k", ("--fail-base", "available")),
     ("codex-session", "42k", ("--fail-base", "window")),
@@ -28,9 +28,9 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("name", "window", "base"), FULL)
 def test_what_was_compacted_needs_no_compaction(
-    ask: Ask, sample: Sample, name: str, window: str, base: Sequence[str]
+    ask: Ask, excerpt: Sample, name: str, window: str, base: Sequence[str]
 ) -> None:
-    path = sample(name)
+    path = excerpt(name)
     small = path.with_name("small.jsonl")
     assert ask("check", path, "--window", window, *base).code == 1
     told = document(ask, "compact", path, "-o", small, "--window", window, *base)
@@ -41,8 +41,8 @@ def test_what_was_compacted_needs_no_compaction(
     assert (found["fit"], found["level"]) == (told["fit"], told["level"])
 
 
-def test_stage_by_stage_it_goes_until_nothing_is_due(ask: Ask, sample: Sample) -> None:
-    told = document(ask, "compact", sample("claude-code-session"), "-n", "--profile", "staged")
+def test_stage_by_stage_it_goes_until_nothing_is_due(ask: Ask, session: Path) -> None:
+    told = document(ask, "compact", session, "-n", "--window", "80k", "--profile", "staged")
     assert told["targetTokens"] == int(told["fit"]["baseTokens"] * 0.8)
 
 
@@ -53,9 +53,9 @@ def test_a_share_as_target_is_of_the_window(ask: Ask, sample: Sample, share: str
         assert document(ask, *asked, sample(name))["targetTokens"] == 20_000
 
 
-def test_a_share_as_target_is_of_what_a_system_leaves_for_input(ask: Ask, sample: Sample) -> None:
-    asked = ("compact", sample("claude-code-session"), "-n", "--target", "0.5")
-    assert document(ask, *asked, "--profile", "agent-code")["targetTokens"] == 90_000
+def test_a_share_as_target_is_of_what_a_system_leaves_for_input(ask: Ask, session: Path) -> None:
+    asked = ("compact", session, "-n", "--window", "80k", "--target", "0.5")
+    assert document(ask, *asked, "--profile", "agent-code")["targetTokens"] == 30_000
 
 
 def test_the_default_profile_by_name_is_the_default(ask: Ask, sample: Sample) -> None:
@@ -65,10 +65,10 @@ def test_the_default_profile_by_name_is_the_default(ask: Ask, sample: Sample) ->
         assert document(ask, *asked, path, *named) == document(ask, *asked, path, *named[:2])
 
 
-def test_tokens_as_target_may_be_more_than_the_reserve_leaves(ask: Ask, sample: Sample) -> None:
-    asked = ("compact", sample("claude-code-session"), "-n", "--stages", "dedup", "--target")
-    assert document(ask, *asked, "190k")["targetTokens"] == 190_000
-    assert document(ask, *asked, "300k")["targetTokens"] == 200_000
+def test_tokens_as_target_may_be_more_than_the_reserve_leaves(ask: Ask, session: Path) -> None:
+    asked = ("compact", session, "-n", "--window", "65k", "--stages", "dedup", "--target")
+    assert document(ask, *asked, "60k")["targetTokens"] == 60_000
+    assert document(ask, *asked, "90k")["targetTokens"] == 65_000
 
 
 def test_without_a_target_the_limit_is_that_of_gates(ask: Ask, sample: Sample) -> None:

@@ -179,8 +179,10 @@ def test_it_tells_the_size_of_the_file_before_and_after(ask: Ask, session: Path)
 
 
 @pytest.mark.parametrize("layout", ["--native", "--layout=inline", "-o-"])
-def test_where_nothing_can_leave_the_file_it_says_so(ask: Ask, sample: Sample, layout: str) -> None:
-    session = sample("claude-code-session")
+def test_where_nothing_can_leave_the_file_it_says_so(
+    ask: Ask, excerpt: Sample, layout: str
+) -> None:
+    session = excerpt("claude-code-session")
     before = session.read_bytes()
     made = ask("compact", session, *UNSENT, layout, "--while-open", "--dry-run")
     assert made.code == 0, made.err

@@ -107,8 +107,8 @@ def test_a_context_over_its_target_is_5_with_require_fit_only(ask: Ask, desk: Pa
     assert ask("compact", desk, "--target", "200", "-n").code == 0
 
 
-def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, sample: Sample) -> None:
-    asked = ("compact", sample("claude-code-session"), "--stages", "dedup", "--target", "20k", "-n")
+def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, session: Path) -> None:
+    asked = ("compact", session, "--stages", "dedup", "--target", "20k", "-n")
     report = ask(*asked).out
     request = _number(r"→ ([\d,]+) tokens in the next request", report)
     assert request - 20_000 == _number(r": ([\d,]+) over the target of 20,000", report)

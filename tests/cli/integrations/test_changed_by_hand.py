@@ -111,6 +111,7 @@ def state(folder: Path) -> dict[Path, bytes]:
 WITH_SETTINGS = [client for client in CLIENTS if settings_of(client)]
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("client", WITH_SETTINGS)
 @pytest.mark.parametrize("block", [(), ("--block-manual",)])
 def test_all_of_the_users_is_as_it_was_and_nothing_of_ours_is_left(

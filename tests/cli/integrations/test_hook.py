@@ -88,9 +88,9 @@ def test_the_agent_of_pi_is_told_how_to_search_though_nothing_was_lost(
 
 
 @pytest.mark.parametrize("client", ["opencode", "pi"])
-def test_a_compaction_in_the_file_is_audited(ask: Ask, sample: Sample, client: str) -> None:
-    compacted = sample("claude-code-session")
-    assert ask("compact", compacted, "--stages", "truncate").code == 0
+def test_a_compaction_in_the_file_is_audited(ask: Ask, excerpt: Sample, client: str) -> None:
+    compacted = excerpt("claude-code-session")
+    assert ask("compact", compacted, "--stages", "truncate", "--target", "40k").code == 0
     path = compacted.with_name("claude-code-session.compacted.jsonl")
     outcome = ask("client", "hook", client, stdin=told(path, "PostCompact"))
     assert (outcome.code, outcome.err) == (0, "")

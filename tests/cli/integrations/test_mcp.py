@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,36 @@ from compactctl.extras import install_command
 READ_ONLY = {"list_sessions", "session_stats", "search_archived", "show_message"}
 
 
+def at_home(folder: Path) -> Home:
+    """Make a home with a session of this project, and one of another."""
+    found = Home(root=folder / "home")
+    for name in ("mine", "other"):
+        (folder / name).mkdir()
+        found.claude(Said(name=name, project=str(folder / name), prompt=f"Ask about {name}"))
+    return found
+
+
+def contents(home: Home) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()}
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """Return a home with a session of this project, and one of another."""
-    found = Home(root=tmp_path / "home")
-    for name in ("mine", "other"):
-        (tmp_path / name).mkdir()
-        found.claude(Said(name=name, project=str(tmp_path / name), prompt=f"Ask about {name}"))
-    return found
+    return at_home(tmp_path)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What a server answered, and whether it left all files as they were."""
+
+    tools: Any = None
+    rows: Any = None
+    stats: Any = None
+    search: Any = None
+    strange: Any = None
+    wrong: Any = None
+    later: Any = None
+    is_untouched: bool = False
 
 
 Talk = Callable[[Any], Awaitable[None]]
@@ -55,46 +78,53 @@ def told(answer: Any) -> Any:
     return content.text if answer.is_error else json.loads(content.text)
 
 
-def test_its_tools_only_read(home: Home, tmp_path: Path) -> None:
-    async def talk(client: Any) -> None:
-        tools = (await client.list_tools()).tools
-        assert {tool.name for tool in tools} == READ_ONLY
-        assert all(tool.annotations.read_only_hint for tool in tools)
-        assert all(tool.description for tool in tools)
-
-    speak(home, tmp_path / "mine", talk)
-
-
-def test_it_serves_the_project_that_it_was_started_in(home: Home, tmp_path: Path) -> None:
-    before = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()}
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
+    """Return what a server of the project called mine answers, one question after another."""
+    folder = tmp_path_factory.mktemp("served")
+    home = at_home(folder)
+    before = contents(home)
+    strange = (Said(name="other").id, f"../other/{Said(name='other').id}",
+               str(folder / "other"), "latest")  # fmt: skip
+    found = Heard()
 
     async def talk(client: Any) -> None:
-        (row,) = told(await client.call_tool("list_sessions", {}))["sessions"]
-        assert row["id"] == Said(name="mine").id
-        found = told(await client.call_tool("session_stats", {}))
-        assert found["session"] == row["id"]
-        assert found["messages"] > 0
-        assert told(await client.call_tool("search_archived", {"text": "ask"}))["found"] == 0
+        found.tools = (await client.list_tools()).tools
+        found.rows = told(await client.call_tool("list_sessions", {}))["sessions"]
+        found.stats = told(await client.call_tool("session_stats", {}))
+        found.search = told(await client.call_tool("search_archived", {"text": "ask"}))
+        found.strange = [
+            await client.call_tool("session_stats", {"session": name}) for name in strange
+        ]
+        found.wrong = await client.call_tool("show_message", {"message": "m", "offset": "far"})
+        found.later = await client.call_tool("list_sessions", {})
 
-    speak(home, tmp_path / "mine", talk)
-    assert {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()} == before
+    speak(home, folder / "mine", talk)
+    found.is_untouched = contents(home) == before
+    return found
 
 
-def test_what_belongs_to_another_project_is_refused_and_it_goes_on(
-    home: Home, tmp_path: Path
-) -> None:
-    other = Said(name="other").id
+def test_its_tools_only_read(heard: Heard) -> None:
+    assert {tool.name for tool in heard.tools} == READ_ONLY
+    assert all(tool.annotations.read_only_hint for tool in heard.tools)
+    assert all(tool.description for tool in heard.tools)
 
-    async def talk(client: Any) -> None:
-        for session in (other, f"../other/{other}", str(tmp_path / "other"), "latest"):
-            answer = await client.call_tool("session_stats", {"session": session})
-            assert answer.is_error
-            assert "no session of this project" in told(answer)
-        wrong = await client.call_tool("show_message", {"message": "m", "offset": "far"})
-        assert wrong.is_error
-        assert not (await client.call_tool("list_sessions", {})).is_error
 
-    speak(home, tmp_path / "mine", talk)
+def test_it_serves_the_project_that_it_was_started_in(heard: Heard) -> None:
+    (row,) = heard.rows
+    assert row["id"] == Said(name="mine").id
+    assert heard.stats["session"] == row["id"]
+    assert heard.stats["messages"] > 0
+    assert heard.search["found"] == 0
+    assert heard.is_untouched
+
+
+def test_what_belongs_to_another_project_is_refused_and_it_goes_on(heard: Heard) -> None:
+    for answer in heard.strange:
+        assert answer.is_error
+        assert "no session of this project" in told(answer)
+    assert heard.wrong.is_error
+    assert not heard.later.is_error
 
 
 def test_all_projects_are_served_only_where_the_user_said_so(home: Home, tmp_path: Path) -> None:

@@ -10,17 +10,7 @@ from cli.pages.hostile import HOSTILE
 from cli.pages.reading import Page, assert_inert
 
 SESSION = SAMPLES / "claude-code-session.jsonl"
-EVALUATED = (
-    "lab",
-    "eval",
-    SESSION,
-    "--counter",
-    "chars/4",
-    "--stages",
-    "distill",
-    "--keep",
-    "50%,10%",
-)
+EVALUATED = ("--counter", "chars/4", "--stages", "distill", "--keep", "50%,10%")
 BAD = "a<img src=x onerror=alert(1)> b"
 
 
@@ -38,8 +28,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def test_an_evaluation_has_the_figures_of_its_document(ask: Ask, tmp_path: Path) -> None:
-    page, document = paged(ask, tmp_path / "page.html", *EVALUATED)
+def test_an_evaluation_has_the_figures_of_its_document(
+    ask: Ask, session: Path, tmp_path: Path
+) -> None:
+    page, document = paged(ask, tmp_path / "page.html", "lab", "eval", session, *EVALUATED)
     rows = [
         (row["Policy"], row["Asked"], row["Kept"], row["Recall"]) for row in page.table_of("Policy")
     ]
@@ -59,10 +51,12 @@ def test_an_evaluation_has_the_figures_of_its_document(ask: Ask, tmp_path: Path)
         assert f"{told} {percent(row['kept']['value'])}% kept" in page.says
 
 
-def test_intervals_are_drawn_where_there_are_several_sessions(ask: Ask, tmp_path: Path) -> None:
+def test_intervals_are_drawn_where_there_are_several_sessions(
+    ask: Ask, session: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other.jsonl"
-    other.write_text("".join(SESSION.read_text().splitlines(keepends=True)[:300]))
-    page, document = paged(ask, tmp_path / "page.html", *EVALUATED, other)
+    other.write_text("".join(session.read_text().splitlines(keepends=True)[:134]))
+    page, document = paged(ask, tmp_path / "page.html", "lab", "eval", session, *EVALUATED, other)
     *_, row = (row for row in document["figures"] if row["policy"] == "distill")
     recall = row["measures"]["recall"]
     told = f"({percent(recall['low'])} to {percent(recall['high'])})"
@@ -132,7 +126,10 @@ def test_a_page_for_others_names_no_file_and_no_project(
     ask: Ask, files: Path, tmp_path: Path, command: str
 ) -> None:
     made = tmp_path / "page.html"
-    given = ("--no-cache", "-j", "1") if command == "batch" else ("--stages", "distill")
+    given = {
+        "batch": ("--no-cache", "-j", "1"),
+        "eval": ("--stages", "distill", "--keep", "30%"),
+    }[command]
     done = ask(command, files, "--counter", "chars/4", *given, "--redact", "--html", made)
     assert done.code == 4
     said = made.read_text()

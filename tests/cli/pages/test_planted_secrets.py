@@ -135,7 +135,7 @@ def test_nothing_shows_a_planted_secret(
     heard, plan = tmp_path / "heard", tmp_path / "plan.toml"
     script = tmp_path / "listen.py"
     script.write_text(f"import sys; open({str(heard)!r}, 'a').write(sys.stdin.read())")
-    listener = shlex.join([sys.executable, str(script)])
+    listener = shlex.join([sys.executable, "-IS", str(script)])
     pages = [tmp_path / f"{name}.html" for name in ("stats", "redacted", "compact", "many")]
     summarized = ["--stages", "summarize", "--keep-turns", "1"]
     summarized += ["--summarize-instructions", secret.text]
@@ -169,7 +169,7 @@ def test_a_redacted_page_names_no_account_and_no_argument(ask: Ask, tmp_path: Pa
     script.write_text(COUNTER)
     records = claude_code(PLANTED[0])
     write_lines(path, *records)
-    counter = f"{shlex.join([sys.executable, str(script)])} --api-key hunter-2"
+    counter = f"{shlex.join([sys.executable, '-IS', str(script)])} --api-key hunter-2"
     for redact in ([], ["--redact"]):
         commands: list[list[str | Path]] = [
             ["stats", path],
@@ -211,7 +211,8 @@ def test_no_report_and_no_archive_tells_an_argument_of_a_command(ask: Ask, tmp_p
     path, script = tmp_path / "run.jsonl", tmp_path / "count.py"
     script.write_text(COUNTER)
     write_lines(path, *openai_chat(PLANTED[0]))
-    counter = ["--counter-cmd", f"{shlex.join([sys.executable, str(script)])} --key hunter-2"]
+    words = [sys.executable, "-IS", str(script)]
+    counter = ["--counter-cmd", f"{shlex.join(words)} --key hunter-2"]
     commands: list[list[str | Path]] = [
         ["stats", path, "--json"],
         ["batch", path, "--json", "--report", tmp_path / "report.parquet"],

@@ -41,9 +41,9 @@ def test_every_category_has_its_place_in_a_drawing() -> None:
 
 @pytest.mark.parametrize("name", ["claude-code-session", "codex-session"])
 def test_the_table_is_what_the_document_says_of_every_round(
-    ask: Ask, sample: Sample, tmp_path: Path, name: str
+    ask: Ask, excerpt: Sample, tmp_path: Path, name: str
 ) -> None:
-    asked = (sample(name), "--prices", "builtin")
+    asked = (excerpt(name), "--prices", "builtin")
     page, document = page_of(ask, tmp_path, *asked), document_of(ask, *asked)
     assert len(page.table) == len(document["rounds"]) > 0
     for row, told in zip(page.table, document["rounds"], strict=True):
@@ -112,20 +112,17 @@ def test_the_terminal_shows_the_same_as_without_a_page(
     assert drawn.out == plain.out
 
 
-def test_a_redacted_page_holds_no_text_and_no_name(
-    ask: Ask, sample: Sample, tmp_path: Path
-) -> None:
-    path = sample("claude-code-session")
-    whole = page_of(ask, tmp_path, path, "-f")
-    redacted = page_of(ask, tmp_path, path, "--redact", "-f")
+def test_a_redacted_page_holds_no_text_and_no_name(ask: Ask, session: Path, tmp_path: Path) -> None:
+    whole = page_of(ask, tmp_path, session, "-f")
+    redacted = page_of(ask, tmp_path, session, "--redact", "-f")
     assert "figures only" in redacted.says
     assert redacted.table == whole.table
     assert not redacted.texts
-    assert path.name not in redacted.source
+    assert session.name not in redacted.source
     said = {word for text in whole.texts.values() for word in text.split() if len(word) > 24}
     assert said
     assert not [word for word in said if word in redacted.source]
-    files = [file["path"] for file in document_of(ask, path)["rereads"]]
+    files = [file["path"] for file in document_of(ask, session)["rereads"]]
     assert files
     assert not [file for file in files if file in redacted.source]
 

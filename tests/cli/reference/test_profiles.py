@@ -142,9 +142,10 @@ def test_only_a_session_whose_context_is_too_long_is_rescued(
 
 
 @pytest.mark.parametrize("profile", ["default", "staged", "cline", "claude-api"])
-def test_simulation_tells_where_a_profile_compacts(ask: Ask, sample: Sample, profile: str) -> None:
-    path = sample("claude-code-session")
-    found = json.loads(ask("lab", "simulate", path, "--json", "--profile", profile).out)
+def test_simulation_tells_where_a_profile_compacts(ask: Ask, session: Path, profile: str) -> None:
+    found = json.loads(
+        ask("lab", "simulate", session, "--json", "--window", "80k", "--profile", profile).out
+    )
     (replay,) = found["profiles"]
     assert replay["firings"]
     assert replay["sentTokens"] < found["sentTokens"]
@@ -155,12 +156,20 @@ def test_simulation_tells_where_a_profile_compacts(ask: Ask, sample: Sample, pro
     assert [f["step"] for f in replay["firings"]] == sorted(f["step"] for f in replay["firings"])
 
 
-def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
+def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, session: Path) -> None:
     whys = set()
     for seed in range(2):
         outcome = ask(
-            "lab", "simulate", path, "--json", "--profile", "copilot", "--seed", str(seed)
+            "lab",
+            "simulate",
+            session,
+            "--json",
+            "--window",
+            "80k",
+            "--profile",
+            "copilot",
+            "--seed",
+            str(seed),
         )
         firing = json.loads(outcome.out)["profiles"][0]["firings"][0]
         whys.add(firing["why"])
@@ -169,10 +178,9 @@ def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Samp
     assert whys <= {f"ratio >= 0.{n}" for n in (78, 79, 80, 81, 82)}
 
 
-def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    arguments = ("--json", "--profile", "opencode", "--window", "120k")
-    found = json.loads(ask("lab", "simulate", path, *arguments).out)
+def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, session: Path) -> None:
+    arguments = ("--json", "--profile", "opencode", "--window", "64k")
+    found = json.loads(ask("lab", "simulate", session, *arguments).out)
     assert "reactive" in {firing["path"] for firing in found["profiles"][0]["firings"]}
 
 
@@ -216,9 +224,9 @@ def test_what_is_frozen_is_left_alone(ask: Ask, sample: Sample) -> None:
 
 
 def test_a_summarizer_that_a_profile_names_is_used_or_told(
-    ask: Ask, sample: Sample, tmp_path: Path
+    ask: Ask, session: Path, tmp_path: Path
 ) -> None:
-    path, profile = sample("claude-code-session"), tmp_path / "mine.toml"
+    path, profile = session, tmp_path / "mine.toml"
     profile.write_text('summarizationProvider = "vertex"\n')
     outcome = ask("compact", path, "-n", "--stages", "summarize", "--profile", profile)
     assert "the summary was not written by vertex" in outcome.err

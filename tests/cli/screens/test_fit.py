@@ -124,14 +124,13 @@ def test_a_gate_says_what_it_refers_to(ask: Ask, sample: Sample) -> None:
     assert "10% of where its client compacts or the available input\n" in told
 
 
-def test_levels_follow_the_client(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
+def test_levels_follow_the_client(ask: Ask, session: Path) -> None:
     counted = ("--counter", "o200k_base x1.18")
-    tokens = document(ask, "stats", path, *counted)["estimatedInputTokens"]
+    tokens = document(ask, "stats", session, *counted)["estimatedInputTokens"]
     # 33,000 tokens of the window are left when Claude Code compacts.
     for share, level in ((0.5, "none"), (0.7, "info"), (0.85, "warning"), (0.95, "critical")):
         window = str(int(tokens / share) + 33_000)
         for command in ("stats", "check"):
-            assert document(ask, command, path, *counted, "--window", window)["level"] == level
-        rows = document(ask, "batch", path, *counted, "--window", window)["files"]
+            assert document(ask, command, session, *counted, "--window", window)["level"] == level
+        rows = document(ask, "batch", session, *counted, "--window", window)["files"]
         assert [(row["level"], row["base"]) for row in rows] == [(level, "client")]

@@ -111,11 +111,10 @@ def test_what_other_systems_call_it_stands_under_one_key(ask: Ask, sample: Sampl
     assert all(found["as"]["neurolink"][name] == found[name] for name in shared)
 
 
-def test_results_are_told_as_other_systems_tell_them(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
+def test_results_are_told_as_other_systems_tell_them(ask: Ask, session: Path) -> None:
     stages = "repair,dedup,prune,strip,summarize,truncate"
     found = document(
-        ask, "compact", path, "-n", "--stages", stages, "--prune-min-savings", "10000000"
+        ask, "compact", session, "-n", "--stages", stages, "--prune-min-savings", "10000000"
     )
     by_name = {stage["name"]: stage for stage in found["stages"]}
     neurolink = {name: by_name[name]["as"]["neurolink"] for name in by_name if name != "strip"}
@@ -146,7 +145,7 @@ def test_results_are_told_as_other_systems_tell_them(ask: Ask, sample: Sample) -
         "truncate": {"truncated": True, "messagesRemoved": by_name["truncate"]["hidden"]},
     }
     assert by_name["summarize"]["summaryText"].startswith("[Previous conversation summary]")
-    (alone,) = document(ask, "compact", path, "-n", "--stages", "dedup")["stages"]
+    (alone,) = document(ask, "compact", session, "-n", "--stages", "dedup")["stages"]
     files = alone["as"]["neurolink"].pop("filesDeduped")
     assert files == alone["filesDeduped"] > 0
     assert alone["as"] == {"neurolink": {"deduplicated": True}}

@@ -2,17 +2,17 @@
 
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import examples
 import pytest
 from asked import asked
 from builders import call, conversation, result
-from cli.asking import SAMPLES, Ask
+from cli.asking import SAMPLES, Ask, Sample
 from file_commands import stats_of_file
 from formats.claude_code.sessions import said as claude_said
 from formats.claude_code.sessions import user
@@ -202,8 +202,8 @@ def compacting(path: Path, way: str, **options: Any) -> CompactOptions:
 @pytest.mark.each_choice
 @each_way
 @each_sample
-def test_all_commands_tell_the_same(path: Path, way: str) -> None:
-    compare(path, way)
+def test_all_commands_tell_the_same(path: Path, way: str, excerpt: Sample) -> None:
+    compare(path if examples.LONG else excerpt(path.stem), way)
 
 
 @pytest.mark.long
@@ -272,9 +272,9 @@ def compare(path: Path, way: str) -> None:
 @each_way
 @each_sample
 def test_what_compact_promises_is_what_is_measured_then(
-    path: Path, way: str, tmp_path: Path
+    path: Path, way: str, sample: Sample, excerpt: Sample
 ) -> None:
-    copy = Path(shutil.copy(path, tmp_path))
+    copy = (sample if examples.LONG else excerpt)(path.stem)
     checked = check(
         CheckOptions(stats=StatsOptions(input=InputOptions(path=str(copy)), measure=WAYS[way]))
     )

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from cli.asking import Sample
 from cli.screens.terminal import (
     PLAIN,
     PROGRAM,
@@ -73,9 +72,8 @@ def test_no_colors_where_they_are_not_wanted(desk: Path, variable: dict[str, str
     assert "\x1b" not in shown
 
 
-def test_a_pipe_gets_no_colors_and_nothing_is_cut(sample: Sample) -> None:
-    path = sample("claude-code-session")
-    done = run_piped("stats", path, "--details", COLUMNS="40", FORCE_COLOR="1")
+def test_a_pipe_gets_no_colors_and_nothing_is_cut(session: Path) -> None:
+    done = run_piped("stats", session, "--details", COLUMNS="40", FORCE_COLOR="1")
     shown = done.stdout.decode()
     assert done.returncode == 0
     assert "\x1b" not in shown
