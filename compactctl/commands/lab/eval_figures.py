@@ -110,6 +110,8 @@ def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
     """Return the 95% interval of the mean by the percentile bootstrap; deterministic for a seed."""
+    if len(values) == 1:
+        return values[0], values[0]
     drawn = sorted(_resampled(values, Random(seed)))  # noqa: S311 - no secrets
     return drawn[int(RESAMPLES * _TAIL)], drawn[int(RESAMPLES * (1 - _TAIL)) - 1]
 
