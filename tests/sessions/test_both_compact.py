@@ -1,8 +1,7 @@
 """A client's compaction on top of ours, and ours on top of a client's, in all layouts."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,16 @@ from sessions.read_files import APPENDED, PRUNE, SUMMARY, Appended, KeptSession,
 
 @dataclass(frozen=True, kw_only=True)
 class Kept(KeptSession):
-    """A session of a client that also compacts by itself, and the layout of what we compact."""
+    """A session of a client that also compacts by itself."""
 
-    layout: str
-
-    def compacted(self, stages: tuple[str, ...]) -> "Kept":
-        """Compact in the layout; return the session that goes on."""
+    def compacted(self, layout: str, stages: tuple[str, ...]) -> "Kept":
+        """Compact in a layout; return the session that goes on."""
         options = {"in place": ("--in-place",), "new session": ()}.get(
-            self.layout, ("--native", *self.client.insists)
+            layout, ("--native", *self.client.insists)
         )
         output = told(self.ask("compact", self.path, *stages, *options, "--json"))["output"]
-        kept = replace(self, path=Path(output))
-        if self.layout == "native, undone":
+        kept = Kept(client=self.client, path=Path(output), ask=self.ask)
+        if layout == "native, undone":
             kept.goes_on(f"Undone at {len(kept.path.read_bytes())}.")
             told(self.ask("rewind", kept.path, *self.client.insists, "--json"))
         return kept
@@ -74,24 +71,22 @@ class Kept(KeptSession):
 LAYOUTS = ("new session", "in place", "native", "native, undone")
 
 
-# Each client writes each layout in its own way.
-@pytest.fixture(
-    params=list(product(APPENDED, LAYOUTS)), ids=lambda pair: f"{pair[0].format}-{pair[1]}"
-)
+@pytest.fixture(params=APPENDED, ids=lambda client: client.format)
 def kept(request: pytest.FixtureRequest, home: Home, ask: Ask) -> Kept:
-    pair: tuple[Appended, str] = request.param
-    client, layout = pair
-    return Kept(client=client, path=client.session(home), ask=ask, layout=layout)
+    client: Appended = request.param
+    return Kept(client=client, path=client.session(home), ask=ask)
 
 
 CODEX_PROMPTS = 5
 STAGES = pytest.mark.parametrize("stages", [PRUNE, SUMMARY], ids=["prune", "summarize"])
+EACH = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @pytest.mark.each_choice
 @STAGES
-def test_the_clients_on_top_of_ours(kept: Kept, stages: tuple[str, ...]) -> None:
-    kept = kept.compacted(stages)
+@EACH
+def test_the_clients_on_top_of_ours(kept: Kept, layout: str, stages: tuple[str, ...]) -> None:
+    kept = kept.compacted(layout, stages)
     kept.goes_on("And now?")
     before = kept.sent
     kept.by_itself.compact(kept.path)
@@ -104,28 +99,31 @@ def test_the_clients_on_top_of_ours(kept: Kept, stages: tuple[str, ...]) -> None
 
 @pytest.mark.each_choice
 @STAGES
-def test_ours_on_top_of_the_clients(kept: Kept, stages: tuple[str, ...]) -> None:
+@EACH
+def test_ours_on_top_of_the_clients(kept: Kept, layout: str, stages: tuple[str, ...]) -> None:
     before = kept.sent
     kept.by_itself.compact_half(kept.path)
     hidden = Counter(before) - Counter(kept.sent)
     summary = Counter(kept.sent) - Counter(before)
-    kept = kept.compacted(stages)
+    kept = kept.compacted(layout, stages)
     kept.goes_on("And now?")
     [found] = kept.by_client()
     # What Codex kept is in its own record, so a rewritten one counts what ours hides there.
-    is_rewritten = kept.client.format == "codex" and "native" not in kept.layout
+    is_rewritten = kept.client.format == "codex" and "native" not in layout
     prompts = CODEX_PROMPTS if is_rewritten and stages == SUMMARY else 0
     assert found["messages"] == hidden.total() + prompts
     kept.check_undone(Counter(kept.sent) - summary + hidden)
 
 
-def test_each_in_turn(kept: Kept) -> None:
+# Each client writes each layout in its own way, so that this tries all of them.
+@EACH
+def test_each_in_turn(kept: Kept, layout: str) -> None:
     first = kept.sent
     kept.by_itself.compact_half(kept.path)
     hidden = Counter(first) - Counter(kept.sent)
-    kept = kept.compacted(PRUNE)
+    kept = kept.compacted(layout, PRUNE)
     kept.goes_on("And now?")
-    kept = kept.compacted(SUMMARY)
+    kept = kept.compacted(layout, SUMMARY)
     before = kept.sent
     kept.by_itself.compact(kept.path)
     kept.goes_on("And then?")

@@ -221,6 +221,7 @@ def test_titles_of_forks_are_told_apart(title: str, expected: str) -> None:
     assert json.loads(line)["customTitle"] == expected
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @EACH
 def test_a_fork_of_what_was_compacted_takes_its_history_along(
