@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +17,26 @@ from compactctl.store.client_folders import VARIABLES
 from compactctl.store.files import source
 from compactctl.views.terminal.text import RUNNER_VARIABLES
 
+FAILED = pytest.StashKey[int]()
 ROOT = Path(__file__).resolve().parents[1]
+
+# All that tests write is below one folder, which goes with the run unless something fails. It is in
+# memory where there is room: the files are many, and each of them is synced to the disk.
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - only a folder of its own is written to
+ENOUGH = 4 << 30
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+if not IS_WORKER:
+    has_room = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ENOUGH
+    place = IN_MEMORY if has_room and "TMPDIR" not in os.environ else None
+    os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="compactctl-tests-", dir=place)
+    tempfile.tempdir = None
 
 # What the developer has set for their own work, the sessions of their own agents, and the runner
 # that a test runs on are none of the tests'.
 for name in (*VARIABLES, *RUNNER_VARIABLES, "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
 os.environ["HOME"] = str(ROOT / "tests" / "no-home")
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="compactctl-cache-")
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="cache-")
 os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
 for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name not in ("COMPACTCTL_LONG_TESTS", VARIABLE):
@@ -89,10 +102,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Note for later whether anything failed."""
+    session.config.stash[FAILED] = session.testsfailed
+
+
 def pytest_collection_finish() -> None:
     """Let garbage collection pass over what stays to the end: modules and all tests."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what the tests of a run wrote in which none failed."""
+    failed = config.stash.get(FAILED, 0)
+    if not IS_WORKER and not failed:
+        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

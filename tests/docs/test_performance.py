@@ -34,5 +34,5 @@ def test_a_row_that_got_slower_is_named() -> None:
     assert list(warnings(figures, page.replace("2.00", "2.80"))) == []
 
 
-def test_the_gate_runs_it() -> None:
-    assert "tests/benchmarks/performance.py --quick" in (ROOT / ".ci" / "run").read_text()
+def test_the_long_run_runs_it() -> None:
+    assert "tests/benchmarks/performance.py --quick" in (ROOT / ".ci" / "leg").read_text()
