@@ -92,7 +92,7 @@ def test_arbitrary_bytes(candidate: Format, lines: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("candidate", ALL_FORMATS, ids=lambda each: each.name)
-@tries(50)
+@tries(30)
 @given(found=st.lists(shaped, max_size=6))
 def test_arbitrary_records(candidate: Format, found: list[Any]) -> None:
     check(candidate, raw_lines(*found))

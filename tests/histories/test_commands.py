@@ -69,6 +69,7 @@ def done(*words: str) -> Record:
     return told.document
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("stage", ["prune", "strip", "distill"])
 @pytest.mark.parametrize("is_empty", [False, True], ids=["no folder", "empty folder"])
 @pytest.mark.parametrize(
