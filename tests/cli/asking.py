@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from excerpts import excerpt
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 LARGEST = "claude-code-session"
 
@@ -43,8 +45,7 @@ class Sample(Protocol):
 def first_turns(folder: Path) -> Path:
     """Write the first four turns of the largest sample, a quarter of it, into a folder."""
     path = folder / f"{LARGEST}.jsonl"
-    lines = (SAMPLES / path.name).read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:182]))
+    path.write_bytes(excerpt(LARGEST, 182))
     return path
 
 
