@@ -3,6 +3,8 @@
 COMPACTCTL_LONG_TESTS=1 tries each damage at each place of each session.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -98,9 +100,15 @@ def look(path: Path) -> None:
         said(command, str(path), *options)
 
 
+def prompts_sent(path: str) -> set[str]:
+    """Return what the user asked for, by the numbers of the turns."""
+    return set(re.findall(r"part \d+:", said("view", path, "--jsonl", codes=frozenset({0})).out))
+
+
 def change(talk: Talk, way: str, data: bytes) -> None:
     """Write something, look at it, and get every byte back."""
     command, *options = WAYS[way]
+    before = prompts_sent(talk.path) if "undo" in way and talk.native else set()
     told = said(command, talk.path, *options, "--json")
     document = told.document if told.code == 0 else {}
     if not (document.get("compacted") or document.get("moved")):
@@ -108,6 +116,8 @@ def change(talk: Talk, way: str, data: bytes) -> None:
         return
     path = Path(document["output"])
     said("view", str(path), "--all", "--jsonl", codes=frozenset({0}))
+    if "undo" in way:
+        assert before <= prompts_sent(str(path))
     said("log", str(path), codes=frozenset({0}))
     said("verify", str(path), codes=frozenset({0}))
     closed = ("--closed",) if "native" in way else ()
@@ -151,3 +161,53 @@ def test_what_a_record_on_a_damaged_line_follows_stays_in_the_file() -> None:
         )
         assert compact(options).compacted
         assert at.out.read_bytes().splitlines()[-2:] == data.splitlines()[-2:]
+
+
+# A client's summary and what the user asked for next; openai-chat records with tags of a client.
+SUMMARY = {"role": "user", "content": "All is well.", "condenseId": "g"}
+HIDDEN = {"role": "user", "content": "Watch the gate.", "condenseParent": "g"}
+ASKED = {"role": "user", "content": "Now the sluice."}
+ANSWERED = {"role": "assistant", "content": "It is open."}
+
+
+def glued(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() for record in records) + b"\n"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (glued(HIDDEN), glued(ANSWERED), glued(SUMMARY, ASKED), glued(ANSWERED)),
+        (glued({"messages": [ASKED, ANSWERED]}, {"messages": [HIDDEN, ANSWERED, SUMMARY]}),),
+        (glued({"messages": [HIDDEN, ANSWERED, SUMMARY]}, {"messages": [ASKED, ANSWERED]}),),
+    ],
+    ids=["messages", "second document", "first document"],
+)
+def test_a_compaction_on_a_line_that_holds_more_is_not_undone(
+    lines: Sequence[bytes], tmp_path: Path
+) -> None:
+    with inside(tmp_path / "w"):
+        Path("run.jsonl").write_bytes(b"".join(lines))
+        assert ask("log", "run.jsonl").code == 0
+        told = ask("rewind", "run.jsonl", "--client", "-o", "out")
+        assert told.code == 7
+        assert "line 1" in told.err or "line 3" in told.err
+        assert not Path("out").exists()
+
+
+def test_what_hides_a_record_on_a_damaged_line_stays(tmp_path: Path) -> None:
+    talk = next(each for each in TALKS if each.name == "openai-chat")
+    with inside(tmp_path / "w"):
+        path = Path("run.jsonl")
+        path.write_bytes(talk.begin(6, 0))
+        inline = ("--layout", "inline", "-o", "in.jsonl")
+        truncate = ("--counter", "chars/4", "--stages", "truncate", "--keep", "60%")
+        said("compact", "run.jsonl", *truncate, *inline, codes=frozenset({0}))
+        lines = Path("in.jsonl").read_bytes().splitlines(keepends=True)
+        at = next(at for at, line in enumerate(lines) if b"truncationParent" in line)
+        lines[at] = b"\0\0" + lines[at]
+        path.write_bytes(b"".join(lines))
+        told = said("compact", "run.jsonl", "--counter", "chars/4", "--keep", "20%", "--json")
+        assert told.document["compacted"]
+        said("rewind", told.document["output"], "-o", "back.jsonl", codes=frozenset({0}))
+        assert Path("back.jsonl").read_bytes() == path.read_bytes()

@@ -16,6 +16,7 @@ from compactctl.commands.client_sessions.places import (
 )
 from compactctl.formats.opencode.compactions import cleared_outputs, compaction_request
 from compactctl.formats.records.json_values import object_or_empty, parse_time, record_time
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     Message,
     MessageId,
@@ -344,7 +345,6 @@ def _time_at(state: PastState, place: RecordLocation) -> float | None:
 
 def _at(state: PastState, place: RecordLocation) -> object:
     line, element = place
-    value: Any = state.decoded[line].values[0]
-    for step in element:
-        value = value[step]
-    return value
+    # A damaged line may hold two values.
+    found = (value_at(value, element) for value in state.decoded[line].values)
+    return next((value for value in found if value is not None), None)

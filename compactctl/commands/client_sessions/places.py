@@ -11,6 +11,7 @@ from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, split
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.records import dataclass
@@ -175,8 +176,8 @@ def _cut(state: PastState, moment: CompactionRange, beyond: int) -> Transcript:
     """Read a document cut off before its summary, or ``beyond`` elements after that."""
     *holders, index = moment.element
     line = deepcopy(state.decoded[moment.first])
-    container = line.values[0]
-    for key in holders:
-        container = container[key]
-    del container[int(index) + beyond :]
+    # A damaged line may hold two values.
+    found = (value_at(value, tuple(holders)) for value in line.values)
+    arrays = (array for array in found if isinstance(array, list) and int(index) < len(array))
+    del next(arrays)[int(index) + beyond :]
     return state.format.read((*state.decoded[: moment.first], replace(line)))

@@ -59,6 +59,7 @@ def undo_compactions(
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
+    _check_removable(state, loaded, compactions)
     new = NewFile(loaded.lines, _lines(state, loaded.lines, compactions))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
@@ -142,6 +143,32 @@ def _newest_before(state: PastState, line: int) -> str | None:
     before = state.format.read(state.decoded[:line])
     ends = {message.line for message in before.effective[-1:]}
     return next((link.id for link in before.chain.links if link.line in ends), None)
+
+
+def _check_removable(
+    state: PastState, loaded: TranscriptFile, compactions: Sequence[ClientCompaction]
+) -> None:
+    """Raise IntegrityError if a damaged line holds a record of these compactions and a message."""
+    damaged = state.transcript.damaged_lines
+    for compaction in compactions:
+        for line, element in compaction.records:
+            if line in damaged and (element or _is_shared(state, line, compaction)):
+                raise IntegrityError(
+                    f"{loaded.source.path or 'standard input'}: the compaction by its client on "
+                    f"line {line + 1:,} cannot be removed from that line, which is damaged "
+                    f"({find_damage(loaded.transcript)}); nothing was written"
+                )
+
+
+def _is_shared(state: PastState, line: int, compaction: ClientCompaction) -> bool:
+    """Whether a line that goes with a compaction also holds a message that is no part of it."""
+    return len(state.decoded[line].values) > 1 and any(
+        message.line == line
+        and not message.record_path
+        and not message.origin.is_summary
+        and compaction.groups.isdisjoint(message.tags.hiding_ids)
+        for message in state.transcript.messages
+    )
 
 
 def _prove(

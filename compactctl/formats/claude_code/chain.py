@@ -10,9 +10,12 @@ follows, and gives that parent to whatever follows it on a later line. Records r
 they are, so appending a progress record again with another parent changes nothing.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from compactctl.formats.claude_code.boundaries import (
@@ -319,13 +322,10 @@ class ClaudeChain:
     def _bridge_missing_parent(self, uuid: str, parent: str, path: dict[str, None]) -> str | None:
         """Return the record to continue with when a parent is not in the file; None for none."""
         line = self._nodes[uuid].line
-        anchors = [
-            node.boundary.anchor
-            for node in self._nodes.values()
-            if node.boundary and node.boundary.anchor and node.line < line
-        ]
-        if anchors and anchors[-1] in self._nodes and anchors[-1] not in path:
-            return anchors[-1]
+        n_before = bisect_left(self._anchors, line, key=itemgetter(0))
+        anchor = self._anchors[n_before - 1][1] if n_before else None
+        if anchor in self._nodes and anchor not in path:
+            return anchor
         bridge = self._before_gap(line)
         if bridge is not None and bridge not in path:
             self.warnings.append(
@@ -341,9 +341,22 @@ class ClaudeChain:
 
     def _before_gap(self, line: int) -> str | None:
         """Return the newest record before the last damaged line before ``line``."""
-        gap = max((damaged for damaged in self._damaged_lines if damaged < line), default=-1)
-        main = [u for u, n in self._nodes.items() if n.line < gap and not n.is_sidechain]
-        return main[-1] if main else None
+        gap = bisect_left(self._damaged_lines, line) - 1
+        if gap < 0:
+            return None
+        n_before = bisect_left(self._main, self._damaged_lines[gap], key=itemgetter(0))
+        return self._main[n_before - 1][1] if n_before else None
+
+    @cached_property
+    def _main(self) -> Sequence[tuple[int, str]]:
+        """The records outside of subagents and their lines, in file order."""
+        return [(node.line, u) for u, node in self._nodes.items() if not node.is_sidechain]
+
+    @cached_property
+    def _anchors(self) -> Sequence[tuple[int, str]]:
+        """The anchors of compactions and the lines of these, in file order."""
+        boundaries = ((node.line, node.boundary) for node in self._nodes.values() if node.boundary)
+        return [(line, boundary.anchor) for line, boundary in boundaries if boundary.anchor]
 
     def _with_side_records(self, path: dict[str, None]) -> dict[str, None]:
         """Return the path plus the records that parallel tool calls left beside it.

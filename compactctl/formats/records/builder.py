@@ -52,6 +52,7 @@ from compactctl.records import dataclass
 
 BLANK = "blank line"
 _KEEPING = "a record on a damaged line follows it"
+_HIDING = "it hides a record that cannot be removed because of a damaged line"
 _NO_COMPACTIONS = PastCompactions()
 _NOTHING_UNREAD = Unread()
 
@@ -240,9 +241,9 @@ class TranscriptBuilder:
         chain = RecordLinks(
             links=tuple(self._links()), pointers=tuple(self.pointers), superseded=superseded
         )
-        shown, orphaned = drop_hidden(
-            _with_locks(in_order, chain.lines_before(self._damaged_lines))
-        )
+        lines_to_keep = chain.lines_before(self._damaged_lines)
+        shown, orphaned = drop_hidden(_with_locks(in_order, lines_to_keep))
+        shown = _with_locked_hiders(shown, self.messages, lines_to_keep | self._damaged_lines)
         question_ids = set(_summary_questions(shown))
         model = session.model or _recorded_model(self.messages)
         if orphaned:
@@ -356,6 +357,22 @@ def _with_locks(
     if not lines_to_keep:
         return messages
     return tuple(m.as_unmovable(_KEEPING) if m.line in lines_to_keep else m for m in messages)
+
+
+def _with_locked_hiders(
+    shown: tuple[Message, ...], messages: Iterable[Message], lines: Collection[int]
+) -> tuple[Message, ...]:
+    """Lock what hides messages on these lines, which would be sent again without it."""
+    if not lines:
+        return shown
+    groups = {name for m in messages if m.line in lines for name in m.tags.hidden_by}
+    return tuple(
+        m if groups.isdisjoint(m.tags.hiding_ids) else _as_immutable(m, _HIDING) for m in shown
+    )
+
+
+def _as_immutable(message: Message, reason: str) -> Message:
+    return replace(message, locks=replace(message.locks, immutable_reason=reason))
 
 
 def _summary_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
