@@ -1,15 +1,19 @@
-# Short names for what contributors and CI run; `just` lists them. `pip install -e '.[dev]'` brings it.
+# Short names for what contributors and CI run. `pip install -e '.[dev]'` installs just, which lists
+# them when it is told nothing.
+
+# Arguments keep their blanks and patterns.
+set positional-arguments
 
 _list:
     @just --list --unsorted
 
 # Test one part of the package, such as stages.
 part name *options:
-    pytest -q $(python tests/mutation/run.py --tests {{name}}) {{options}}
+    tests=$(python tests/mutation/run.py --tests "$1") && shift && pytest -q $tests "$@"
 
 # Run all tests but the long ones.
 test *options:
-    pytest -n 2 -q {{options}}
+    pytest -n 2 -q "$@"
 
 # Check format, lint, types and layers.
 lint:
@@ -22,17 +26,17 @@ lint:
 gate:
     .ci/run
 
-# Run everything on every Python there is, or only some legs of that.
+# Run everything on every Python found, or only the legs named.
 long *legs:
-    .ci/long {{legs}}
+    .ci/long "$@"
 
-# Test properties with new examples, ten times as many.
+# Test properties with ten times as many examples, newly drawn.
 examples *options:
-    HYPOTHESIS_PROFILE=long pytest -n 2 -q -m hypothesis {{options}}
+    HYPOTHESIS_PROFILE=long pytest -n 2 -q -m hypothesis "$@"
 
 # Renew what the pages show.
 docs *pages:
-    python tests/docs/generate.py {{pages}}
+    python tests/docs/generate.py "$@"
 
 # Build the documentation as a site (.[docs]).
 site:
@@ -40,20 +44,20 @@ site:
 
 # Check, diff, show or renew frozen outputs.
 frozen *words:
-    python tests/frozen/frozen.py -j 2 {{words}}
+    python tests/frozen/frozen.py -j 2 "$@"
 
-# Count the defects that the tests of some parts notice (.[dev-long]).
+# Count how many planted defects the tests of some parts notice (.[dev-long]).
 mutation *areas:
-    python tests/mutation/run.py {{areas}}
+    python tests/mutation/run.py "$@"
 
 # Try generated histories: is every past state reached?
 histories *options:
-    python tests/histories/run.py -j 2 {{options}}
+    python tests/histories/run.py -j 2 "$@"
 
 # Compare with NeuroLink's own code (npm).
 reference *options:
-    python tests/reference/run.py {{options}}
+    python tests/reference/run.py "$@"
 
 # Time the program against other programs.
 speed *options:
-    python tests/benchmarks/performance.py {{options}}
+    python tests/benchmarks/performance.py "$@"

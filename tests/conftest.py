@@ -17,26 +17,19 @@ from compactctl.store.client_folders import VARIABLES
 from compactctl.store.files import source
 from compactctl.views.terminal.text import RUNNER_VARIABLES
 
-FAILED = pytest.StashKey[int]()
+OWN_FOLDER = pytest.StashKey[str]()
 ROOT = Path(__file__).resolve().parents[1]
 
-# All that tests write is below one folder, which goes with the run unless something fails. It is in
-# memory where there is room: the files are many, and each of them is synced to the disk.
+# All that tests write is below one folder, which goes with the run: pytest --basetemp=FOLDER keeps
+# the files of tests. It is in memory where there is room: the files are many, and each is synced.
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 - only a folder of its own is written to
 ENOUGH = 4 << 30
-IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
-if not IS_WORKER:
-    has_room = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ENOUGH
-    place = IN_MEMORY if has_room and "TMPDIR" not in os.environ else None
-    os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="compactctl-tests-", dir=place)
-    tempfile.tempdir = None
 
 # What the developer has set for their own work, the sessions of their own agents, and the runner
 # that a test runs on are none of the tests'.
 for name in (*VARIABLES, *RUNNER_VARIABLES, "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
 os.environ["HOME"] = str(ROOT / "tests" / "no-home")
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="cache-")
 os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
 for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name not in ("COMPACTCTL_LONG_TESTS", VARIABLE):
@@ -69,6 +62,8 @@ if settings().derandomize:
     # Hypothesis draws constants of the modules that are imported so far. Which these are depends on
     # the tests that ran before in the same process.
     providers._get_local_constants = lambda: providers._local_constants
+    # It seeds with the signature of a test, in which Python 3.13 says pathlib._local.Path.
+    Path.__module__ = "pathlib"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -88,9 +83,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     metafunc._calls[:] = cases or metafunc._calls[:1]
 
 
-def pytest_configure() -> None:
-    """Refuse to run without the transcripts that somebody named."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of a run, but refuse one without the transcripts that somebody named."""
     check_folder()
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        has_room = os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ENOUGH
+        place = IN_MEMORY if has_room and "TMPDIR" not in os.environ else None
+        folder = tempfile.mkdtemp(prefix="compactctl-tests-", dir=place)
+        config.stash[OWN_FOLDER] = os.environ["TMPDIR"] = folder
+        tempfile.tempdir = None
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="cache-")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -100,11 +102,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = [item for item in items if item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if not item.get_closest_marker("long")]
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Note for later whether anything failed."""
-    session.config.stash[FAILED] = session.testsfailed
 
 
 def pytest_collection_finish() -> None:
@@ -118,10 +115,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove what the tests of a run wrote in which none failed."""
-    failed = config.stash.get(FAILED, 0)
-    if not IS_WORKER and not failed:
-        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    """Remove the folder of a run."""
+    if OWN_FOLDER in config.stash:
+        shutil.rmtree(config.stash[OWN_FOLDER], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
