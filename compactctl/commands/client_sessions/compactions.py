@@ -346,5 +346,5 @@ def _time_at(state: PastState, place: RecordLocation) -> float | None:
 def _at(state: PastState, place: RecordLocation) -> object:
     line, element = place
     # A damaged line may hold two values.
-    found = (value_at(value, element) for value in state.decoded[line].values)
-    return next((value for value in found if value is not None), None)
+    members = (value_at(value, element) for value in state.decoded[line].values)
+    return next((member for member in members if member is not None), None)

@@ -177,7 +177,7 @@ def _cut(state: PastState, moment: CompactionRange, beyond: int) -> Transcript:
     *holders, index = moment.element
     line = deepcopy(state.decoded[moment.first])
     # A damaged line may hold two values.
-    found = (value_at(value, tuple(holders)) for value in line.values)
-    arrays = (array for array in found if isinstance(array, list) and int(index) < len(array))
+    members = (value_at(value, tuple(holders)) for value in line.values)
+    arrays = (value for value in members if isinstance(value, list) and int(index) < len(value))
     del next(arrays)[int(index) + beyond :]
     return state.format.read((*state.decoded[: moment.first], replace(line)))

@@ -161,7 +161,7 @@ def _check_removable(
 
 
 def _is_shared(state: PastState, line: int, compaction: ClientCompaction) -> bool:
-    """Whether a line that goes with a compaction also holds a message that is no part of it."""
+    """Whether a line with a record of a compaction also holds a message of somebody else."""
     return len(state.decoded[line].values) > 1 and any(
         message.line == line
         and not message.record_path
