@@ -1,7 +1,7 @@
-# Short names for what contributors and CI run. `pip install -e '.[dev]'` installs just, which lists
-# them when it is told nothing.
+# Short names for what contributors and CI run; `just` alone lists them. `pip install -e '.[dev]'`
+# installs it.
 
-# Arguments keep their blanks and patterns.
+# Pass arguments on as they are, blanks and patterns included.
 set positional-arguments
 
 _list:

@@ -20,13 +20,12 @@ from compactctl.views.terminal.text import RUNNER_VARIABLES
 OWN_FOLDER = pytest.StashKey[str]()
 ROOT = Path(__file__).resolve().parents[1]
 
-# All that tests write is below one folder, which goes with the run: pytest --basetemp=FOLDER keeps
-# the files of tests. It is in memory where there is room: the files are many, and each is synced.
+# Tests write below one folder, which is removed after the run (pytest --basetemp=FOLDER keeps their
+# files). It is in memory where there is room: the files are many, and each is synced to the disk.
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 - only a folder of its own is written to
 ENOUGH = 4 << 30
 
-# What the developer has set for their own work, the sessions of their own agents, and the runner
-# that a test runs on are none of the tests'.
+# Tests see neither the developer's settings and sessions nor the CI runner.
 for name in (*VARIABLES, *RUNNER_VARIABLES, "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
 os.environ["HOME"] = str(ROOT / "tests" / "no-home")
@@ -36,8 +35,8 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
         del os.environ[name]
 
 
-# For the rest of a last line without an end, the program waits if the file was just written. So are
-# all files of tests, and documents end so.
+# The program waits for the rest of an unfinished last line if the file was just written, as those
+# of tests always are.
 source.WAIT_SECONDS = 0.0
 
 # The same on every machine: where CI is set, hypothesis itself begins with other settings.
@@ -52,17 +51,17 @@ settings.register_profile(
     print_blob=True,
     report_multiple_bugs=False,
 )
-# Everybody tries a change with the same examples; a long run draws new ones.
+# Everybody tests a change with the same examples; a long run draws new ones.
 settings.register_profile("change", settings.get_profile("any"), max_examples=10, derandomize=True)
 settings.register_profile("long", settings.get_profile("any"), max_examples=USUAL)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "long" if LONG else "change"))
 # In seconds; what fails should not take five minutes to say so.
 engine.MAX_SHRINKING_SECONDS = 20
 if settings().derandomize:
-    # Hypothesis draws constants of the modules that are imported so far. Which these are depends on
-    # the tests that ran before in the same process.
+    # Hypothesis also draws constants of the modules imported so far, which depend on the tests that
+    # ran before in the same process.
     providers._get_local_constants = lambda: providers._local_constants
-    # It seeds with the signature of a test, in which Python 3.13 says pathlib._local.Path.
+    # It seeds by the signature of a test, where Python 3.13 writes pathlib._local.Path.
     Path.__module__ = "pathlib"
 
 

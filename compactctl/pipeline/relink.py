@@ -70,8 +70,8 @@ def relink(
     """
     chain = _Chain(links, dropped_lines, inserted)
     for child in links:
-        is_movable = child.line not in dropped_lines and child.line not in frozen_lines
-        if is_movable and chain.is_dropped(child.parent):
+        can_change = child.line not in dropped_lines and child.line not in frozen_lines
+        if can_change and chain.is_dropped(child.parent):
             chain.by_line[child.line] = chain.parent_of(child.parent, child.line)
     links_by_line = {link.line: link for link in reversed(links)}
     for index, record in enumerate(inserted):

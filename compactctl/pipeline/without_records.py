@@ -22,10 +22,9 @@ def without_records(
 ) -> Iterator[NewLine]:
     """Yield the lines without the records at ``dropped``; other lines change only where needed.
 
-    A damaged line is dropped as a whole, or stays as it is.
-
-    A record whose parent is dropped gets a new parent, see ``relink``. ``replacements`` are
-    further values to set in lines that stay, by line and path.
+    A damaged line is dropped as a whole, or stays as it is. A record whose parent is dropped gets a
+    new parent, see ``relink``. ``replacements`` are further values to set in lines that stay, by
+    line and path.
     """
     dropped_lines = {line for line, element in dropped if not element}
     chain, damaged = transcript.chain, transcript.damaged_lines

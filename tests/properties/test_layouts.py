@@ -5,11 +5,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from examples import tries
+from file_commands import rewind_file
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from properties.jobs import LAYOUTS
-from unit.commands.conversations import back, jsonl, squeeze, turn
+from unit.commands.conversations import jsonl, squeeze, turn
 
 from compactctl.commands.inspect.log import LogEntry, LogOptions, log
 from compactctl.commands.inspect.view import ViewOptions, view
@@ -155,9 +156,9 @@ class Layouts(RuleBasedStateMachine):
     def go(self, **where: Any) -> None:
         """Rewind as a check says it would, and find the way back."""
         before, left = self.path.read_bytes(), self.in_effect()
-        checked = back(self.path, check=True, **where)
+        checked = rewind_file(self.path, check=True, **where)
         assert self.path.read_bytes() == before
-        done = back(self.path, **where)
+        done = rewind_file(self.path, **where)
         assert (checked.after, checked.undone) == (done.after, done.undone)
         assert tuple(self.in_effect()) == done.in_effect
         if done.redo_options is None:
@@ -166,7 +167,7 @@ class Layouts(RuleBasedStateMachine):
         _, *name = done.redo_options.split()
         there = self.path.with_name("there")
         way = {"to": name[0]} if name else {"all": True}
-        again = back(self.path, output=str(there), force=True, **way)
+        again = rewind_file(self.path, output=str(there), force=True, **way)
         assert there.read_bytes() == before
         assert list(again.in_effect) == left
 

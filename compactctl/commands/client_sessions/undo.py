@@ -59,7 +59,7 @@ def undo_compactions(
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
-    _check_removable(state, loaded, compactions)
+    _check_removable(state, compactions, _name(loaded))
     new = NewFile(loaded.lines, _lines(state, loaded.lines, compactions))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
@@ -145,23 +145,26 @@ def _newest_before(state: PastState, line: int) -> str | None:
     return next((link.id for link in before.chain.links if link.line in ends), None)
 
 
-def _check_removable(
-    state: PastState, loaded: TranscriptFile, compactions: Sequence[ClientCompaction]
-) -> None:
-    """Raise IntegrityError if a damaged line holds a record of these compactions and a message."""
-    damaged = state.transcript.damaged_lines
+def _check_removable(state: PastState, compactions: Sequence[ClientCompaction], name: str) -> None:
+    """Raise IntegrityError if a damaged line would lose more than a record of a compaction."""
+    damaged_lines = state.transcript.damaged_lines
+    damages = {o.line: o.damage for o in state.transcript.opaque if o.line in damaged_lines}
     for compaction in compactions:
         for line, element in compaction.records:
-            if line in damaged and (element or _is_shared(state, line, compaction)):
+            if line in damages and (element or _has_other_messages(state, line, compaction)):
+                number, damage = line + 1, damages[line]
                 raise IntegrityError(
-                    f"{loaded.source.path or 'standard input'}: the compaction by its client on "
-                    f"line {line + 1:,} cannot be removed from that line, which is damaged "
-                    f"({find_damage(loaded.transcript)}); nothing was written"
+                    f"{name}: line {number}: {damage}; the client's compaction cannot be removed "
+                    "without the rest of that line; nothing was written; restore the file from a "
+                    "backup"
                 )
 
 
-def _is_shared(state: PastState, line: int, compaction: ClientCompaction) -> bool:
-    """Whether a line with a record of a compaction also holds a message of somebody else."""
+def _has_other_messages(state: PastState, line: int, compaction: ClientCompaction) -> bool:
+    """Whether a line with a record of a compaction also holds a message that does not belong to it.
+
+    A summary glued to the next prompt, for example: {"condenseId": "g", ...}{"role": "user", ...}
+    """
     return len(state.decoded[line].values) > 1 and any(
         message.line == line
         and not message.record_path
@@ -205,13 +208,16 @@ def _prove(
     )
     if not missing:
         return
-    name = loaded.source.path or "standard input"
-    damage = find_damage(loaded.transcript)
+    name, damage = _name(loaded), find_damage(loaded.transcript)
     advice = f"restore it from a backup ({damage})" if damage else "please report this"
     raise IntegrityError(
         f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
         f"messages would still not be sent; nothing was written; {advice}"
     )
+
+
+def _name(loaded: TranscriptFile) -> str:
+    return str(loaded.source.path or "standard input")
 
 
 def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) -> RecordLocation:

@@ -51,8 +51,8 @@ from compactctl.model.transcript import (
 from compactctl.records import dataclass
 
 BLANK = "blank line"
-_KEEPING = "a record on a damaged line follows it"
-_HIDING = "it hides a record that cannot be removed because of a damaged line"
+_FOLLOWED_REASON = "a record on a damaged line follows it"
+_HIDER_REASON = "it hides a record that cannot be removed because of a damaged line"
 _NO_COMPACTIONS = PastCompactions()
 _NOTHING_UNREAD = Unread()
 
@@ -356,7 +356,9 @@ def _with_locks(
 ) -> tuple[Message, ...]:
     if not lines_to_keep:
         return messages
-    return tuple(m.as_unmovable(_KEEPING) if m.line in lines_to_keep else m for m in messages)
+    return tuple(
+        m.as_unmovable(_FOLLOWED_REASON) if m.line in lines_to_keep else m for m in messages
+    )
 
 
 def _with_locked_hiders(
@@ -367,7 +369,8 @@ def _with_locked_hiders(
         return shown
     groups = {name for m in messages if m.line in lines for name in m.tags.hidden_by}
     return tuple(
-        m if groups.isdisjoint(m.tags.hiding_ids) else _as_immutable(m, _HIDING) for m in shown
+        m if groups.isdisjoint(m.tags.hiding_ids) else _as_immutable(m, _HIDER_REASON)
+        for m in shown
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from file_commands import compact_file, load_file, rewind_file
+from file_commands import compact_file, load_file
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.inspect.log import LogOptions, LogResult, log
@@ -80,9 +80,6 @@ def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
         "protect": ProtectOptions(keep_turns=0),
     }
     return compact_file(path, **(usual | fields))
-
-
-back = rewind_file
 
 
 def log_of(path: Path) -> LogResult:
