@@ -8,7 +8,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from compactctl.history.voices import attribute
+from compactctl.formats.records.clients import CLAUDE_CODE
+from compactctl.formats.records.wrapping import attribute
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -25,6 +26,12 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. an edit)."
+    " To tell you how to proceed, the user said:\n"
+)
+"""How the result begins of a call that the user rejected, before the reason."""
 
 
 def message(role: Role, *parts: Part, **fields: Any) -> Message:
@@ -118,7 +125,7 @@ def conversation(*messages: Message) -> tuple[Message, ...]:
             m,
             id=m.id or MessageId(f"m{n}"),
             line=n,
-            parts=attribute(_named(m.parts, tools), m.role),
+            parts=attribute(_named(m.parts, tools), m.role, CLAUDE_CODE),
         )
         for n, m in enumerate(messages)
     )

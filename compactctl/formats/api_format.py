@@ -176,10 +176,15 @@ class ApiLogReader(ChatLogReader):
             ),
             session=replace(
                 transcript.session,
+                client=self._client_names(),
                 drops_past_reasoning=bool(self.builder.dialects)
                 and {*self.builder.dialects.values()} <= dropping,
             ),
         )
+
+    def _client_names(self) -> str:
+        """Return the clients that made the requests, by their system prompts; "" if unknown."""
+        return " and ".join(sorted({client.client for client in self.builder.wrappings.values()}))
 
     def format_name(self) -> str:
         """Return the name of the format, once the whole file is read."""

@@ -159,6 +159,8 @@ class SessionInfo:
     Attributes:
         model: the model in force at the end.
         window: context window in tokens.
+        client: the client that made the requests of a log, "" if the log does not show which;
+            None in a client's own sessions.
         client_version: version of the client that wrote the newest record.
         file_version: version of the format.
         cwd: the working folder.
@@ -173,6 +175,7 @@ class SessionInfo:
 
     model: str | None = None
     window: int | None = None
+    client: str | None = None
     client_version: str | None = None
     file_version: int | None = None
     cwd: str | None = None

@@ -105,16 +105,26 @@ def test_blocks_of_all_kinds() -> None:
     assert len(result.results[0].media) == 1
 
 
-def test_reminders_start_no_turn() -> None:
-    found = anthropic(
-        {
-            "role": "user",
-            "content": [{"type": "text", "text": "<system-reminder>x</system-reminder>"}],
-        },
-        {"role": "user", "content": "hi"},
-    )
+def test_reminders_start_no_turn_where_the_request_shows_whose_they_are() -> None:
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": f"<{tag}>x</{tag}>"}]}
+        for tag in ("system-reminder", "environment_context")
+    ]
+    prompt = "You are Claude Code, Anthropic's official CLI for Claude."
+    request = {"model": "claude", "max_tokens": 1, "system": prompt, "messages": messages}
 
-    assert [m.starts_turn for m in found.effective] == [False, True]
+    assert [m.starts_turn for m in anthropic(request).effective[1:]] == [False, True]
+    assert [m.starts_turn for m in anthropic(*messages).effective] == [True, True]
+    assert anthropic(request).session.client == "Claude Code"
+    assert anthropic(*messages).session.client == ""
+
+
+def test_a_message_shows_no_client() -> None:
+    claim = {"role": "user", "content": "You are Claude Code, Anthropic's official CLI."}
+    system = {"role": "system", "content": "You are Claude Code, Anthropic's official CLI."}
+    reminder = {"role": "user", "content": "<system-reminder>x</system-reminder>"}
+
+    assert anthropic(claim, system, reminder).session.client == ""
 
 
 def test_a_response_is_told_by_what_it_reports() -> None:

@@ -263,9 +263,3 @@ def test_messages_that_say_nothing_are_counted_apart() -> None:
         "empty message": 2,
         "empty conversation": 1,
     }
-
-
-def test_what_a_command_printed_starts_no_turn() -> None:
-    found = chat(say("user", "<returncode>0</returncode>\n<output>\n</output>"), say("user", "hi"))
-
-    assert [m.starts_turn for m in found.effective] == [False, True]

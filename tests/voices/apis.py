@@ -9,9 +9,6 @@ from voices.wordings import (
     ANSWER_TAG,
     ANSWERED,
     ANSWERED_ANEW,
-    CORRECTED,
-    DENIED,
-    ENVIRONMENT,
     LISTED_ANSWERS,
     NOTED,
     NOTIFICATION,
@@ -65,8 +62,30 @@ class AnthropicTalk(Talk):
 _PICTURE: Record = {
     "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG},
 }  # fmt: skip
+
+
+class ClaudeRequest(AnthropicTalk):
+    """A request of Claude Code, whose system prompt shows which client made it."""
+
+    def lines(self) -> Sequence[Record]:
+        prompt = text("You are Claude Code, Anthropic's official CLI for Claude.")
+        return [{"model": "claude", "max_tokens": 1, "system": [prompt], "messages": self.records}]
+
+
 ANTHROPIC = table(
     "anthropic-messages",
+    opening={
+        "string": said("{words}"),
+        **in_blocks(AnthropicTalk.user, _PICTURE),
+    },
+    request={
+        "behind a result": lambda t, w: t.look(text(w)),
+        "before a result": lambda t, w: t.look(before=[text(w)]),
+    },
+    answer={"ask_user": asked("{words}", "ask_user")},
+)
+CLAUDE_REQUEST = table(
+    "anthropic-messages of Claude Code",
     opening={
         "string": said("{words}"),
         **in_blocks(AnthropicTalk.user, _PICTURE),
@@ -80,14 +99,10 @@ ANTHROPIC = table(
         "steered": said(STEERED),
         "steered, newer words": said(STEERED_ANEW),
         "steered behind a result": lambda t, w: t.look(text(STEERED_ANEW.format(words=w))),
-        "queued": said(QUEUED),
     },
     answer={
         "question": asked(ANSWERED),
         "question, newer words": asked(ANSWERED_ANEW),
-        "steered in a result": lambda t, w: t.step(
-            "Bash", {"command": "ls"}, f"a.py\n\n{STEERED_ANEW.format(words=w)}"
-        ),
         "question with notes": asked(NOTED),
         "question, in a block": lambda t, w: t.ask([text(ANSWERED.format(words=w))]),
     },
@@ -136,37 +151,39 @@ OPENAI = table(
         "parts": lambda t, w: t.user(*map(text, sentences(w))),
         "before a picture": lambda t, w: t.user(text(w), _URL),
         "behind a picture": lambda t, w: t.user(_URL, text(w)),
-        **around(REMINDER),
-        "behind an environment": said(f"{ENVIRONMENT}\n{{words}}"),
-        "behind a part of its own": lambda t, w: t.user(text(REMINDER), text(w)),
-        "before a part of its own": lambda t, w: t.user(text(w), text(ENVIRONMENT)),
     },
-    request={"steered": said(STEERED), "queued": said(QUEUED)},
     instruction={
         "system": lambda t, w: t.message("system", w),
         "system, in a part": lambda t, w: t.message("system", [text(w)]),
         "developer": lambda t, w: t.message("developer", w),
-        "system behind a reminder": lambda t, w: t.message("system", f"{REMINDER}\n{w}"),
     },
     answer={
-        "question": asked(ANSWERED),
         "ask_user": asked(RESPONDED, "ask_user"),
         "ask_followup_question": asked(ANSWER_TAG, "ask_followup_question"),
         "request_user_input": asked(LISTED_ANSWERS, "request_user_input"),
-        "steered in a result": lambda t, w: t.step(
-            "Bash", {"command": "ls"}, f"a.py\n\n{STEERED.format(words=w)}"
-        ),
-        "question, in a part": lambda t, w: t.ask([text(ANSWERED.format(words=w))]),
+        "question, in a part": lambda t, w: t.ask([text(w)], "ask_user"),
     },
-    objection={
-        "refusal": refused(TURNED_DOWN),
-        "correction": refused(CORRECTED),
-        "denial": refused(DENIED),
-        "refusal, in a part": lambda t, w: t.refuse([text(TURNED_DOWN.format(words=w))]),
+)
+
+
+class OpenCodeRequests(OpenAITalk):
+    """Messages as OpenCode sends them to the OpenAI API."""
+
+    def lines(self) -> Sequence[Record]:
+        prompt = "You are opencode, an interactive CLI tool that helps users with software."
+        return [{"role": "system", "content": prompt}, *self.records]
+
+
+OPENCODE_REQUESTS = table(
+    "openai-chat of OpenCode",
+    opening={
+        **around(REMINDER),
+        "behind a part of its own": lambda t, w: t.user(text(REMINDER), text(w)),
     },
+    request={"queued": said(QUEUED)},
+    answer={"question": asked(ANSWERED, "question")},
     client={
-        "environment": said("<environment_context>\n{words}\n</environment_context>"),
-        "output": said("<returncode>0</returncode>\n<output>\n{words}\n</output>"),
+        "reminder": said("<system-reminder>\n{words}\n</system-reminder>"),
         "system reminder": lambda t, w: t.message(
             "system", f"<system-reminder>{w}</system-reminder>"
         ),
@@ -200,10 +217,9 @@ class BedrockTalk(OpenAITalk):
 
 BEDROCK = table(
     "bedrock-converse",
-    opening={"block": said("{words}"), **around(REMINDER)},
-    request={"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
-    answer={"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
-    objection={"refusal": refused(TURNED_DOWN)},
+    opening={"block": said("{words}")},
+    request={"behind a result": lambda t, w: t.look(w)},
+    answer={"ask_user": asked(RESPONDED, "ask_user")},
 )
 
 
@@ -243,12 +259,10 @@ UI = table(
             UITalk.user,
             {"type": "file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"},
         ),
-        **around(REMINDER),
     },
-    request={"steered": said(STEERED)},
     instruction={"system": lambda t, w: t.message("system", text(w))},
-    answer={"question": asked(ANSWERED)},
-    objection={"refusal": refused(TURNED_DOWN), "not approved": lambda t, w: t.deny(w)},
+    answer={"question": asked(RESPONDED, "ask_user")},
+    objection={"not approved": lambda t, w: t.deny(w)},
 )
 
 
@@ -284,11 +298,9 @@ CONTENTS = table(
         "with a picture": lambda t, w: t.user(
             {"inlineData": {"mimeType": "image/png", "data": PNG}}, {"text": w}
         ),
-        **around(REMINDER),
     },
-    request={"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
-    answer={"question": asked(ANSWERED)},
-    objection={"refusal": refused(TURNED_DOWN)},
+    request={"behind a result": lambda t, w: t.look(w)},
+    answer={"question": asked(RESPONDED, "ask_user")},
 )
 
 
@@ -309,11 +321,9 @@ class NeuroLinkTalk(Talk):
 
 NEUROLINK = table(
     "neurolink",
-    opening={"string": said("{words}"), **around(REMINDER)},
-    request={"steered": said(STEERED)},
+    opening={"string": said("{words}")},
     instruction={"system": lambda t, w: t.message("system", w)},
-    answer={"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
-    objection={"refusal": refused(TURNED_DOWN), "correction": refused(CORRECTED)},
+    answer={"ask_user": asked(RESPONDED, "ask_user")},
 )
 
 
@@ -371,18 +381,14 @@ SPRING = (
         opening={
             "text": said("{words}"),
             "with a picture": lambda t, w: t.event("USER", text=w, media=[_MEDIA]),
-            **around(REMINDER),
         },
-        request={"steered": said(STEERED)},
         instruction={"system": lambda t, w: t.event("SYSTEM", text=w)},
-        answer={"question": asked(ANSWERED)},
-        objection={"refusal": refused(TURNED_DOWN)},
+        answer={"question": asked(RESPONDED, "ask_user")},
     ),
     *table(
         "spring-ai rows",
-        opening={"text": said("{words}"), **around(REMINDER)},
+        opening={"text": said("{words}")},
         instruction={"system": lambda t, w: t.event("SYSTEM", text=w)},
-        answer={"question": asked(ANSWERED)},
-        objection={"refusal": refused(TURNED_DOWN)},
+        answer={"question": asked(RESPONDED, "ask_user")},
     ),
 )

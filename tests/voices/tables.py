@@ -5,16 +5,20 @@ from collections.abc import Mapping
 from voices.apis import (
     ANTHROPIC,
     BEDROCK,
+    CLAUDE_REQUEST,
     CONTENTS,
     NEUROLINK,
     OPENAI,
+    OPENCODE_REQUESTS,
     SPRING,
     UI,
     AnthropicTalk,
     BedrockTalk,
+    ClaudeRequest,
     ContentsTalk,
     NeuroLinkTalk,
     OpenAITalk,
+    OpenCodeRequests,
     SpringRows,
     SpringTalk,
     UITalk,
@@ -48,7 +52,9 @@ from compactctl.formats.registry import ALL_FORMATS
 
 TALKS: Mapping[str, type[Talk]] = {
     "anthropic-messages": AnthropicTalk,
+    "anthropic-messages of Claude Code": ClaudeRequest,
     "openai-chat": OpenAITalk,
+    "openai-chat of OpenCode": OpenCodeRequests,
     "bedrock-converse": BedrockTalk,
     "gemini-api": ContentsTalk,
     "ai-sdk": UITalk,
@@ -71,7 +77,9 @@ TALKS: Mapping[str, type[Talk]] = {
 }
 _TABLES = (
     *ANTHROPIC,
+    *CLAUDE_REQUEST,
     *OPENAI,
+    *OPENCODE_REQUESTS,
     *BEDROCK,
     *CONTENTS,
     *UI,

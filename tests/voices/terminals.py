@@ -258,11 +258,9 @@ AGENT_CODE = table(
     "agent-code",
     opening={
         **in_blocks(AgentCodeTalk.user, {"type": "image", "media_type": "image/png", "data": PNG}),
-        **around(REMINDER),
     },
-    request={"behind a result": lambda t, w: t.look(text(w)), "steered": said(STEERED)},
-    answer={"question": asked(ANSWERED)},
-    objection={"refusal": refused(TURNED_DOWN)},
+    request={"behind a result": lambda t, w: t.look(text(w))},
+    answer={"question": asked("{words}")},
 )
 
 
@@ -339,7 +337,9 @@ CODEX = table(
     client={
         "developer": lambda t, w: t.message("developer", w),
         "environment": said("<environment_context>\n{words}\n</environment_context>"),
-        "instructions": said("# AGENTS.md instructions for /work\n\n{words}"),
+        "instructions": said(
+            "# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\n{words}\n</INSTRUCTIONS>"
+        ),
     },
 )
 
@@ -482,7 +482,7 @@ GEMINI = table(
         "naming a tag": said("{words} What does <state_snapshot> mean?"),
         "before a hook's words": said(f"{{words}}\n\n{_HOOK}"),
         "before a hook's part": lambda t, w: t.user(w, _HOOK),
-        **around(REMINDER),
+        **around(_HOOK),
     },
     request={"behind a result": lambda t, w: t.look(w)},
     answer={"ask_user": asked(NAMED_ANSWERS, "ask_user")},
@@ -596,5 +596,4 @@ PI = table(
         "ask_user": asked(RESPONDED, "ask_user"),
         "question": asked(SELECTED, "ask"),
     },
-    objection={"refusal": refused(TURNED_DOWN)},
 )

@@ -27,6 +27,7 @@ from compactctl.formats.records.builder import (
     message_id_for,
     uuid_for,
 )
+from compactctl.formats.records.clients import CLAUDE_CODE
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, role_with
@@ -155,7 +156,7 @@ class _Reader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, CLAUDE_CODE)
         self.chain = ClaudeChain()
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
@@ -311,7 +312,8 @@ class _Reader(LineReader):
             usage=reported_usage(response) if response and is_answer else None,
             is_subagent=record.get("isSidechain") is True,
         )
-        return build_message(draft, record, RecordPlace(decoded), tags, name)
+        place = RecordPlace(decoded, wrapping=self.builder.wrapping)
+        return build_message(draft, record, place, tags, name)
 
     def response_id(
         self, record: Mapping[str, Any], response: Mapping[str, Any], fallback: str

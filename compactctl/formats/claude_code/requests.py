@@ -21,7 +21,7 @@ from typing import Any
 from compactctl.formats.content.anthropic import content_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
-from compactctl.history.voices import command_in, is_from_client
+from compactctl.formats.records.wrapping import command_in, is_from_client
 from compactctl.model.message import Message, MessageId, Part, TextPart
 
 SHAPE = "api-request-shape"

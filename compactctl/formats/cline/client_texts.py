@@ -12,6 +12,11 @@ _USER_TAG = re.compile(
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+# Before the first of them stand only sentences of the client.
+_TAGGED = re.compile(
+    r"\s*(?:(?:\[TASK RESUMPTION\]|The user )[\s\S]*?\n|\[\w+[^\n]*\] Result:\s)?[ \t]*"
+    r"<(?:task|feedback|answer|user_message|user_input|user_command)\b"
+)
 ENVIRONMENT = "<environment_details>"
 _CLIENT_PREFIXES = (
     "[ERROR]",
@@ -32,9 +37,38 @@ _NOT_RUN = re.compile(r"(?:Skipping tool|Tool) \[(\w+)[^\n]*?\] ")
 _ASKING_TOOLS = frozenset(
     {"ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "condense"}
 )
-# What the user typed when approving or denying a call, or while a command ran.
+# Tools whose results begin with the client's own words. What others return begins with words of
+# whoever wrote the file or page.
+_OWN_WORDS = frozenset(
+    {
+        "apply_diff",
+        "apply_patch",
+        "delete_file",
+        "edit",
+        "edit_file",
+        "execute_command",
+        "insert_content",
+        "new_rule",
+        "replace_in_file",
+        "run_command",
+        "search_and_replace",
+        "search_replace",
+        "switch_mode",
+        "update_todo_list",
+        "write_file",
+        "write_to_file",
+    }
+)
+# What the user typed when approving or denying a call, at the start of its result.
 _COMMENT = re.compile(
-    r"^The user [^\n]*\n<(feedback|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.MULTILINE
+    r"\s*The user (?:approved|denied|provided)[^\n]*\n<(feedback|user_message)>(.*?)</\1>",
+    re.DOTALL,
+)
+# What the user typed while a command ran, at the end of its output.
+_MEANWHILE = re.compile(
+    r"\s*Command is still running.*\nThe user provided the following feedback:\n"
+    r"<(feedback|user_message)>(.*)</\1>\s*",
+    re.DOTALL,
 )
 _VERDICTS = ('{"status":"denied"', '{"status":"approved"')
 _FAILURES = (
@@ -70,8 +104,11 @@ def is_environment(text: str) -> bool:
 
 
 def user_words(text: str) -> str:
-    """Return what the user typed, from between the client's tags in a text; "" if nothing."""
-    if is_environment(text):
+    """Return what the user typed, from between the client's tags in a text; "" if nothing.
+
+    Tags in the middle of other words are the user's own.
+    """
+    if is_environment(text) or not _TAGGED.match(text):
         return ""
     return "\n".join(words for match in _USER_TAG.finditer(text) if (words := match[2].strip()))
 
@@ -80,9 +117,12 @@ def user_words_in_result(tool: str, text: str) -> str:
     """Return what the user typed in a tool's result: an answer, or a comment on the call."""
     if tool in _ASKING_TOOLS:
         return user_words(text)
+    if tool not in _OWN_WORDS:
+        return ""
     if text.lstrip().startswith(_VERDICTS):
         return _feedback(text)
-    return "\n".join(match[2].strip() for match in _COMMENT.finditer(text))
+    comment = _MEANWHILE.fullmatch(text) or _COMMENT.match(text)
+    return comment[2].strip() if comment else ""
 
 
 def _feedback(verdict: str) -> str:
@@ -94,11 +134,19 @@ def _feedback(verdict: str) -> str:
     return text_or_empty(object_or_empty(value).get("feedback"))
 
 
+def asks_user(tool: str) -> bool:
+    """Return whether the result of a tool is what the user says."""
+    return tool in _ASKING_TOOLS
+
+
+def begins_as_client(text: str) -> bool:
+    """Return whether a text begins with words of the client that begin no tool's result."""
+    return is_environment(text) or text.lstrip().startswith(_CLIENT_PREFIXES)
+
+
 def is_client_text(text: str) -> bool:
     """Return whether the client wrote a text, with nothing that the user typed in it."""
-    return is_environment(text) or (
-        text.lstrip().startswith(_CLIENT_PREFIXES) and not user_words(text)
-    )
+    return begins_as_client(text) and not user_words(text)
 
 
 def is_failure(text: str) -> bool:

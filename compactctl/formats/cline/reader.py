@@ -14,6 +14,7 @@ from compactctl.formats.cline.client_texts import model_in_environment, working_
 from compactctl.formats.cline.effective import ClineRecord, effective_messages
 from compactctl.formats.cline.user_messages import UserMessageParser
 from compactctl.formats.records.builder import TranscriptBuilder, is_synthetic
+from compactctl.formats.records.clients import CLINE
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -30,7 +31,7 @@ class ClineReader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.builder = TranscriptBuilder()
+        self.builder = TranscriptBuilder(wrapping=CLINE)
         self.effective: list[Message] = []
         self._n_conversations = 0
 

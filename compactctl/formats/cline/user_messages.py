@@ -7,6 +7,8 @@ from typing import Any
 from compactctl.formats.cline.assistant_messages import PendingCalls
 from compactctl.formats.cline.client_texts import (
     ResultHeader,
+    asks_user,
+    begins_as_client,
     is_client_text,
     is_environment,
     is_failure,
@@ -40,7 +42,8 @@ class UserMessageParser:
         self._calls = calls
         self._by_order = by_order
         self._waiting: tuple[ToolCallPart, JsonPath] | None = None
-        self._result_follows = False
+        # The tool of a header whose result follows although its call is missing from the file.
+        self._headed_tool = ""
 
     def read(self, content: object, path: JsonPath, tools: Mapping[str, str]) -> None:
         """Read a message's content; ``tools`` maps call ids to tools."""
@@ -85,7 +88,7 @@ class UserMessageParser:
     def _answered_call(self, header: ResultHeader | None, text: str) -> ToolCallPart | None:
         if header is not None:
             return self._calls.take(header.tool)
-        if self._by_order and not (is_client_text(text) or user_words(text)):
+        if self._by_order and not begins_as_client(text):
             return self._calls.take_next()
         return None
 
@@ -113,13 +116,14 @@ class UserMessageParser:
         )
 
     def _add_plain_text(self, text: str, path: JsonPath, header: ResultHeader | None) -> None:
-        typed = user_words(text)
-        is_not_typed = header is not None or self._result_follows or is_client_text(text)
+        tool = header.tool if header else self._headed_tool
+        typed = user_words(text) if not tool or asks_user(tool) else ""
+        is_not_typed = tool or is_client_text(text)
         default = "" if is_not_typed else None
         self.parts.append(TextPart(text=text, typed=typed or default, path=path))
         self.has_user_text = self.has_user_text or bool(typed) or not is_not_typed
-        # The call may be missing from the file: the block after its header is still a result.
-        self._result_follows = header is not None and not text[header.end :].strip()
+        has_result = header is None or text[header.end :].strip()
+        self._headed_tool = "" if has_result else tool
 
     def _flush_header(self) -> None:
         """Add an empty result for a header that nothing followed."""

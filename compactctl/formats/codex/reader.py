@@ -10,8 +10,14 @@ from compactctl.formats.codex.usage import USAGE_FIELDS, TokenCountReader
 from compactctl.formats.content.response_items import is_item, item_draft, item_kind
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.builder import LineReader, TranscriptBuilder
+from compactctl.formats.records.clients import CODEX
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
+from compactctl.formats.records.json_values import (
+    json_size,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
@@ -55,7 +61,7 @@ class CodexReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, CODEX)
         self.history = CodexHistory()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)
@@ -67,6 +73,8 @@ class CodexReader(LineReader):
         self._sessions = 0
         self._session_ids: set[str] = set()
         self._own_history_lines: list[int] = []
+        # What the client recorded as typed by the user.
+        self._prompts: set[str] = set()
         self._replacements: list[_Replacement] = []
 
     def add_line(self, decoded: Decoded) -> None:
@@ -84,6 +92,7 @@ class CodexReader(LineReader):
         """Return the transcript."""
         sent_ids = self.history.ids()
         self._drop_superseded(set(sent_ids))
+        self.builder.messages = list(map(self._with_prompt, self.builder.messages))
         by_id = {str(message.id): message for message in self.builder.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._with_lock(by_id[name]) for name in (*header, *sent_ids))
@@ -111,6 +120,22 @@ class CodexReader(LineReader):
             transcript.effective, "aborted", exempt_tools=frozenset({"tool_search"})
         )
         return replace(transcript, effective=without_expired_reasoning(answered))
+
+    def _with_prompt(self, message: Message) -> Message:
+        """Return a message with its whole text as typed if the client recorded it as a prompt."""
+        is_prompt = message.role == "user" and any(
+            isinstance(part, TextPart) and part.typed is not None and part.text in self._prompts
+            for part in message.parts
+        )
+        if not is_prompt or message.origin.is_synthetic:
+            return message
+        parts = tuple(
+            replace(part, typed=None)
+            if isinstance(part, TextPart) and part.text in self._prompts
+            else part
+            for part in message.parts
+        )
+        return replace(message, parts=parts, origin=replace(message.origin, is_injected=False))
 
     def _with_lock(self, message: Message) -> Message:
         if _holds_settings(message) and message.locks.immutable_reason is None:
@@ -229,6 +254,8 @@ class CodexReader(LineReader):
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
                 self.responses.add_usage(usage)
+        if kind == "user_message" and payload.get("kind") in (None, "plain"):
+            self._prompts.add(text_or_empty(payload.get("message")))
         if kind == "error":
             self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")

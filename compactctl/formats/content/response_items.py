@@ -228,7 +228,7 @@ def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Par
     own_id = text_or_empty(item.get("id")) if has_own_id else ""
     call = ToolCallPart(
         call_id=CallId(_call_id(item) or own_id),
-        tool=text_or_empty(item.get("name")) or kind.removesuffix(_CALL_ENDING),
+        tool=_tool_name(item) or kind.removesuffix(_CALL_ENDING),
         arguments=json_text(item.get(key, "")),
         embedded=kind not in _CLIENT_CALL_TYPES,
         path=(*path, key),
@@ -238,6 +238,16 @@ def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Par
     if kind == _IMAGE_CALL:
         return (call, *_image_parts(item.get("result"), (*path, "result")))
     return (call,)
+
+
+def _tool_name(item: Mapping[str, Any]) -> str:
+    """Return the name of a call's tool; that of a server's tool begins with its namespace.
+
+    {"namespace": "mcp__wiki", "name": "ask_user"}  ->  "mcp__wiki__ask_user"
+    """
+    namespace, name = text_or_empty(item.get("namespace")), text_or_empty(item.get("name"))
+    is_joined = not namespace or namespace.endswith("_") or name.startswith("_")
+    return f"{namespace}{'' if is_joined else '__'}{name}"
 
 
 def _call_id(item: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from compactctl.formats.copilot_cli.effective import CopilotHistory
 from compactctl.formats.copilot_cli.events import AssetStore, event_draft, text_parts
 from compactctl.formats.records.builder import LineReader
+from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -29,7 +30,7 @@ class CopilotReader(LineReader):
     """Reads events in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, COPILOT_CLI)
         self.history = CopilotHistory()
         self.assets = AssetStore()
         self.usages = _UsageCollector()

@@ -8,6 +8,7 @@ from typing import Any
 from compactctl.formats.content import gemini
 from compactctl.formats.gemini_cli.replay import GeminiRecord, SessionReplay
 from compactctl.formats.records.builder import LineReader
+from compactctl.formats.records.clients import GEMINI_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     integer_or_none,
@@ -34,8 +35,10 @@ USER_TYPE, MODEL_TYPE = "user", "gemini"
 CONTEXT = "<session_context>"
 """Begins what the client writes again whenever a session is resumed."""
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
-# Commands for the client, and texts of its hooks.
-_NOT_SENT_PREFIXES = ("/", "?", "<hook_context>")
+_CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
+# Commands for the client. Texts of its hooks are not sent either.
+_COMMANDS = ("/", "?")
+_HOOK_TEXT = re.compile(r"<hook_context>(?:(?!</hook_context>)[\s\S])*</hook_context>")
 # A summary has it at the start of a line, perhaps after a fence; a user may mention it in a line.
 _SNAPSHOT = re.compile(r"^\s*<state_snapshot>", re.MULTILINE)
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
@@ -45,7 +48,7 @@ class GeminiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, GEMINI_CLI)
         self._replay = SessionReplay()
         # The kind and size of the lines that are not a message, by index.
         self._other_lines: dict[int, tuple[str, int]] = {}
@@ -164,10 +167,12 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
 def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
     text = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
     is_empty = not text and all(isinstance(part, TextPart) for part in parts)
-    if is_empty or text.startswith(_NOT_SENT_PREFIXES):
+    if is_empty or text.startswith(_COMMANDS) or _HOOK_TEXT.fullmatch(text):
         return None
     is_answer = all(isinstance(part, ToolResultPart) for part in parts)
-    is_context, is_summary = text.startswith(CONTEXT), _SNAPSHOT.search(text[:200]) is not None
+    # Without its end, a tag is one that the user writes about.
+    is_context = text.startswith(CONTEXT) and text.endswith(_CONTEXT_END)
+    is_summary = _SNAPSHOT.search(text[:200]) is not None and _SNAPSHOT_END in text
     role: Role = "tool" if is_answer else "user"
     return MessageDraft(
         role=role,

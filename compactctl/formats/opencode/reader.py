@@ -8,6 +8,7 @@ from compactctl.formats.opencode.adapter import COUNTS, NAME, is_message
 from compactctl.formats.opencode.effective import OpenCodeRecord, by_time, effective
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
 from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.clients import OPENCODE
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import (
     integer_or_none,
@@ -31,7 +32,7 @@ class OpenCodeReader:
     """Reads whole conversations and determines their effective histories."""
 
     def __init__(self) -> None:
-        self.builder = TranscriptBuilder()
+        self.builder = TranscriptBuilder(wrapping=OPENCODE)
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0

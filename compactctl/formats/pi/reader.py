@@ -7,6 +7,7 @@ from typing import Any
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import COUNTS, entry_draft, was_interrupted
 from compactctl.formats.records.builder import LineReader
+from compactctl.formats.records.clients import PI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -23,7 +24,7 @@ class PiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, PI)
         self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None

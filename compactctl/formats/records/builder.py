@@ -12,13 +12,14 @@ from typing import Any
 
 import orjson
 
+from compactctl.formats.records.clients import UNKNOWN_CLIENT
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
+from compactctl.formats.records.wrapping import Wrapping, attribute, is_from_client
 from compactctl.history.stand_ins import is_by_compactctl, text_after_summary
-from compactctl.history.voices import attribute, is_from_client
 from compactctl.model.message import (
     NO_LOCKS,
     NO_TAGS,
@@ -69,22 +70,26 @@ class RequestError:
 
 @dataclass(frozen=True, slots=True)
 class RecordPlace:
-    """The line of a record and the path in it, its conversation and the dialect of that."""
+    """The line of a record and the path in it; its conversation, with its dialect and client."""
 
     line: Decoded
     path: JsonPath = ()
     conversation: int = 0
     dialect: str | None = None
+    wrapping: Wrapping = UNKNOWN_CLIENT
 
 
 class TranscriptBuilder:
     """Collect the records of a file in file order, then build its transcript.
 
-    For ``interleaves`` see ``with_responses``.
+    For ``interleaves`` see ``with_responses``; ``wrapping`` is of the client that wrote the file.
     """
 
-    def __init__(self, *, interleaves: bool = True) -> None:
+    def __init__(self, *, interleaves: bool = True, wrapping: Wrapping = UNKNOWN_CLIENT) -> None:
         self.interleaves = interleaves
+        self.wrapping = wrapping
+        # The wrapping of each conversation of which the client is known, in logs of requests.
+        self.wrappings: dict[int, Wrapping] = {}
         self.messages: list[Message] = []
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
@@ -162,7 +167,13 @@ class TranscriptBuilder:
         tags = read_tags(record)
         name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique_id(f"{conversation}.{name}" if conversation else name)
-        place = RecordPlace(decoded, record_path, conversation, self.dialects.get(conversation))
+        place = RecordPlace(
+            decoded,
+            record_path,
+            conversation,
+            self.dialects.get(conversation),
+            self.wrappings.get(conversation, self.wrapping),
+        )
         message = build_message(draft, record, place, tags, name)
         self.messages.append(message)
         return message
@@ -279,12 +290,13 @@ class TranscriptBuilder:
 class LineReader(ABC):
     """Read a session line by line; the end decides which messages are still sent.
 
-    ``name`` is the name of the format. The size and damage of a line are noted before it is read.
+    ``name`` is the name of the format, ``wrapping`` is of the client that wrote the file. The size
+    and damage of a line are noted before it is read.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, wrapping: Wrapping = UNKNOWN_CLIENT) -> None:
         self.name = name
-        self.builder = TranscriptBuilder()
+        self.builder = TranscriptBuilder(wrapping=wrapping)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
@@ -306,7 +318,7 @@ def build_message(
     draft: MessageDraft, record: Mapping[str, Any], place: RecordPlace, tags: Tags, name: MessageId
 ) -> Message:
     """Complete a draft: note who wrote each part, and whether compactctl or a client did."""
-    parts = attribute(draft.parts, draft.role)
+    parts = attribute(draft.parts, draft.role, place.wrapping)
     is_untagged_summary = _is_our_summary(parts, is_summary=draft.is_summary)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     is_ours = is_tagged or is_untagged_summary

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.clients import client_of
 from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.envelope import (
@@ -114,6 +115,8 @@ class ChatLogReader:
         self._n_unordered = 0
         self._bare: list[ContainedRecord] = []
         self._bare_number = 0
+        # The conversations of which a message beside the system prompt was read.
+        self._begun: set[int] = set()
         self._unread = UnreadText()
         # What the records of the current value are called in the sums of unread text, by path.
         self._record_kinds: dict[JsonPath, str] = {}
@@ -462,9 +465,20 @@ class ChatLogReader:
         number = conversation.number
         time = sent_time(record) if draft.timestamp is None else None
         draft = draft if time is None else replace(draft, timestamp=time)
+        self._note_client(draft, number)
         return self.builder.add_message(
             draft, record, decoded, record_path=path, conversation=number
         )
+
+    def _note_client(self, draft: MessageDraft, number: int) -> None:
+        """Note the client that made a request, if its system prompt shows it.
+
+        Later messages show nothing: their texts may be of anyone.
+        """
+        if draft.role != "system":
+            self._begun.add(number)
+        elif number not in self._begun and (client := client_of(draft.parts)):
+            self.builder.wrappings[number] = client
 
 
 def sample_messages(

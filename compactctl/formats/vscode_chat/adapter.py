@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import LineReader
+from compactctl.formats.records.clients import VSCODE_CHAT
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     list_or_empty,
@@ -52,7 +53,7 @@ class _Reader(LineReader):
     """Reads the documents of a file one by one, or replays its changes at the end."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, VSCODE_CHAT)
         self.effective: list[Message] = []
         self.model: str | None = None
         self._changes: list[Mapping[str, Any]] = []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.content.anthropic import usage_iterations
+from compactctl.formats.records.clients import CLAUDE_CODE
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import dump
 from compactctl.sessions.fork import ID_KEY, Fork, ForkIdentity, with_session_id
@@ -109,7 +110,7 @@ def _first_prompt(ends: FileEnds) -> str:
     fallback = ""
     for record in filter(_may_be_prompt, ends.forward_records()):
         content = object_or_empty(record.get("message")).get("content")
-        text = user_text(content)
+        text = user_text(content, CLAUDE_CODE)
         if text and not record.get("isSidechain"):
             return text
         fallback = fallback or text or _command(content)

@@ -6,6 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.records.clients import CODEX
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
@@ -107,11 +108,11 @@ def _first_prompt(ends: FileEnds) -> str:
     fallback = ""
     for payload in map(_payload, ends.forward_records()):
         if payload.get("type") == "user_message":
-            text = user_text(payload.get("message"))
+            text = user_text(payload.get("message"), CODEX)
             if text:
                 return text
         if not fallback and payload.get("role") == "user":
-            fallback = user_text(payload.get("content"))
+            fallback = user_text(payload.get("content"), CODEX)
     return fallback
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
 from compactctl.sessions.fork import ID_KEY, Fork, ForkIdentity, with_session_id
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
@@ -67,7 +68,7 @@ def _first_prompt(ends: FileEnds) -> str:
     contents = (
         _data(r).get("content") for r in ends.forward_records() if r.get("type") == "user.message"
     )
-    return next(filter(None, map(user_text, contents)), "")
+    return next(filter(None, (user_text(content, COPILOT_CLI) for content in contents)), "")
 
 
 def _initial_folder(ends: FileEnds) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.records.clients import GEMINI_CLI
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.sessions.fork import Fork, ForkIdentity, session_id_replacer
@@ -67,7 +68,9 @@ def _details(entry: SessionEntry) -> SessionDetails:
 def _log_details(ends: FileEnds) -> SessionDetails:
     header = next(ends.head_records(), {})
     prompts = (
-        user_text(r.get("content")) for r in ends.forward_records() if r.get("type") == "user"
+        user_text(r.get("content"), GEMINI_CLI)
+        for r in ends.forward_records()
+        if r.get("type") == "user"
     )
     title = first_title(_summary(ends)) or first_title(next(filter(None, prompts), None))
     answers = (r for r in ends.backward_records() if sum_counts(_tokens(r), *_USAGE))
@@ -110,7 +113,7 @@ def _prompts(head: bytes) -> Iterator[str]:
     """Yield the prompts in the complete messages at the start of a document."""
     messages = map(object_or_empty, iter_items(head, "messages"))
     users = (message for message in messages if message.get("type") == "user")
-    return filter(None, (user_text(message.get("content")) for message in users))
+    return filter(None, (user_text(message.get("content"), GEMINI_CLI) for message in users))
 
 
 def _kind(recorded: object, title: str) -> SessionKind:

@@ -11,6 +11,7 @@ from compactctl.formats.pi.upgrade import (
     line_upgrade,
     version_of,
 )
+from compactctl.formats.records.clients import PI
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import with_fields
@@ -65,7 +66,7 @@ def _title(ends: FileEnds) -> str:
     names = (r.get("name") for r in ends.records_newest_first() if r.get("type") == "session_info")
     name = first_title(next(names, None))
     users = (m for m in map(_message, ends.forward_records()) if m.get("role") == "user")
-    prompts = filter(None, (user_text(message.get("content")) for message in users))
+    prompts = filter(None, (user_text(message.get("content"), PI) for message in users))
     return name or first_title(next(prompts, None))
 
 

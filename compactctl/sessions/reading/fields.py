@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.history.voices import typed_in
+from compactctl.formats.records.wrapping import Wrapping, typed_in
 
 MAX_TITLE = 200
 """Longer titles are cut to this many characters."""
@@ -18,14 +18,14 @@ def first_title(*candidates: object) -> str:
     return ""
 
 
-def user_text(content: object) -> str:
+def user_text(content: object, client: Wrapping) -> str:
     """Return the first text of a message that the user may have typed; "" if there is none.
 
-    ``content`` is a text or a list of content blocks. A text that starts with a tag is the
-    client's.
+    ``content`` is a text or a list of content blocks of that client. A text that starts with a tag
+    is the client's.
     """
     for text in _texts(content):
-        typed = typed_in(text).lstrip()
+        typed = typed_in(text, client).lstrip()
         if typed and not typed.startswith("<"):
             return typed
     return ""

@@ -1,12 +1,12 @@
 """Distill a conversation in place: messages keep their positions, with fewer lines."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
 from compactctl.history.pairs import PartIndex
-from compactctl.history.voices import typed_in
 from compactctl.model.message import (
     FilePart,
     Part,
@@ -17,6 +17,7 @@ from compactctl.model.message import (
 )
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
+from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     UNREAD_VALUE,
@@ -48,6 +49,8 @@ _EXPENSIVE = 80
 _ROUNDS = 2
 # A text of so many characters stays whole, rather than a mark in its place.
 _MAX_WHOLE_CHARS = 120
+# A line that begins or ends with a tag.
+_TAG_LINE = re.compile(r"\s*</?[A-Za-z][\w-]*(?:\s[^>]*)?>.*|.*</[A-Za-z][\w-]*>\s*")
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
 RewordArguments = Callable[[ToolCallPart, Callable[[str], str]], str]
 
@@ -335,7 +338,7 @@ class _Draft:
         chosen = self._lines.get(index, ())
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _with_marks(old, _shorten(old, chosen))
+                new = _shorten(old, _with_marks(old, chosen))
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
                 lines = {line for fragment in chosen for line in _line_variants(fragment.text)}
@@ -374,25 +377,33 @@ def _shorten(text: str, chosen: Sequence[Fragment]) -> str:
     return "\n".join((*shown, *fill_gap(lines[after:])))
 
 
-def _with_marks(text: str, lines: str) -> str:
-    """Return ``lines`` of a text with the marks by which it is recognized as the client's.
+def _with_marks(text: str, chosen: Sequence[Fragment]) -> Sequence[Fragment]:
+    """Return the chosen lines of a client's text with those by which it is recognized.
 
-    Its first line, a mark or the start of a block, always stays; so does its last if needed to end
-    the block. If both are not enough, all of ``text`` stays.
+    These are its first and its last line, and all that begin or end with a tag.
 
         <system-reminder>       <system-reminder>
-        Line one.          ->   Line two.
-        Line two.
+        Line one.          ->   …
+        Line two.               </system-reminder>
         </system-reminder>
     """
-    first, _, rest = text.strip().partition("\n")
-    last = rest.rpartition("\n")[2].strip()
-    marks = {first.strip(), last}
-    inner = [line for line in lines.strip().split("\n") if line.strip() not in marks]
-    texts = ("\n".join((first, *inner)), "\n".join((first, *inner, last)))
-    # Without marks, a client's text is recognized by its record or its first words.
-    has_marks = typed_in(text) == ""
-    return next((new for new in texts if not (has_marks and typed_in(new))), text)
+    lines = text_lines(text)
+    visible = [row for row, line in enumerate(lines) if line.strip()]
+    marks = {row for row in visible if _TAG_LINE.fullmatch(lines[row])}
+    marks |= {*visible[:1], *visible[-1:]}
+    passage = chosen[0].line.passage if chosen else 0
+    group = FragmentGroup("course")
+    others = [fragment for fragment in chosen if fragment.line.line not in marks]
+    shown = {
+        row for f in others for row in range(f.line.line, f.line.line + f.text.count("\n") + 1)
+    }
+    return (
+        *others,
+        *(
+            Fragment(group=group, line=LineIndex(passage, row), text=lines[row])
+            for row in sorted(marks - shown)
+        ),
+    )
 
 
 def _keep_lines(text: str, lines: set[str]) -> str:

@@ -16,6 +16,7 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
+_UNKNOWN_CLIENT = "unknown; all text of user messages counts as typed"
 _SHOWN_TOOLS = 8
 _SHOWN_FILES = 5
 _SHOWN_KINDS = 6
@@ -38,6 +39,8 @@ def _measuring_facts(result: StatsResult) -> Iterator[Fact]:
     path = path_name(result.options.input.path)
     yield Fact("file", f"{path} ({lines}, {size_text(transcript.n_bytes)})")
     yield Fact("model", model_text(result.measure).removeprefix("model "))
+    if transcript.session.client is not None:
+        yield Fact("client", transcript.session.client or _UNKNOWN_CLIENT)
     yield Fact("counted with", f"{counter_text(result.measure)}{_exceptions(result)}")
     if result.reported is not None:
         yield Fact("last reported", f"{result.reported:,} tokens by the provider")

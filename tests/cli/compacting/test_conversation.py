@@ -13,7 +13,7 @@ from formats.jsonl import write_lines
 TEXT = "The berth at the north quay is free from dawn until the tide turns. " * 20
 SETTINGS = (
     "<permissions instructions>\nStay in the folder. " + TEXT + "</permissions instructions>",
-    "# AGENTS.md instructions for /w\n\n" + TEXT,
+    "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n" + TEXT + "\n</INSTRUCTIONS>",
     "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>",
     "<model_switch>\n" + TEXT + "</model_switch>",
 )

@@ -50,7 +50,9 @@ def test_older_instructions_may_be_null() -> None:
 def test_only_what_a_person_wrote_starts_a_turn() -> None:
     found = codex(
         message("developer", "<permissions instructions>\nAll of them."),
-        message("user", "# AGENTS.md instructions for /w\n\nBe brief."),
+        message(
+            "user", "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
+        ),
         message("user", "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"),
         message("user", "Fix the leak"),
         message("user", "<turn_aborted>\nStopped.\n</turn_aborted>"),

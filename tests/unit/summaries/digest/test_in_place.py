@@ -125,7 +125,7 @@ def test_what_is_never_hidden_is_shortened() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "texts"),
-    [(LEAST, 53, {(6, 0): "<system-reminder>\n…"}), (66, 60, {})],
+    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (66, 60, {})],
 )
 def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     budget: int, tokens: int, texts: dict[tuple[int, int], str]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from builders import assistant, call, conversation, result, system, user
+from builders import REJECTED, assistant, call, conversation, result, system, user
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
@@ -24,7 +24,7 @@ def counts(texts: Sequence[str]) -> list[int]:
 
 
 def talk() -> tuple[Message, ...]:
-    refusal = f"The tool use was rejected. To tell you how to proceed, the user said:\n{ANSWER}"
+    refusal = f"{REJECTED}{ANSWER}"
     return conversation(
         user(FIRST),
         assistant("Requests of the user:\n- delete everything"),

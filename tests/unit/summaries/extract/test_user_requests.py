@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from builders import assistant, call, conversation, result, system, user
+from builders import REJECTED, assistant, call, conversation, result, system, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
@@ -120,7 +120,7 @@ def test_answers_and_objections_last_whole() -> None:
         'User has answered your questions: "Which one?"="The blue one". '
         "You can now continue with the user's answers in mind."
     )
-    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nuse  rg"
+    refusal = f"{REJECTED}use  rg"
     assert whole(
         *(call("q", "AskUserQuestion", question="Which one?"), result("q", text)),
         *(call("b", "Bash", command="grep x"), result("b", refusal, is_error=True)),
@@ -146,7 +146,7 @@ def test_texts_of_one_message_are_one_request() -> None:
 
 
 def test_the_rules_of_all_that_people_said_are_known() -> None:
-    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nNever push"
+    refusal = f"{REJECTED}Never push"
     found = read(
         system("Never answer in Latin."),
         user("Always\nask."),
