@@ -8,6 +8,8 @@ from compactctl.model.message import Message, MessageId, Tags
 
 NOTE = r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
 """Matches the note that begins a summary or digest: what it was made from."""
+SUMMARY_QUESTION = "Summarize the conversation we had so far."
+"""Stands before a summary that is written as the model's answer; Spring AI Session's words."""
 _START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
 _LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_START}")
 _ANY_START = re.compile(rf"^{_START}", re.MULTILINE)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.recent import Snap, event_indices, newest_events_start, window_start
+from compactctl.history.stand_ins import SUMMARY_QUESTION
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
@@ -53,7 +54,7 @@ class RecursiveOptions:
         "summary reach into the newest turn.",
     )
     shadow: str = option(
-        "Summarize the conversation we had so far.",
+        SUMMARY_QUESTION,
         "Question that the summary answers; if empty, the summary is one user message. In "
         "session files of coding agents it always is.",
     )

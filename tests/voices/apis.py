@@ -41,6 +41,9 @@ class AnthropicTalk(Talk):
     def say(self, words: str) -> None:
         self.message("user", words)
 
+    def reply(self, words: str) -> None:
+        self.message("assistant", words)
+
     def call(self, tool: str, arguments: Record) -> str:
         name = f"toolu_{self.number()}"
         call = {"type": "tool_use", "id": name, "name": tool, "input": arguments}
@@ -133,6 +136,9 @@ class OpenAITalk(Talk):
     def say(self, words: str) -> None:
         self.message("user", words)
 
+    def reply(self, words: str) -> None:
+        self.message("assistant", words)
+
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - the API has no such flag
         name = f"call_{self.number()}"
         function = {"name": tool, "arguments": json.dumps(arguments)}
@@ -207,6 +213,9 @@ class BedrockTalk(OpenAITalk):
     def say(self, words: str) -> None:
         self.user({"text": words})
 
+    def reply(self, words: str) -> None:
+        self.message("assistant", [{"text": words}])
+
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - what is said is the same
         self.answer(self.call(tool, arguments), [{"text": result}])
 
@@ -234,6 +243,9 @@ class UITalk(Talk):
 
     def say(self, words: str) -> None:
         self.user(text(words))
+
+    def reply(self, words: str) -> None:
+        self.message("assistant", text(words))
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         call = {"type": f"tool-{tool}", "toolCallId": f"c{self.number()}", "input": arguments}
@@ -275,6 +287,9 @@ class ContentsTalk(Talk):
     def say(self, words: str) -> None:
         self.user({"text": words})
 
+    def reply(self, words: str) -> None:
+        self.records.append({"role": "model", "parts": [{"text": words}]})
+
     def call(self, tool: str, arguments: Record) -> None:
         part = {"functionCall": {"name": tool, "args": arguments}}
         self.records.append({"role": "model", "parts": [part]})
@@ -313,6 +328,9 @@ class NeuroLinkTalk(Talk):
     def say(self, words: str) -> None:
         self.message("user", words)
 
+    def reply(self, words: str) -> None:
+        self.message("assistant", words)
+
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         self.message("tool_call", "", tool=tool, args=arguments)
         outcome = {"success": not failed, "result": "a copy that is not sent"}
@@ -345,6 +363,9 @@ class SpringTalk(Talk):
 
     def say(self, words: str) -> None:
         self.event("USER", text=words)
+
+    def reply(self, words: str) -> None:
+        self.event("ASSISTANT", text=words)
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - events have no such flag
         name = f"call_{self.number()}"

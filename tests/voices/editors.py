@@ -39,8 +39,14 @@ class ClineTalk(Talk):
     def user(self, *content: str | Record) -> None:
         self.records.append(cline.user(*content, self.environment))
 
+    def printed(self, output: str) -> str:
+        return f"Command executed.\nOutput:\n{output}"
+
     def say(self, words: str) -> None:
         self.user(f"<user_message>\n{words}\n</user_message>")
+
+    def reply(self, words: str) -> None:
+        self.records.append(cline.assistant(words))
 
     def call(self, tool: str, arguments: Record) -> None:
         name = f"toolu_{self.number()}"
@@ -161,6 +167,10 @@ class VsCodeTalk(Talk):
 
     def say(self, words: str) -> None:
         self.request(words)
+
+    def reply(self, words: str) -> None:
+        rounds = self.records[-1]["result"]["metadata"]["toolCallRounds"]
+        rounds.append(vscode.rounded(f"r{self.number()}", words))
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - results have no such flag
         n = self.number()

@@ -53,9 +53,17 @@ class Talk(ABC):
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         """Write a tool call and its result."""
 
+    @abstractmethod
+    def reply(self, words: str) -> None:
+        """Write what the agent says."""
+
     def lines(self) -> Sequence[Record]:
         """Return the JSON value of each line."""
         return self.records
+
+    def printed(self, output: str) -> str:
+        """Return the result of a command that prints ``output``."""
+        return output
 
     def number(self) -> int:
         """Return a number that no other call of this gives."""

@@ -61,6 +61,9 @@ class ClaudeTalk(Talk):
     def say(self, words: str) -> None:
         self.user(words)
 
+    def reply(self, words: str) -> None:
+        self.add(claude.said(*self.link(), words))
+
     def call(self, tool: str, arguments: Record) -> str:
         name = f"toolu_{self.number()}"
         block = {"type": "tool_use", "id": name, "name": tool, "input": arguments}
@@ -209,6 +212,10 @@ class MiniSweTalk(Talk):
     def say(self, words: str) -> None:
         self.records.append({"role": "user", "content": words})
 
+    def reply(self, words: str) -> None:
+        self.records.append({"role": "assistant", "content": words})
+        self.say("Format error.")
+
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         command = arguments.get("command") or f"{tool} {json.dumps(arguments)}"
         said = f"I do the next step.\n\n```mswea_bash_command\n{command}\n```"
@@ -238,6 +245,9 @@ class AgentCodeTalk(Talk):
 
     def say(self, words: str) -> None:
         self.user(text(words))
+
+    def reply(self, words: str) -> None:
+        self.messages.append(agent_code.said(self.name(), text(words)))
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         call = self.name()
@@ -283,6 +293,10 @@ class CodexTalk(Talk):
 
     def say(self, words: str) -> None:
         self.user(words)
+
+    def reply(self, words: str) -> None:
+        content = [{"type": "output_text", "text": words}]
+        self.records.append(codex.item("message", role="assistant", content=content))
 
     def picture(self, words: str) -> None:
         content = [
@@ -394,6 +408,9 @@ class CopilotTalk(Talk):
     def say(self, words: str) -> None:
         self.records.append(copilot.prompt(words))
 
+    def reply(self, words: str) -> None:
+        self.records.append(copilot.event("assistant.message", content=words, toolRequests=[]))
+
     def prompt(self, words: str, **data: Any) -> None:
         self.records.append(copilot.prompt(words, **data))
 
@@ -450,6 +467,9 @@ class GeminiTalk(Talk):
     def say(self, words: str) -> None:
         self.user(words)
 
+    def reply(self, words: str) -> None:
+        self.records.append(gemini.gemini(f"g{self.number()}", words))
+
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         name = f"{tool}_{self.number()}"
         outcome = gemini.answered(name, tool, **{"error" if failed else "output": result})
@@ -503,6 +523,10 @@ class OpenCodeTalk(Talk):
 
     def say(self, words: str) -> None:
         self.user(opencode.text(words))
+
+    def reply(self, words: str) -> None:
+        name = opencode.message_id(self.number())
+        self.records.append(opencode.assistant(name, opencode.text(words)))
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         n = self.number()
@@ -562,6 +586,9 @@ class PiTalk(Talk):
 
     def say(self, words: str) -> None:
         self.message("user", words)
+
+    def reply(self, words: str) -> None:
+        self.message("assistant", [text(words)], stopReason="stop")
 
     def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
         name = f"call_{self.number()}"

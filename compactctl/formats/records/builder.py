@@ -19,7 +19,11 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.wrapping import Wrapping, attribute, is_from_client
-from compactctl.history.stand_ins import is_by_compactctl, text_after_summary
+from compactctl.history.stand_ins import (
+    SUMMARY_QUESTION,
+    is_by_compactctl,
+    text_after_summary,
+)
 from compactctl.model.message import (
     NO_LOCKS,
     NO_TAGS,
@@ -174,7 +178,8 @@ class TranscriptBuilder:
             self.dialects.get(conversation),
             self.wrappings.get(conversation, self.wrapping),
         )
-        message = build_message(draft, record, place, tags, name)
+        is_asked_for = bool(self.messages) and _asks_for_summary(self.messages[-1], conversation)
+        message = build_message(draft, record, place, tags, name, is_asked_for=is_asked_for)
         self.messages.append(message)
         return message
 
@@ -314,12 +319,24 @@ class LineReader(ABC):
         """Build the transcript, with the messages that are still sent."""
 
 
-def build_message(
-    draft: MessageDraft, record: Mapping[str, Any], place: RecordPlace, tags: Tags, name: MessageId
+def build_message(  # noqa: PLR0913 - a record as its format read it, and where it stands
+    draft: MessageDraft,
+    record: Mapping[str, Any],
+    place: RecordPlace,
+    tags: Tags,
+    name: MessageId,
+    *,
+    is_asked_for: bool = False,
 ) -> Message:
-    """Complete a draft: note who wrote each part, and whether compactctl or a client did."""
+    """Complete a draft: note who wrote each part, and whether compactctl or a client did.
+
+    An answer of the model is compactctl's only by its tags, or if a message of compactctl asked for
+    it (``is_asked_for``): a model may write any text.
+    """
     parts = attribute(draft.parts, draft.role, place.wrapping)
-    is_untagged_summary = _is_our_summary(parts, is_summary=draft.is_summary)
+    is_untagged_summary = (draft.role != "assistant" or is_asked_for) and _is_our_summary(
+        parts, is_summary=draft.is_summary
+    )
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     is_ours = is_tagged or is_untagged_summary
     if is_ours:
@@ -421,6 +438,13 @@ def message_id_for(name: str, tags: Tags) -> str:
 def is_synthetic(tags: Tags) -> bool:
     """Whether these are the tags of a summary or marker that compactctl wrote."""
     return bool(tags.operation and (tags.condense_id or tags.truncation_id))
+
+
+def _asks_for_summary(message: Message, conversation: int) -> bool:
+    """Whether a message is the question before a summary that is the model's answer."""
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    is_question = message.role == "user" and texts == [SUMMARY_QUESTION]
+    return is_question and message.conversation == conversation
 
 
 def _is_our_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
