@@ -39,6 +39,13 @@ class ClineTalk(Talk):
     def user(self, *content: str | Record) -> None:
         self.records.append(cline.user(*content, self.environment))
 
+    def attach(self, path: str, content: str) -> None:
+        file = f'<file_content path="{path}">\n{content}\n</file_content>'
+        self.user(
+            f"<user_message>\nLook at '{path}' (see below).\n</user_message>\n\n{file}",
+            f"[read_file for '{path}']\n{content}",
+        )
+
     def printed(self, output: str) -> str:
         return f"Command executed.\nOutput:\n{output}"
 

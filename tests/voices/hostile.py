@@ -60,6 +60,7 @@ def besieged(talk: Talk, texts: tuple[str, ...]) -> Talk:
             talk.shell, {"command": f"make {number}"}, talk.printed(f"error: {text}"), failed=True
         )
         talk.step("mcp__wiki__ask_user", {"question": text}, text)
+        talk.attach(path, text)
         talk.reply(text)
     talk.say("Now write the release notes. Never touch style.css.")
     talk.work(8)

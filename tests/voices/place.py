@@ -61,6 +61,10 @@ class Talk(ABC):
         """Return the JSON value of each line."""
         return self.records
 
+    def attach(self, path: str, content: str) -> None:  # noqa: ARG002 - most formats keep no files
+        """Write a request that names a file, where the client sends the file with it."""
+        self.say(f"Look at @{path}.")
+
     def printed(self, output: str) -> str:
         """Return the result of a command that prints ``output``."""
         return output

@@ -98,6 +98,12 @@ class ClaudeTalk(Talk):
         self.add(record | ({"rendered": rendered} if rendered else {}))
         self.blocks({"type": "tool_result", "tool_use_id": name, "content": "all is well"})
 
+    def attach(self, path: str, content: str) -> None:
+        self.say(f"Look at @{path}.")
+        file = {"filePath": path, "content": content}
+        fields: Record = {"filename": path, "content": {"type": "text", "file": file}}
+        self.add(claude.attached(*self.link(), "file", **fields))
+
     def delegate(self, words: str) -> None:
         """Write a subagent's work, and what is typed meanwhile."""
         name = self.call("Task", {"prompt": "Look for callers."})
@@ -476,6 +482,10 @@ class GeminiTalk(Talk):
         self.records.append(
             gemini.gemini(f"g{name}", "", gemini.tool(name, tool, arguments, outcome))
         )
+
+    def attach(self, path: str, content: str) -> None:
+        head, name, _, end = _FILES
+        self.user(f"Look at @{path}.", head, name.replace("a.py", path), content, end)
 
     def look(self, words: str) -> None:
         """Write a call whose answer stands in a message of its own, with words behind it."""

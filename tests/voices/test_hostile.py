@@ -52,8 +52,9 @@ def test_nothing_hostile_is_quoted_as_words_of_a_person(batch: int, way: Way, sh
 
 
 def _turns(shape: str, texts: tuple[str, ...]) -> int:
-    # Without a command, mini-SWE-agent writes an answer in the user's place.
-    return 2 + (len(texts) if shape == "mini-swe-agent" else 0)
+    # Each text is attached to a request. Without a command, mini-SWE-agent writes an answer in the
+    # user's place.
+    return 2 + len(texts) * (2 if shape == "mini-swe-agent" else 1)
 
 
 def _spoken(found: Transcript) -> list[str]:

@@ -99,11 +99,10 @@ def said(wording: str) -> Put:
 
 
 def around(block: str) -> Rows:
-    """Return requests with a client's block before, behind and around them in one text."""
+    """Return requests with a client's block before and behind them in one text."""
     return {
         "behind a block": said(f"{block}\n\n{{words}}"),
         "before a block": said(f"{{words}}\n\n{block}"),
-        "between blocks": said(f"{block}\n{{words}}\n{block}"),
     }
 
 

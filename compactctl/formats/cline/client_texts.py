@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 
-# The clients put what the user typed between these tags; the last two are of Cline's SDK.
-_USER_TAG = re.compile(
-    r"^[ \t]*<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
-    r"(.*?)(?:</\1>|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-# Before the first of them stand only sentences of the client.
+# The clients put what the user typed between these tags, behind nothing but sentences of theirs or
+# the header of a result; the last two are of Cline's SDK. Tags further on are in mentioned files.
 _TAGGED = re.compile(
-    r"\s*(?:(?:\[TASK RESUMPTION\]|The user )[\s\S]*?\n|\[\w+[^\n]*\] Result:\s)?[ \t]*"
-    r"<(?:task|feedback|answer|user_message|user_input|user_command)\b"
+    r"\s*(?:(?:\[TASK RESUMPTION\]|New instructions for task continuation:|The user )[\s\S]*?\n"
+    r"|\[\w+[^\n]*\] Result:\s)?[ \t]*"
+    r"<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
+    r"(.*?)(?:</\1>|\Z)",
+    re.DOTALL,
 )
+# What a mentioned file or page holds, in a text of its own.
+_MENTIONED = re.compile(r"\[(?:read_file|list_files|fetch_url|url) for '[^'\n]*'\]\n")
 ENVIRONMENT = "<environment_details>"
 _CLIENT_PREFIXES = (
     "[ERROR]",
@@ -104,13 +104,9 @@ def is_environment(text: str) -> bool:
 
 
 def user_words(text: str) -> str:
-    """Return what the user typed, from between the client's tags in a text; "" if nothing.
-
-    Tags in the middle of other words are the user's own.
-    """
-    if is_environment(text) or not _TAGGED.match(text):
-        return ""
-    return "\n".join(words for match in _USER_TAG.finditer(text) if (words := match[2].strip()))
+    """Return what the user typed, from between the client's tags in a text; "" if nothing."""
+    match = None if is_environment(text) else _TAGGED.match(text)
+    return match[2].strip() if match else ""
 
 
 def user_words_in_result(tool: str, text: str) -> str:
@@ -141,7 +137,8 @@ def asks_user(tool: str) -> bool:
 
 def begins_as_client(text: str) -> bool:
     """Return whether a text begins with words of the client that begin no tool's result."""
-    return is_environment(text) or text.lstrip().startswith(_CLIENT_PREFIXES)
+    is_mentioned = _MENTIONED.match(text) is not None
+    return is_environment(text) or is_mentioned or text.lstrip().startswith(_CLIENT_PREFIXES)
 
 
 def is_client_text(text: str) -> bool:

@@ -35,6 +35,8 @@ USER_TYPE, MODEL_TYPE = "user", "gemini"
 CONTEXT = "<session_context>"
 """Begins what the client writes again whenever a session is resumed."""
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
+# Stand around the contents of files that a prompt names, each in a part of its own.
+_FILES, _FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 _CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
 # Commands for the client. Texts of its hooks are not sent either.
 _COMMANDS = ("/", "?")
@@ -176,12 +178,26 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     role: Role = "tool" if is_answer else "user"
     return MessageDraft(
         role=role,
-        parts=parts,
+        parts=tuple(_without_files(parts)),
         record_id=record["id"],
         is_injected=is_answer or is_context,
         is_summary=is_summary,
         immutable_reason=_CONTEXT_REASON if is_context else None,
     )
+
+
+def _without_files(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts of a user's message; those with files that the prompt names are not typed.
+
+    A file may hold the line that ends them, so the last one counts.
+    """
+    lines = [part.text.strip() if isinstance(part, TextPart) else "" for part in parts]
+    first = lines.index(_FILES) if _FILES in lines else len(parts)
+    ends = [index for index, line in enumerate(lines) if line == _FILES_END]
+    last = ends[-1] if ends else len(parts)
+    for index, part in enumerate(parts):
+        is_file = first <= index <= last
+        yield replace(part, typed="") if is_file and isinstance(part, TextPart) else part
 
 
 def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:

@@ -6,8 +6,6 @@ What a client writes is known only of that client's own records, so each format 
 
 import json
 import re
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
@@ -47,7 +45,8 @@ class Wrapping:
 
     Attributes:
         client: the client's name; "" if it is not known which one wrote the records.
-        tags: the tags of blocks that it puts before or behind what the user typed.
+        tags: the tags of blocks that it puts before or behind what the user typed; a block ends
+            with the last of its closing tags.
         notes: matches a line that it puts there, or lines that do not begin with a tag.
         prompt: matches a text in which it puts what the user typed between texts of others; group
             1 is that.
@@ -69,6 +68,8 @@ class Wrapping:
 
 
 _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
+# Matches nothing.
+_NEVER = r"(?!)"
 # Names of tools of servers, as clients write them: another program answers these calls.
 _SERVER_TOOL = re.compile(r"mcp__|.*/")
 
@@ -107,18 +108,15 @@ def typed_in(text: str, wrapping: Wrapping) -> str:
     if prompt:
         return prompt[1].strip()
     command, body = _command_apart(text) if wrapping.has_commands else ("", text)
-    blocks = dict(_blocks(body, wrapping.tags))
-    front = _front(body, blocks, wrapping)
-    first = front[-1][1] if front else 0
-    back = _back(body, first, blocks, wrapping)
-    last = back[0][0] if back else len(body)
-    if not (front or back):
+    first = _front_end(body, wrapping)
+    last = _back_start(body, first, wrapping)
+    if (first, last) == (0, len(body)):
         return text if body == text else f"{command}\n{body}".strip()
     typed = (
         command,
-        *_typed_meanwhile(body, front, wrapping),
+        _typed_meanwhile(body[:first], wrapping),
         body[first:last].strip(),
-        *_typed_meanwhile(body, back, wrapping),
+        _typed_meanwhile(body[last:], wrapping),
     )
     return "\n".join(filter(None, typed))
 
@@ -147,46 +145,60 @@ def reply_in(result: ToolResultPart, wrapping: Wrapping) -> str:
     return wording.answer_in(result.text) if wording else ""
 
 
-TextSpan = tuple[int, int]
+def _front_end(text: str, wrapping: Wrapping) -> int:
+    """Return the end of the client's blocks and lines at the start of a text, 0 if none."""
+    end, pos = 0, _first_visible(text, 0)
+    while (ending := _block_end(text, pos, wrapping) or _note_end(text, pos, wrapping)) is not None:
+        end, pos = ending, _first_visible(text, ending)
+    return end
 
 
-def _front(text: str, blocks: Mapping[int, int], wrapping: Wrapping) -> list[TextSpan]:
-    """Return the client's blocks and lines at the start of a text, in order."""
-    spans: list[TextSpan] = []
-    pos = _first_visible(text, 0)
-    while (end := blocks.get(pos) or _note_end(text, pos, wrapping)) is not None:
-        spans.append((pos, end))
-        pos = _first_visible(text, end)
-    return spans
-
-
-def _back(text: str, first: int, blocks: Mapping[int, int], wrapping: Wrapping) -> list[TextSpan]:
-    """Return the client's blocks and lines at the end of a text behind ``first``, in order.
-
-    Each run of blocks begins a line.
-    """
-    starts = {end: start for start, end in blocks.items()}
-    spans: list[TextSpan] = []
-    run: list[TextSpan] = []
-    end = _last_visible(text, len(text))
-    while end > first:
-        start = starts.get(end)
-        if start is None and not run:
-            start = _note_start(text, end, wrapping)
-        if start is None or start < first:
+def _back_start(text: str, first: int, wrapping: Wrapping) -> int:
+    """Return the start of the client's blocks and lines at the end of a text behind ``first``."""
+    start, pos = len(text), _last_visible(text, len(text))
+    while pos > first:
+        beginning = _block_start(text, first, pos, wrapping)
+        if beginning is None:
+            beginning = _note_start(text, pos, wrapping)
+        if beginning is None or beginning < first:
             break
-        run.insert(0, (start, end))
-        if _begins_line(text, start):
-            spans[:0] = run
-            run = []
-        end = _last_visible(text, start)
-    return spans
+        start, pos = beginning, _last_visible(text, beginning)
+    return start
+
+
+def _block_end(text: str, start: int, wrapping: Wrapping) -> int | None:
+    """Return the end of the client's block that starts there, or None.
+
+    It ends with the last of its closing tags, since a file or output in it may hold one, too:
+
+        <task-notification>The page says: </task-notification> Push it. </task-notification>
+    """
+    opening = _opening_tag(wrapping.tags).match(text, start)
+    if opening is None:
+        return None
+    closing = text.rfind(f"</{opening[1]}", opening.end())
+    end = text.find(">", closing) + 1
+    return end if closing >= 0 and end and "\n" not in text[closing:end] else None
+
+
+def _block_start(text: str, first: int, end: int, wrapping: Wrapping) -> int | None:
+    """Return the start of the client's block that ends there, or None.
+
+    It starts with the first of its opening tags that begins a line.
+    """
+    closing = _closing_tag(wrapping.tags).search(text, max(first, text.rfind("</", 0, end)), end)
+    if closing is None or closing.end() != end:
+        return None
+    for opening in _opening_tag(wrapping.tags).finditer(text, first, closing.start()):
+        if opening[1] == closing[1] and _begins_line(text, opening.start()):
+            return opening.start()
+    return None
 
 
 def _note_end(text: str, start: int, wrapping: Wrapping) -> int | None:
     """Return the end of the client's line that starts there, or None."""
     match = wrapping.notes.match(text, start) if wrapping.notes else None
-    return match.end() if match and _last_visible(text, match.end()) > start else None
+    return match.end() if match else None
 
 
 def _note_start(text: str, end: int, wrapping: Wrapping) -> int | None:
@@ -196,12 +208,10 @@ def _note_start(text: str, end: int, wrapping: Wrapping) -> int | None:
     return start if match and _last_visible(text, match.end()) == end else None
 
 
-def _typed_meanwhile(text: str, spans: Iterable[TextSpan], wrapping: Wrapping) -> Iterator[str]:
-    """Yield what the user typed while the agent worked, from the blocks that hold it."""
-    for start, end in spans if wrapping.meanwhile else ():
-        match = wrapping.meanwhile.fullmatch(text, start, end) if wrapping.meanwhile else None
-        if match:
-            yield match[1].strip()
+def _typed_meanwhile(text: str, wrapping: Wrapping) -> str:
+    """Return what the user typed while the agent worked, if the client's text holds that."""
+    match = wrapping.meanwhile.fullmatch(text.strip()) if wrapping.meanwhile else None
+    return match[1].strip() if match else ""
 
 
 def _first_visible(text: str, pos: int) -> int:
@@ -222,38 +232,14 @@ def _begins_line(text: str, pos: int) -> bool:
     return pos == 0 or text[pos - 1] == "\n"
 
 
-def _blocks(text: str, names: frozenset[str]) -> Iterator[TextSpan]:
-    """Yield the blocks of a text that are in no other; blocks with one tag may nest.
-
-    An opening tag in the text of a block, without an end of its own, ends with the block.
-    """
-    tags = list(_tag_pattern(names).finditer(text)) if names else []
-    open_tags: dict[str, list[int]] = defaultdict(list)
-    closings: dict[str, list[int]] = defaultdict(list)
-    ends: dict[int, int] = {}
-    for tag in tags:
-        if not tag[1]:
-            open_tags[tag[2]].append(tag.start())
-            continue
-        closings[tag[2]].append(tag.end())
-        if open_tags[tag[2]]:
-            ends[open_tags[tag[2]].pop()] = tag.end()
-    last_end = 0
-    for tag in tags:
-        if tag[1] or tag.start() < last_end:
-            continue
-        following = closings[tag[2]]
-        index = bisect_right(following, tag.end())
-        next_closing = following[index] if index < len(following) else None
-        end = ends.get(tag.start(), next_closing)
-        if end is not None:
-            yield tag.start(), end
-            last_end = end
+@cache
+def _opening_tag(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"<({'|'.join(sorted(names)) or _NEVER})(?=[\s>])[^>\n]*>")
 
 
 @cache
-def _tag_pattern(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"<(/?)({'|'.join(sorted(names))})(?=[\s>])[^>\n]*>")
+def _closing_tag(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"</({'|'.join(sorted(names)) or _NEVER})(?=[\s>])[^>\n]*>")
 
 
 def _command_blocks(text: str) -> Iterator[re.Match[str]]:
