@@ -62,10 +62,10 @@ def test_every_part_is_a_passage_of_its_kind() -> None:
 
 
 def test_what_a_client_puts_around_the_users_words_is_apart() -> None:
-    text = "<ide_selection>a</ide_selection>\nGo on.\n<ide_selection>b</ide_selection>"
+    text = "<ide_selection>a</ide_selection>\nGo on.\n<ide_diagnostics>b</ide_diagnostics>"
     assert kinds(user(text)) == [
         ("request", "Go on.", ""),
-        ("reminder", "<ide_selection>a</ide_selection>\n<ide_selection>b</ide_selection>", ""),
+        ("reminder", "<ide_selection>a</ide_selection>\n<ide_diagnostics>b</ide_diagnostics>", ""),
     ]
     lost = message("user", TextPart(text="all of it", typed="not in it"))
     assert kinds(lost) == [("request", "not in it", ""), ("reminder", "all of it", "")]
