@@ -90,7 +90,7 @@ CODEX = Wrapping(
         }
     ),
     notes=re.compile(
-        r"# AGENTS\.md instructions for .*\n\s*<INSTRUCTIONS>[\s\S]*?\n</INSTRUCTIONS>(?=\s|\Z)"
+        r"# AGENTS\.md instructions for .*\n\s*<INSTRUCTIONS>[\s\S]*\n</INSTRUCTIONS>(?=\s|\Z)"
     ),
     answers={"request_user_input": _JSON_ANSWERS},
 )
