@@ -1,6 +1,6 @@
 """Distill: replace older messages with the lines likely to be needed again, down to the target."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +26,7 @@ from compactctl.stages.support.condensation import (
     skip_not_smaller,
 )
 from compactctl.stages.support.in_place_layout import InPlaceLayout
-from compactctl.stages.support.replacement import LONG_TEXT, reword_long_texts
+from compactctl.stages.support.replacement import LONG_TEXT, RewordText, reword_long_texts
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
 from compactctl.tokens.meter import Meter
@@ -196,7 +196,7 @@ def _in_place_request(
     )
 
 
-def _reword_call(call: ToolCallPart, reword: Callable[[str], str]) -> str:
+def _reword_call(call: ToolCallPart, reword: RewordText) -> str:
     return reword_long_texts(call, LONG_TEXT, reword)
 
 

@@ -23,7 +23,7 @@ from benchmarks.sessions import find_sessions
 from benchmarks.tables import paragraph, renew, table
 from compactctl.lab.reuse import REUSE_MEASURES
 from compactctl.profiles.registry import DEFAULT_PROFILE as DEFAULT
-from compactctl.summaries.digest import digest, fragments, hunks, in_place
+from compactctl.summaries.digest import digest, fragments, hunks, lines
 
 PAGE = ROOT / "docs" / "quality.md"
 MARK = "ablation"
@@ -35,10 +35,7 @@ VARIANTS: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
     "without hunks": ((digest, "find_hunks", lambda *_: []),),
     "hunks only of what was read": ((fragments, "_WORK_KINDS", _READ),),
     "written hunks worth as much as read ones": ((hunks, "_WRITTEN_SCALE", 1.0),),
-    "with line numbers": (
-        (fragments, "without_line_marks", str),
-        (in_place, "without_line_marks", str),
-    ),
+    "with line numbers": ((lines, "without_line_marks", str),),
 }
 
 

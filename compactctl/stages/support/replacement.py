@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -22,6 +23,8 @@ from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
 ProtectedUnit = Literal["results", "turns", "steps"]
+# Returns the new text for one of those in a call's arguments: its index among them, and the text.
+RewordText = Callable[[int, str], str]
 
 # Both from Codebuddy, which keeps texts of up to this many characters.
 ARGUMENT_PLACEHOLDER = "[args truncated]"
@@ -124,22 +127,26 @@ def replace_long_texts(call: ToolCallPart, max_chars: int, placeholder: str) -> 
     Keys, structure and all other values keep their exact text. Texts no longer than the placeholder
     stay. Arguments that may not be edited, or are not an object or array, are returned unchanged.
     """
-    return reword_long_texts(call, max(max_chars, len(placeholder)), lambda _: placeholder)
+    return reword_long_texts(call, max(max_chars, len(placeholder)), lambda *_: placeholder)
 
 
-def reword_long_texts(call: ToolCallPart, max_chars: int, reword: Callable[[str], str]) -> str:
+def reword_long_texts(call: ToolCallPart, max_chars: int, reword: RewordText) -> str:
     """Return a call's arguments with every text of more than ``max_chars`` characters reworded.
 
-    All else is unchanged, as in ``replace_long_texts``.
+    ``reword`` gets the index of the text among all texts of the arguments, and the text. All else
+    is unchanged, as in ``replace_long_texts``.
     """
     if call.embedded or len(call.arguments) <= max_chars or not _json_type(call.arguments):
         return call.arguments
+    numbers = count()
 
     def reword_string(match: re.Match[str]) -> str:
         if match[2] is not None:
             return match[0]
-        text: str = json.loads(match[1], strict=False)
-        return match[0] if len(text) <= max_chars else json.dumps(reword(text), ensure_ascii=False)
+        number, text = next(numbers), json.loads(match[1], strict=False)
+        if len(text) <= max_chars:
+            return match[0]
+        return json.dumps(reword(number, text), ensure_ascii=False)
 
     return _STRING.sub(reword_string, call.arguments)
 

@@ -6,12 +6,12 @@ from compactctl.model.message import Message
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.summaries.digest.fragments import (
-    PIECE_CHARS,
     Fragment,
     collect_fragments,
     list_entries,
 )
 from compactctl.summaries.digest.hunks import find_hunks
+from compactctl.summaries.digest.lines import PIECE_CHARS
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon

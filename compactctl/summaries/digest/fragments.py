@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from itertools import groupby
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -17,42 +16,28 @@ from compactctl.summaries.digest.facts import (
     StateFact,
     facts_by_line,
     freshness,
-    heading,
+)
+from compactctl.summaries.digest.lines import (
+    MIN_LINE_CHARS,
+    Span,
+    pieces_of,
+    quotable_lines,
+    span_text,
 )
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.files import MAX_PATH_CHARS, OLD_TEXTS, file_uses, replaced_lines
+from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.outcomes import has_failed, is_check
-from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
+from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
-from compactctl.summaries.extract.words import word_end
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
 QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
-# A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
-# end of a value in data, or of a name, else after 260 characters.
-PIECE_CHARS = 260
-_PIECE = re.compile(
-    r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
-)
-# In a line of JSON, a record without records in it is one piece.
-_JSON_PIECE = re.compile(rf"[^}}]{{0,60}}?\{{[^{{}}]{{1,400}}\}}[\]}},]*|{_PIECE.pattern}")
 # A line that only says that a test started or passed.
 _PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)|\.\.\. ok$")
-# A longer line is data; the rest of it is ignored.
-_MAX_LINE_CHARS = 6_000
-# Shorter lines are braces and the like; they are quoted only for a fact.
-MIN_LINE_CHARS = 6
-# Other characters that some readers take for line ends. A digest replaces them, so that no quoted
-# text can start a line without the mark of a quotation.
-_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
-# Starts a hunk of a diff or patch.
-_HUNK_MARK = "@@"
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
@@ -111,7 +96,7 @@ class Fragment(NamedTuple):
     Attributes:
         group: its heading; a result shares the heading of its call.
         line: the line that it is part of.
-        piece: its index among the pieces of its line.
+        span: which part of it.
         text: its text; "" for a heading without quoted lines.
         describes: the entities that it makes a statement about.
         mentions: the entities that it merely names.
@@ -121,7 +106,7 @@ class Fragment(NamedTuple):
 
     group: FragmentGroup
     line: LineIndex
-    piece: int = 0
+    span: Span = Span()
     text: str = ""
     describes: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
@@ -184,10 +169,12 @@ class _FragmentCollector:
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
         is_check_output = _is_check_output(passage)
-        for line, piece, text in pieces_of(index, quotable_text(passage)):
+        lines = quotable_lines(passage)
+        for row, span in pieces_of(lines):
+            line, text = LineIndex(index, row), span_text(lines, row, span)
             plain = text.strip()
-            facts = () if piece else self.facts.get(line, ())
-            if is_reply and not piece:
+            facts = () if span.start else self.facts.get(line, ())
+            if is_reply and not span.start:
                 facts = (*facts, *_finding_facts(passage, plain))
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
             is_passed = is_check_output and _PASSED.search(plain)
@@ -204,7 +191,7 @@ class _FragmentCollector:
                 fragment = Fragment(
                     group=group,
                     line=line,
-                    piece=piece,
+                    span=span,
                     text=text,
                     describes=describes,
                     # Entities that an otherwise useless line mentions cost less in a list of names.
@@ -238,80 +225,6 @@ class _FragmentCollector:
         if not frequent:
             return entities, ()
         return tuple([entity for entity in entities if entity not in frequent]), frequent
-
-
-def text_lines(text: str) -> list[str]:
-    r"""Split a text at "\n"; other line ends become blanks."""
-    if any(map(text.__contains__, _OTHER_LINE_ENDS)):
-        text = text.translate(_BLANKS)
-    return text.split("\n")
-
-
-def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
-    """Yield the pieces of a passage's lines, each with its line and index; the last line first.
-
-    Both sides of a change in a diff are one piece, so that neither is quoted without the other.
-    """
-    lines = text_lines(text)
-    changes = _find_changes(lines)
-    rows = iter(reversed(range(len(lines))))
-    for row in rows:
-        start = changes.get(row, row)
-        if start < row:
-            yield LineIndex(passage, start), 0, "\n".join(lines[start : row + 1])
-            for _ in range(start, row):
-                next(rows)
-            continue
-        line = lines[row]
-        if 0 < len(line) <= PIECE_CHARS:
-            yield LineIndex(passage, row), 0, line
-            continue
-        line = line if len(line) <= _MAX_LINE_CHARS else line[: word_end(line, _MAX_LINE_CHARS)]
-        pattern = _JSON_PIECE if line.startswith(("{", "[")) else _PIECE
-        for index, piece in enumerate(pattern.findall(line)):
-            yield LineIndex(passage, row), index, piece
-
-
-def _find_changes(lines: Sequence[str]) -> Mapping[int, int]:
-    """Return the first row of each change in a diff that has two sides, by its last row.
-
-    @@ -1,2 +1,2 @@
-    -old                row 1
-    +new                row 2: {2: 1}
-    """
-    if not any(line.startswith(_HUNK_MARK) for line in lines):
-        return {}
-    changes: dict[int, int] = {}
-    for is_change, group in groupby(enumerate(lines), key=lambda row: _is_changed(row[1])):
-        rows = list(group)
-        if is_change and len({line[0] for _, line in rows}) > 1:
-            changes[rows[-1][0]] = rows[0][0]
-    return changes
-
-
-def _is_changed(line: str) -> bool:
-    return line.startswith(("-", "+")) and not line.startswith(("--- ", "+++ "))
-
-
-def quotable_text(passage: Passage) -> str:
-    """Return a passage's text: of a call, without texts in its heading or replaced by it."""
-    pair = passage.pair
-    if passage.kind != "call" or pair is None:
-        return without_line_marks(passage.text) if passage.kind == "result" else passage.text
-    outdated = () if has_failed(pair) else OLD_TEXTS
-    shown = heading(passage)
-    texts = (
-        (name, text)
-        for name, text in pair.texts
-        if name not in outdated and text not in shown and not _is_path(text, pair)
-    )
-    return "\n".join(f"{name}: {text}" if name else text for name, text in texts)
-
-
-def _is_path(text: str, pair: ToolPair) -> bool:
-    """Whether a text is the absolute path of a file whose relative path the heading shows."""
-    files = (*pair.changes, pair.reads or "")
-    return "\n" not in text and any(file and text.endswith(f"/{file}") for file in files)
 
 
 def _finding_facts(passage: Passage, text: str) -> Iterator[StateFact]:

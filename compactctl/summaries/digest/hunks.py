@@ -7,9 +7,8 @@ from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     Fragment,
     is_current_work,
-    quotable_text,
-    text_lines,
 )
+from compactctl.summaries.digest.lines import QuotableLine, quotable_lines
 from compactctl.summaries.extract.passages import Passage
 
 # A hunk ends at a blank line after so many fragments, or after the maximum.
@@ -50,15 +49,15 @@ def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> li
         Hunk(tuple(members), _join([fragments[index] for index in members], passages[number]))
         for number, rows in rows_of.items()
         if rows
-        for members in _split(quotable_text(passages[number]), rows)
+        for members in _split(quotable_lines(passages[number]), rows)
     ]
 
 
-def _split(text: str, rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+def _split(lines: Sequence[QuotableLine], rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
     """Yield the fragments of each hunk, two or more; ``rows`` holds the fragments of each line."""
     members: list[int] = []
-    for row, line in enumerate(text_lines(text)):
-        is_end = not line.strip() and len(members) >= _MIN_FRAGMENTS
+    for row, line in enumerate(lines):
+        is_end = not line.text.strip() and len(members) >= _MIN_FRAGMENTS
         if len(members) > 1 and (is_end or len(members) >= _MAX_FRAGMENTS):
             yield members
             members = []

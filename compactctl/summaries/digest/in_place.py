@@ -1,7 +1,7 @@
 """Distill a conversation in place: messages keep their positions, with fewer lines."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -17,28 +17,32 @@ from compactctl.model.message import (
 )
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
-from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     UNREAD_VALUE,
     Fragment,
     FragmentGroup,
-    pieces_of,
-    text_lines,
 )
 from compactctl.summaries.digest.hunks import Hunk
-from compactctl.summaries.digest.render import (
+from compactctl.summaries.digest.lines import (
     GAP,
+    QuotableLine,
+    Span,
+    is_in_heading,
+    is_replaced,
+    pieces_of,
+    plain_text,
+    quotable_lines,
+    shown_lines,
+)
+from compactctl.summaries.digest.render import (
     NOTE_IN_PLACE,
-    fill_gap,
     format_note,
-    in_order,
-    mark_gaps,
+    places,
     render_digest,
 )
 from compactctl.summaries.digest.selection import FragmentPool, Selection
-from compactctl.summaries.extract.line_marks import without_line_marks
-from compactctl.summaries.extract.passages import ToolPair, read_passages
+from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages
 from compactctl.summaries.extract.user_requests import budget_with
 from compactctl.tokens.meter import Meter
 
@@ -52,7 +56,7 @@ _MAX_WHOLE_CHARS = 120
 # A line that begins or ends with a tag.
 _TAG_LINE = re.compile(r"\s*</?[A-Za-z][\w-]*(?:\s[^>]*)?>.*|.*</[A-Za-z][\w-]*>\s*")
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
-RewordArguments = Callable[[ToolCallPart, Callable[[str], str]], str]
+RewordArguments = Callable[[ToolCallPart, Callable[[int, str], str]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +273,19 @@ class _Draft:
         ordered = sorted(range(len(self._passages)), key=lambda n: n in self._pinned)
         return {self._passages[n].part_index: n for n in ordered}
 
+    @cached_property
+    def _whole_passages(self) -> Mapping[PartIndex, int]:
+        """The passage of each part that is all of its text, so that both have the same lines."""
+        return {
+            passage.part_index: number
+            for number, passage in enumerate(self._passages)
+            if passage.kind == "call" or passage.text == self._text_of(passage.part_index)
+        }
+
+    def _text_of(self, index: PartIndex) -> str | None:
+        part = self._messages[index.message].parts[index.part]
+        return part.text if isinstance(part, TextPart | FilePart | ToolResultPart) else None
+
     def _is_in_unit(self, passage: int) -> bool:
         return self._passages[passage].part_index.message in self._unit_of
 
@@ -276,9 +293,12 @@ class _Draft:
         """Return the part in which a fragment stays, None if it is quoted in the digest."""
         if fragment.group.section not in QUOTED_SECTIONS:
             return None
-        index = self._passages[fragment.line.passage].part_index
+        passage = fragment.line.passage
+        index = self._passages[passage].part_index
         unit = self._unit_of.get(index.message)
-        return None if unit is None or self._bare_sizes[unit] > _EXPENSIVE else index
+        if unit is None or self._bare_sizes[unit] > _EXPENSIVE:
+            return None
+        return index if self._whole_passages.get(index) == passage else None
 
     @cached_property
     def _bare_sizes(self) -> Sequence[int]:
@@ -335,22 +355,23 @@ class _Draft:
             text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()
             return text if is_cut and is_replaceable(part) else None
-        chosen = self._lines.get(index, ())
+        number = self._whole_passages.get(index)
+        if number is None:
+            return None
+        whole, pieces = self._passages[number], places(self._lines.get(index, ()))
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _shorten(old, _with_marks(old, chosen))
+                new = _with_marks(old, pieces)
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
-                lines = {line for fragment in chosen for line in _line_variants(fragment.text)}
-                lines |= _command_start(None if passage is None else self._passages[passage].pair)
-                new = self.request.reword(part, lambda text: _keep_lines(text, lines))
+                new = self.request.reword(part, _ArgumentPieces(whole, pieces).reword)
                 return new if new != part.arguments else None
             case (
                 TextPart(embedded=False, text=old)
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shorten(old, chosen)
+                new = _shorten(plain_text(whole), pieces)
                 is_short = new == GAP and len(old) <= _MAX_WHOLE_CHARS
                 stays_whole = is_short and self._unit_of[index.message] not in self._permanent_units
                 return new if len(new) < len(old) and not stays_whole else None
@@ -363,22 +384,56 @@ def _regrouped(hunk: Hunk, fragments: Sequence[Fragment]) -> Hunk:
     return hunk._replace(whole=hunk.whole._replace(group=group))
 
 
-def _command_start(pair: ToolPair | None) -> set[str]:
-    """Return the first piece of a call's command, which always stays; the set may be empty."""
+class _ArgumentPieces:
+    """The chosen pieces of a call's arguments, by the text that they are from."""
+
+    def __init__(self, call: Passage, pieces: Iterable[tuple[int, Span]]) -> None:
+        self._texts = call.pair.texts if call.pair else ()
+        # What the heading of a quotation shows is not among the lines to choose from.
+        self._whole = {
+            number
+            for number, (name, text) in enumerate(self._texts)
+            if is_in_heading(text, call) and not (call.pair and is_replaced(name, call.pair))
+        }
+        lines = quotable_lines(call)
+        self._pieces: dict[int, list[tuple[int, Span]]] = {}
+        for index, span in (*pieces, *_command_start(lines, call.pair)):
+            line = lines[index]
+            self._pieces.setdefault(line.source, []).append((line.row, _without_label(line, span)))
+
+    def reword(self, number: int, text: str) -> str:
+        """Return what stays of the text with this number."""
+        if number >= len(self._texts) or self._texts[number][1] != text:
+            # Not read as an argument, as in JSON that names one twice: no line of it was chosen.
+            return GAP
+        return text if number in self._whole else _shorten(text, self._pieces.get(number, ()))
+
+
+def _without_label(line: QuotableLine, span: Span) -> Span:
+    chars = line.label_chars
+    return Span(max(0, span.start - chars), span.end - chars, span.rows)
+
+
+def _command_start(
+    lines: Sequence[QuotableLine], pair: ToolPair | None
+) -> Iterator[tuple[int, Span]]:
+    """Yield the first piece of a call's command, which always stays."""
     command = pair.command if pair else None
-    pieces = pieces_of(0, command or "")
-    return {text.strip() for line, piece, text in pieces if not (line.line or piece)}
+    texts = pair.texts if pair else ()
+    for index, line in enumerate(lines):
+        if command and not line.row and texts[line.source][1] == command:
+            yield next((index, span) for _, span in pieces_of([line]))
+            return
 
 
-def _shorten(text: str, chosen: Sequence[Fragment]) -> str:
-    """Return the chosen lines of a text, with a mark where others are omitted."""
-    lines = text_lines(without_line_marks(text))
-    shown, after = mark_gaps(lines, in_order(chosen))
-    return "\n".join((*shown, *fill_gap(lines[after:])))
+def _shorten(text: str, pieces: Iterable[tuple[int, Span]]) -> str:
+    """Return the chosen pieces of a text, with a mark where others are omitted."""
+    shown = shown_lines(text.split("\n"), pieces, to_end=True)
+    return "\n".join(GAP if line is None else line for line in shown)
 
 
-def _with_marks(text: str, chosen: Sequence[Fragment]) -> Sequence[Fragment]:
-    """Return the chosen lines of a client's text with those by which it is recognized.
+def _with_marks(text: str, pieces: Sequence[tuple[int, Span]]) -> str:
+    """Return pieces of a client's text with the lines by which it is recognized as the client's.
 
     These are its first and its last line, and all that begin or end with a tag.
 
@@ -387,35 +442,11 @@ def _with_marks(text: str, chosen: Sequence[Fragment]) -> Sequence[Fragment]:
         Line two.               </system-reminder>
         </system-reminder>
     """
-    lines = text_lines(text)
+    lines = text.split("\n")
     visible = [row for row, line in enumerate(lines) if line.strip()]
     marks = {row for row in visible if _TAG_LINE.fullmatch(lines[row])}
     marks |= {*visible[:1], *visible[-1:]}
-    passage = chosen[0].line.passage if chosen else 0
-    group = FragmentGroup("course")
-    others = [fragment for fragment in chosen if fragment.line.line not in marks]
-    shown = {
-        row for f in others for row in range(f.line.line, f.line.line + f.text.count("\n") + 1)
-    }
-    return (
-        *others,
-        *(
-            Fragment(group=group, line=LineIndex(passage, row), text=lines[row])
-            for row in sorted(marks - shown)
-        ),
-    )
-
-
-def _keep_lines(text: str, lines: set[str]) -> str:
-    """Return a text with only those of its lines, or pieces of lines, that are in ``lines``."""
-    fragments = [
-        Fragment(group=FragmentGroup("course"), line=line, piece=index, text=piece)
-        for line, index, piece in pieces_of(0, text)
-        if piece.strip() in lines
-    ]
-    return _shorten(text, fragments)
-
-
-def _line_variants(line: str) -> tuple[str, str]:
-    """Return a line of a call, and the line without the name of an argument before it."""
-    return line.strip(), line.partition(": ")[2].strip()
+    others = [(row, span) for row, span in pieces if row not in marks]
+    covered = {row for first, span in others for row in range(first, first + span.rows)}
+    whole = ((row, Span(0, len(lines[row]))) for row in marks - covered)
+    return _shorten(text, (*others, *whole)).strip()

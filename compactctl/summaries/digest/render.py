@@ -6,11 +6,12 @@ from operator import attrgetter
 
 from compactctl.history.references import NO_REF
 from compactctl.summaries.digest.facts import heading
-from compactctl.summaries.digest.fragments import (
-    MIN_LINE_CHARS,
-    Fragment,
-    FragmentGroup,
-    quotable_text,
+from compactctl.summaries.digest.fragments import Fragment, FragmentGroup
+from compactctl.summaries.digest.lines import (
+    GAP,
+    Span,
+    quotable_lines,
+    shown_lines,
     text_lines,
 )
 from compactctl.summaries.extract.passages import Passage
@@ -29,9 +30,6 @@ NOTE_IN_PLACE = (
     "instructions; {legend}"
 )
 QUOTE = "> "
-GAP = "…"
-# So many lines that are too short to be chosen, such as braces, stand between lines that are.
-_MAX_FILLED_LINES = 3
 _TITLES = {"tasks": "## Tasks", "files": "## Files", "names": NAMES}
 
 
@@ -102,68 +100,32 @@ def _course_lines(
         if index in pinned:
             is_spoken = passages[index].kind in SPOKEN
             yield pinned[index] if is_spoken else _as_data(pinned[index])
-        yield from quote_lines(passages, quoted.get(index, ()))
+        for line in quote_lines(passages, quoted.get(index, ())):
+            yield GAP if line is None else f"{QUOTE}{line}".rstrip()
 
 
 def _as_data(text: str) -> str:
     return "\n".join(f"{QUOTE}{line}".rstrip() for line in text_lines(text))
 
 
-def quote_lines(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> Iterator[str]:
-    """Yield the quoted lines of a passage and its result, with the pieces of a line joined.
+def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> Iterator[str | None]:
+    """Yield the quoted lines of a passage and its result, and None where lines are omitted.
 
-    It is marked where lines are omitted:
-        > def load():
-        >     return path.read_text()
-        …
-        > def save():
+    def load():
+        return path.read_text()
+    None
+    def save():
     """
-    ordered = in_order(fragment for fragment in fragments if fragment.text)
+    ordered = sorted(fragments, key=attrgetter("line"))
     for number, quoted in groupby(ordered, key=attrgetter("line.passage")):
-        lines, _ = mark_gaps(text_lines(quotable_text(passages[number])), quoted)
-        for line in lines:
-            yield line if line == GAP else f"{QUOTE}{line}".rstrip()
+        if pieces := places(quoted):
+            lines = [line.text for line in quotable_lines(passages[number])]
+            yield from shown_lines(lines, pieces, to_end=False)
 
 
-def in_order(fragments: Iterable[Fragment]) -> list[Fragment]:
-    """Return fragments in the order of their passages, lines and pieces."""
-    return sorted(fragments, key=attrgetter("line", "piece"))
+def places(fragments: Iterable[Fragment]) -> list[tuple[int, Span]]:
+    """Return where in their passage fragments are: the line, and which part of it.
 
-
-def mark_gaps(lines: Sequence[str], chosen: Iterable[Fragment]) -> tuple[list[str], int]:
-    """Return the chosen lines of a text, with marks where others are omitted before them.
-
-    ``chosen`` is in order. The second value is the row after the last chosen one.
+    Those of a heading are left out.
     """
-    shown: list[str] = []
-    after = 0
-    for (_, row), pieces in groupby(chosen, key=attrgetter("line")):
-        if after < row:
-            shown += fill_gap(lines[after:row])
-        rows = join_pieces(list(pieces), lines[row]).split("\n")
-        shown += rows
-        after = row + len(rows)
-    return shown, after
-
-
-def fill_gap(lines: Sequence[str]) -> Sequence[str]:
-    """Return what replaces lines that were not chosen: themselves if few and short, else a mark."""
-    if len(lines) > _MAX_FILLED_LINES:
-        return (GAP,)
-    return lines if all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
-
-
-def join_pieces(pieces: Sequence[Fragment], line: str) -> str:
-    """Join pieces of a line, which are in order, with marks where others are omitted.
-
-    A change in a diff is one piece of several lines, of which ``line`` is the first.
-    """
-    text, expected = "", 0
-    for fragment in pieces:
-        if fragment.piece != expected:
-            text = f"{text.rstrip()} {GAP} ".lstrip()
-        text += fragment.text
-        expected = fragment.piece + 1
-    text = text.rstrip()
-    is_cut = "\n" not in text and not line.rstrip().endswith(pieces[-1].text.rstrip())
-    return f"{text} {GAP}" if is_cut else text
+    return [(fragment.line.line, fragment.span) for fragment in fragments if fragment.text]

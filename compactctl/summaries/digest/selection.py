@@ -100,7 +100,7 @@ class Selection:
         self.chosen: dict[int, None] = {}
         for index, fragment in enumerate(pool.fragments):
             self._members.setdefault(self._heading_of[index], []).append(index)
-            if _is_line(fragment) and not fragment.piece:
+            if _is_line(fragment) and not fragment.span.start:
                 self._index_of_line[fragment.line] = index
         # How many texts elsewhere and chosen fragments describe, name or show an entity, how many
         # chosen ones show a fact, and how many share a heading.

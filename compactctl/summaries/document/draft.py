@@ -12,7 +12,8 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
-from compactctl.summaries.digest.render import QUOTE, group_heading, list_row, quote_lines
+from compactctl.summaries.digest.lines import GAP
+from compactctl.summaries.digest.render import group_heading, list_row, quote_lines
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
@@ -234,8 +235,8 @@ def _line_items(
 
 
 def _quoted(lines: Sequence[Fragment], passages: Sequence[Passage]) -> str:
-    quoted = (line.removeprefix(QUOTE) for line in quote_lines(passages, lines))
-    return "\n".join(quoted)
+    quoted = quote_lines(passages, lines)
+    return "\n".join(GAP if line is None else line.rstrip() for line in quoted)
 
 
 def _by_group(

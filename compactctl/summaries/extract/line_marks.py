@@ -1,11 +1,12 @@
 """Remove what tools put before every line of a listing or a log."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 # Line numbers that read tools put before a line. Blanks behind them are indentation.
-LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:→|\t|: |[ \t]*\| ?)")
+LINE_NUMBER = re.compile(r"^[ \t]*(\d{1,9})(?:→|\t|: |[ \t]*\| ?)")
 # Job, step and time that GitHub's command line puts before a line of a log.
 _LOG_PREFIX = re.compile(r"^([^\t\n]{1,80}\t[^\t\n]{1,80}\t)\ufeff?\d{4}-\d\d-\d\dT[\d:.]{8,20}Z ?")
 # A text has line marks if this share of its first lines has.
@@ -22,7 +23,7 @@ def without_line_marks(text: str) -> str:
         -> "build\ttest\tok\ndone"
     """
     lines = text.split("\n")
-    if _is_marked(LINE_NUMBER, lines):
+    if _is_marked(LINE_NUMBER, lines) and _are_numbered(lines):
         return "\n".join(LINE_NUMBER.sub("", line, count=1) for line in lines)
     if _is_marked(_LOG_PREFIX, lines):
         return "\n".join(_shortened(before, line) for before, line in pairwise(("", *lines)))
@@ -32,6 +33,27 @@ def without_line_marks(text: str) -> str:
 def _is_marked(mark: re.Pattern[str], lines: list[str]) -> bool:
     sample = lines[:_SAMPLED_LINES]
     return sum(mark.match(line) is not None for line in sample) >= _MARKED_SHARE * len(sample)
+
+
+def _are_numbered(lines: Sequence[str]) -> bool:
+    """Whether the numbers before lines count them, rather than being a column of a table.
+
+    Each number is one more than that of the line before, and some line has such a number. Only
+    behind a line without a number, which a tool puts where it leaves lines out, does it start anew.
+    """
+    previous, are_counted = None, False
+    for line in lines:
+        match = LINE_NUMBER.match(line)
+        if match is None:
+            # No tool shows by a blank line that it leaves lines out.
+            previous = None if line.strip() else previous
+            continue
+        number = int(match[1])
+        if previous is not None and number != previous + 1:
+            return False
+        are_counted = are_counted or previous is not None
+        previous = number
+    return are_counted
 
 
 def _shortened(before: str, line: str) -> str:

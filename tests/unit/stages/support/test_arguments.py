@@ -101,5 +101,12 @@ def test_objects_stay_objects_and_arrays_stay_arrays(old: str, new: str, *, is_s
 
 def test_a_new_text_is_written_as_letters_and_gets_the_old_one() -> None:
     (call,) = raw_call("c", "Edit", f'{{"a": "{LONG}"}}').calls
-    assert reword_long_texts(call, 20, lambda text: f"{len(text)} é") == '{"a": "30 é"}'
-    assert reword_long_texts(call, 30, lambda _: "") == f'{{"a": "{LONG}"}}'
+    assert reword_long_texts(call, 20, lambda _, text: f"{len(text)} é") == '{"a": "30 é"}'
+    assert reword_long_texts(call, 30, lambda *_: "") == f'{{"a": "{LONG}"}}'
+
+
+def test_each_text_is_reworded_with_its_number_among_all_texts() -> None:
+    (call,) = raw_call("c", "Edit", f'{{"a": "x", "b": ["y", "{LONG}"], "c": "{LONG}"}}').calls
+    assert reword_long_texts(call, 20, lambda number, _: str(number)) == (
+        '{"a": "x", "b": ["y", "2"], "c": "3"}'
+    )

@@ -11,8 +11,6 @@ from compactctl.summaries.digest.fragments import (
     Fragment,
     collect_fragments,
     list_entries,
-    pieces_of,
-    text_lines,
 )
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import read_passages
@@ -170,33 +168,6 @@ def test_short_lines_are_quoted_only_for_a_fact() -> None:
     assert texts(user("abcde")) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("one\ntwo", [(1, 0, "two"), (0, 0, "one")]),
-        ("x" * 260, [(0, 0, "x" * 260)]),
-        ("a " * 131, [(0, 0, "a " * 130), (0, 1, "a ")]),
-        ("[" + "x" * 258 + "]" + "y", [(0, 0, "[" + "x" * 258 + "]"), (0, 1, "y")]),
-        ("a\rb\u2028c", [(0, 0, "a b c")]),
-        ("", []),
-    ],
-)
-def test_long_lines_are_split_between_words_or_values(
-    text: str, pieces: list[tuple[int, int, str]]
-) -> None:
-    assert [(line.line, piece, part) for line, piece, part in pieces_of(7, text)] == pieces
-    assert text_lines("a\fb\nc") == ["a b", "c"]
-
-
-def test_a_record_in_a_line_of_json_is_one_piece() -> None:
-    records = [f'{{"gauge": {number}, "note": "{"wet " * 20}"}}' for number in range(4)]
-    line = f'{{"items": [{", ".join(records)}], "next": null}}'
-    pieces = [piece for _, _, piece in pieces_of(0, line)]
-    assert "".join(pieces) == line
-    for record in records:
-        assert [record in piece for piece in pieces].count(True) == 1
-
-
 def test_what_passed_is_not_quoted_from_a_test_run() -> None:
     lines = (
         "tests/test_rain.py::test_rain_gauge_is_read PASSED [ 50%]",
@@ -210,13 +181,6 @@ def test_what_passed_is_not_quoted_from_a_test_run() -> None:
     assert texts(*pytest_run) == [lines[5], lines[1]]
     other = (call("t", "Bash", command="cat old.log"), result("t", "\n".join(lines)))
     assert set(lines) < set(texts(*other))
-
-
-def test_of_a_line_of_data_its_start_is_read() -> None:
-    word = "word "
-    found = "".join(part for _, _, part in pieces_of(0, word * 1_200))
-    assert len(found) == 6_000
-    assert len("".join(part for _, _, part in pieces_of(0, word * 1_200 + "x"))) == 6_000
 
 
 def entries(*messages: Message, demand: Mapping[str, float] | None = None) -> list[Fragment]:

@@ -29,7 +29,7 @@ UNITS = ((0,), (1, 2), (3,), (4, 5), (6,))
 LEAST = 51
 
 
-def reword(part: ToolCallPart, change: Callable[[str], str]) -> str:
+def reword(part: ToolCallPart, change: Callable[[int, str], str]) -> str:
     return reword_long_texts(part, 20, change)
 
 

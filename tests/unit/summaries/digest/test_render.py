@@ -5,12 +5,11 @@ from builders import assistant, call, conversation, result, user
 
 from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
+from compactctl.summaries.digest.lines import Span
 from compactctl.summaries.digest.render import (
     format_note,
     group_heading,
-    join_pieces,
     list_row,
-    quote_lines,
     render_digest,
 )
 from compactctl.summaries.extract.passages import read_passages
@@ -25,9 +24,13 @@ PASSAGES = read_passages(
 )
 
 
-def quote(row: int, text: str, *, passage: int = 2, piece: int = 0) -> Fragment:
-    group = FragmentGroup("course", 1 if passage == 2 else passage)
-    return Fragment(group=group, line=LineIndex(passage, row), piece=piece, text=text)
+def quote(row: int, text: str, *, passage: int = 2, start: int = 0) -> Fragment:
+    return Fragment(
+        group=FragmentGroup("course", 1 if passage == 2 else passage),
+        line=LineIndex(passage, row),
+        span=Span(start, start + len(text.split("\n", maxsplit=1)[0]), text.count("\n") + 1),
+        text=text,
+    )
 
 
 def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> Fragment:
@@ -46,34 +49,22 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
             ["…", "> two two", "> {", "> three three"],
         ),
         # A change of two rows reaches to the row after it.
-        ([quote(0, "-a\n+b"), quote(2, "two two")], ["> -a", "> +b", "> two two"]),
+        (
+            [quote(0, "zero zero\none one"), quote(2, "two two")],
+            ["> zero zero", "> one one", "> two two"],
+        ),
         ([quote(1, "b", passage=3)], ["…", "> b"]),
         ([quote(0, "")], []),
-        ([quote(0, "zero", piece=1), quote(0, "zero ", piece=0)], ["> zero zero"]),
-        ([quote(0, "zero", piece=2), quote(0, "zero ", piece=0)], ["> zero … zero"]),
+        ([quote(0, "zero", start=5), quote(0, "zero ")], ["> zero zero"]),
+        ([quote(0, "zero", start=5)], ["> … zero"]),
     ],
 )
 def test_lines_are_quoted_in_order_with_marks_for_gaps(
     fragments: list[Fragment],
     lines: list[str],
 ) -> None:
-    assert list(quote_lines(PASSAGES, fragments)) == lines
-
-
-@pytest.mark.parametrize(
-    ("pieces", "line", "text"),
-    [
-        ([(0, "a "), (1, "b")], "a b", "a b"),
-        ([(1, "b ")], "a b c", "… b …"),
-        ([(0, "a ")], "a b", "a …"),
-        ([(0, "a "), (2, "c  ")], "a b c  ", "a … c"),
-        ([(0, "-a\n+b")], "-a", "-a\n+b"),
-    ],
-)
-def test_a_line_has_marks_where_pieces_of_it_are_omitted(
-    pieces: list[tuple[int, str]], line: str, text: str
-) -> None:
-    assert join_pieces([quote(0, words, piece=piece) for piece, words in pieces], line) == text
+    _, *quoted = render_digest("Note.", PASSAGES, {}, fragments).split("\n")[2:] or [""]
+    assert quoted == lines
 
 
 def test_headings_of_groups() -> None:

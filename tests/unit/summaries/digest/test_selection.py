@@ -8,6 +8,7 @@ import pytest
 from compactctl.summaries.digest.facts import LineIndex, StateFact
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.hunks import Hunk
+from compactctl.summaries.digest.lines import Span
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 
 
@@ -144,7 +145,7 @@ def test_a_line_gains_by_its_neighbors() -> None:
     selection.fill(1)
     assert [selection._density(index) for index in (0, 2, 3)] == [1.5, 1.5, 1.4]
     # A piece of a long line has none.
-    pieces = [fragments[1], line(2, piece=1, reuse_value=1)]
+    pieces = [fragments[1], line(2, span=Span(260, 300), reuse_value=1)]
     selection = Selection(pool(pieces, [1, 1]), ())
     selection.fill(1)
     assert selection._density(1) == 1.0

@@ -15,6 +15,14 @@ from compactctl.summaries.extract.line_marks import without_line_marks
         ("00001| a: 1\n00002|   b: 2", "a: 1\n  b: 2"),
         # Most lines of a listing have a number; a note below it does not.
         ("".join(f"{n}→x\n" for n in range(9)) + "(end)", "x\n" * 9 + "(end)"),
+        # Numbers start anew behind a line that stands for others.
+        ("7: a\n8: b\n--\n3: c\n4: d\n5: e\n6: f\n7: g", "a\nb\n--\nc\nd\ne\nf\ng"),
+        # A column of a table does not count the lines.
+        ("1000000\ta.parquet\n1000131\tb.parquet", "1000000\ta.parquet\n1000131\tb.parquet"),
+        ("80: x\n443: y", "80: x\n443: y"),
+        ("3: a\n4: b\n\n1: c\n2: d", "3: a\n4: b\n\n1: c\n2: d"),
+        ("12\t3\ta.py\n0\t7\tb.py", "12\t3\ta.py\n0\t7\tb.py"),
+        ("5: five", "5: five"),
         ("3 quays\n4 boats", "3 quays\n4 boats"),
         ("7: seven\nno number\nnone here", "7: seven\nno number\nnone here"),
         ("", ""),

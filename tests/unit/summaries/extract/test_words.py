@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, shorten, truncate
 from compactctl.summaries.digest.digest import pin_requests
-from compactctl.summaries.digest.fragments import pieces_of
+from compactctl.summaries.digest.lines import QuotableLine, pieces_of, span_text
 from compactctl.summaries.document.labels import truncate_text
 from compactctl.summaries.extract.items import clip_middle, one_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
@@ -55,13 +55,18 @@ def told(text: str, size: int) -> Iterable[str]:
     return (last_line(pair), *error_lines(pair))
 
 
+def pieces(text: str) -> Iterable[str]:
+    lines = [QuotableLine(line) for line in text.split("\n")]
+    return (span_text(lines, row, span) for row, span in pieces_of(lines))
+
+
 CUTS: dict[str, Callable[[str, int], Iterable[str]]] = {
     "clipped": lambda text, size: [clip_middle(text, size)],
     "one line": lambda text, size: [one_line(text, size)],
     "cut after": lambda text, size: [truncate_text(text, size)],
     "shortened": lambda text, size: [shorten(text, size, len, "...")],
     "limited": limited_to,
-    "pieces": lambda text, _: (part for _, _, part in pieces_of(0, text)),
+    "pieces": lambda text, _: pieces(text),
     "pinned": asked,
     "told": told,
 }

@@ -1,0 +1,220 @@
+r"""The lines of a passage that may be quoted, and the pieces of them, each with its place.
+
+What is printed of a text is a slice of one of its lines. So marks follow from offsets, and no piece
+has to be looked up in the text that it comes from.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from compactctl.summaries.digest.facts import heading
+from compactctl.summaries.extract.files import OLD_TEXTS
+from compactctl.summaries.extract.line_marks import without_line_marks
+from compactctl.summaries.extract.outcomes import has_failed
+from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.words import word_end
+
+# A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
+# end of a value in data, or of a name, else after 260 characters.
+PIECE_CHARS = 260
+_PIECE = re.compile(
+    r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
+)
+# In a line of JSON, a record without records in it is one piece.
+_JSON_PIECE = re.compile(rf"[^}}]{{0,60}}?\{{[^{{}}]{{1,400}}\}}[\]}},]*|{_PIECE.pattern}")
+# A longer line is data; the rest of it is ignored.
+_MAX_LINE_CHARS = 6_000
+# Shorter lines are braces and the like; they are quoted only for a fact.
+MIN_LINE_CHARS = 6
+# Other characters that some readers take for line ends. A digest replaces them, so that no quoted
+# text can start a line without the mark of a quotation.
+_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
+# Starts a hunk of a diff or patch.
+_HUNK_MARK = "@@"
+GAP = "…"
+# So many lines that are too short to be chosen, such as braces, stand between lines that are.
+_MAX_FILLED_LINES = 3
+
+
+class QuotableLine(NamedTuple):
+    """A line that may be quoted.
+
+    Attributes:
+        text: the line as it is quoted.
+        label_chars: how many characters at its start are the name of a call's argument.
+        source: of a call, the index of its string among those in the arguments.
+        row: its index among the lines of that string, or of the passage.
+    """
+
+    text: str
+    label_chars: int = 0
+    source: int = 0
+    row: int = 0
+
+
+class Span(NamedTuple):
+    """A piece of a line, by its characters; or ``rows`` whole lines, the first of that length."""
+
+    start: int = 0
+    end: int = 0
+    rows: int = 1
+
+
+def text_lines(text: str) -> list[str]:
+    r"""Split a text at "\n"; other line ends become blanks."""
+    if any(map(text.__contains__, _OTHER_LINE_ENDS)):
+        text = text.translate(_BLANKS)
+    return text.split("\n")
+
+
+def quotable_lines(passage: Passage) -> list[QuotableLine]:
+    """Return the lines of a passage; of a call, without texts that are replaced or in its heading.
+
+    The lines of a listing are without their numbers.
+    """
+    pair = passage.pair
+    if passage.kind != "call" or pair is None:
+        return list(_lines_of(plain_text(passage)))
+    return [
+        line
+        for source, (name, text) in enumerate(pair.texts)
+        if not (is_replaced(name, pair) or is_in_heading(text, passage))
+        for line in _lines_of(text, f"{name}: " if name else "", source)
+    ]
+
+
+def plain_text(passage: Passage) -> str:
+    """Return the text of a passage that is not a call, without the numbers of a listing."""
+    return without_line_marks(passage.text) if passage.kind == "result" else passage.text
+
+
+def is_replaced(name: str, pair: ToolPair) -> bool:
+    """Whether an argument holds what the call has replaced in a file."""
+    return name in OLD_TEXTS and not has_failed(pair)
+
+
+def is_in_heading(text: str, call: Passage) -> bool:
+    """Whether the heading of a call shows the text of an argument, or the file that it names."""
+    return text in heading(call) or (call.pair is not None and _is_path(text, call.pair))
+
+
+def _is_path(text: str, pair: ToolPair) -> bool:
+    """Whether a text is the absolute path of a file whose relative path the heading shows."""
+    files = (*pair.changes, pair.reads or "")
+    return "\n" not in text and any(file and text.endswith(f"/{file}") for file in files)
+
+
+def _lines_of(text: str, label: str = "", source: int = 0) -> Iterator[QuotableLine]:
+    for row, line in enumerate(text_lines(text)):
+        name = "" if row else label
+        yield QuotableLine(name + line, len(name), source, row)
+
+
+def pieces_of(lines: Sequence[QuotableLine]) -> Iterator[tuple[int, Span]]:
+    """Yield the pieces of lines, each with the index of its line; the last line first.
+
+    The pieces of a line leave nothing out between them, and their last one reaches its end unless
+    the line is data. Both sides of a change in a diff are one piece, so that neither is quoted
+    without the other.
+    """
+    changes = _find_changes([line.text for line in lines])
+    rows = iter(reversed(range(len(lines))))
+    for row in rows:
+        first = changes.get(row, row)
+        if first < row:
+            yield first, Span(0, len(lines[first].text), row - first + 1)
+            for _ in range(first, row):
+                next(rows)
+        else:
+            yield from ((row, span) for span in _split(lines[row]))
+
+
+def _split(line: QuotableLine) -> Iterator[Span]:
+    text, label = line.text, line.label_chars
+    if 0 < len(text) - label <= PIECE_CHARS:
+        yield Span(0, len(text))
+        return
+    end = len(text)
+    if end - label > _MAX_LINE_CHARS:
+        end = label + word_end(text[label:], _MAX_LINE_CHARS)
+    pattern = _JSON_PIECE if text.startswith(("{", "["), label) else _PIECE
+    start = 0
+    for match in pattern.finditer(text[:end], label):
+        yield Span(start, match.end())
+        start = match.end()
+
+
+def span_text(lines: Sequence[QuotableLine], row: int, span: Span) -> str:
+    """Return the text of a piece."""
+    if span.rows > 1:
+        return "\n".join(line.text for line in lines[row : row + span.rows])
+    return lines[row].text[span.start : span.end]
+
+
+def _find_changes(lines: Sequence[str]) -> Mapping[int, int]:
+    """Return the first row of each change in a diff that has two sides, by its last row.
+
+    @@ -1,2 +1,2 @@
+    -old                row 1
+    +new                row 2: {2: 1}
+    """
+    if not any(line.startswith(_HUNK_MARK) for line in lines):
+        return {}
+    changes: dict[int, int] = {}
+    for is_change, group in groupby(enumerate(lines), key=lambda row: _is_changed(row[1])):
+        rows = list(group)
+        if is_change and len({line[0] for _, line in rows}) > 1:
+            changes[rows[-1][0]] = rows[0][0]
+    return changes
+
+
+def _is_changed(line: str) -> bool:
+    return line.startswith(("-", "+")) and not line.startswith(("--- ", "+++ "))
+
+
+def shown_lines(
+    lines: Sequence[str], pieces: Iterable[tuple[int, Span]], *, to_end: bool
+) -> Iterator[str | None]:
+    """Yield the lines of a text of which pieces are chosen, and None for the lines between.
+
+    Lines before the first piece are omitted lines, too, and those behind the last one if ``to_end``
+    is set.
+    """
+    after = 0
+    for row, group in groupby(sorted(set(pieces)), key=itemgetter(0)):
+        if row < after:
+            continue
+        yield from _fill_gap(lines[after:row])
+        spans = [span for _, span in group]
+        after = row + max(span.rows for span in spans)
+        if after > row + 1:
+            yield from lines[row:after]
+        else:
+            yield join_pieces(lines[row], spans)
+    if to_end:
+        yield from _fill_gap(lines[after:])
+
+
+def _fill_gap(lines: Sequence[str]) -> Sequence[str | None]:
+    """Return what replaces lines that were not chosen: themselves if few and short, else None."""
+    is_short = all(len(line.strip()) < MIN_LINE_CHARS for line in lines)
+    return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (None,)
+
+
+def join_pieces(line: str, spans: Iterable[Span]) -> str:
+    """Return pieces of a line, which are in order, with marks where others are omitted.
+
+    join_pieces("a b c", [Span(2, 4)])  ->  "… b …"
+    """
+    text, position = "", 0
+    for start, end, _ in spans:
+        omitted = line[position:start]
+        text = f"{text.rstrip()} {GAP} ".lstrip() if omitted.strip() else text + omitted
+        text += line[start:end]
+        position = end
+    omitted = line[position:]
+    return f"{text.rstrip()} {GAP}" if omitted.strip() else text + omitted

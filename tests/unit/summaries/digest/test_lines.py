@@ -1,0 +1,74 @@
+"""The pieces of lines, and what is shown of a text of which some are chosen."""
+
+import pytest
+
+from compactctl.summaries.digest.lines import (
+    QuotableLine,
+    Span,
+    join_pieces,
+    pieces_of,
+    span_text,
+    text_lines,
+)
+
+
+def pieces_in(text: str) -> list[tuple[int, int, str]]:
+    """Return the row, the start and the text of each piece."""
+    lines = [QuotableLine(line) for line in text_lines(text)]
+    return [(row, span.start, span_text(lines, row, span)) for row, span in pieces_of(lines)]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("one\ntwo", [(1, 0, "two"), (0, 0, "one")]),
+        ("x" * 260, [(0, 0, "x" * 260)]),
+        ("a " * 131, [(0, 0, "a " * 130), (0, 260, "a ")]),
+        ("[" + "x" * 258 + "]" + "y", [(0, 0, "[" + "x" * 258 + "]"), (0, 260, "y")]),
+        # Blanks before a word that is not cut are no piece of their own.
+        (" " + "x" * 300, [(0, 0, " " + "x" * 300)]),
+        ("a\rb\u2028c", [(0, 0, "a b c")]),
+        ("", []),
+    ],
+)
+def test_long_lines_are_split_between_words_or_values(
+    text: str, pieces: list[tuple[int, int, str]]
+) -> None:
+    assert pieces_in(text) == pieces
+    assert text_lines("a\fb\nc") == ["a b", "c"]
+
+
+def test_a_record_in_a_line_of_json_is_one_piece() -> None:
+    records = [f'{{"gauge": {number}, "note": "{"wet " * 20}"}}' for number in range(4)]
+    line = f'{{"items": [{", ".join(records)}], "next": null}}'
+    pieces = [piece for _, _, piece in pieces_in(line)]
+    assert "".join(pieces) == line
+    for record in records:
+        assert [record in piece for piece in pieces].count(True) == 1
+
+
+def test_of_a_line_of_data_its_start_is_read() -> None:
+    word = "word "
+    found = "".join(part for _, _, part in pieces_in(word * 1_200))
+    assert len(found) == 6_000
+    assert len("".join(part for _, _, part in pieces_in(word * 1_200 + "x"))) == 6_000
+
+
+@pytest.mark.parametrize(
+    ("line", "spans", "text"),
+    [
+        ("a b", [(0, 2), (2, 3)], "a b"),
+        ("a b c", [(2, 4)], "… b …"),
+        ("a b", [(0, 2)], "a …"),
+        ("a b c  ", [(0, 2), (4, 7)], "a … c  "),
+        # What is repeated is not taken for the end of its line.
+        ("b a b", [(0, 2)], "b …"),
+        ("b b", [(2, 3)], "… b"),
+        # Blanks are not missed.
+        ("  a  b  ", [(2, 3), (5, 6)], "  a  b  "),
+    ],
+)
+def test_a_line_has_marks_where_pieces_of_it_are_omitted(
+    line: str, spans: list[tuple[int, int]], text: str
+) -> None:
+    assert join_pieces(line, [Span(start, end) for start, end in spans]) == text
