@@ -20,7 +20,7 @@ from compactctl.summaries.extract.outcomes import (
 )
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
-from compactctl.summaries.extract.user_requests import SPOKEN, find_user_rules
+from compactctl.summaries.extract.user_words import SPOKEN, find_user_rules
 
 # An identifier is in use if it was discussed and stands in this many passages.
 _MIN_PASSAGES = 2

@@ -15,7 +15,7 @@ from compactctl.summaries.extract.files import file_uses
 from compactctl.summaries.extract.outcomes import error_lines, has_failed, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
-from compactctl.summaries.extract.user_requests import spoken_passages, user_requests
+from compactctl.summaries.extract.user_words import spoken_passages, user_requests
 
 # Characters of a sentence that is neither a fragment nor pasted data.
 _SENTENCE = range(8, 401)
@@ -24,7 +24,7 @@ _MARKS = " \t-*>#"
 MAX_RULES = 300
 """A limit, since each rule is searched for in all of a context."""
 
-# Words of obligation, prohibition and preference. Deliberately not those of ``user_requests``, by
+# Words of obligation, prohibition and preference. Deliberately not those of ``rule_words``, by
 # which summaries choose what to keep: a summarizer must not be measured by its own rule.
 _RULE = re.compile(
     r"\b(?:must|never|always|only|ensure|prefer|avoid|without|remember|important|exactly|stop"

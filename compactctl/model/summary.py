@@ -27,6 +27,7 @@ class SummaryRequest:
     Attributes:
         messages: the originals that the summary will replace, oldest first.
         budget: maximum length of the text in tokens.
+        words_room: tokens that the words of the user in it may take; half of the budget if None.
         template: name of the built-in template.
         template_text: the user's template, which takes precedence; "" for none.
         cwd: the session's working folder.
@@ -40,6 +41,7 @@ class SummaryRequest:
 
     messages: tuple[Message, ...]
     budget: int
+    words_room: int | None = None
     template: str = "nine"
     template_text: str = ""
     cwd: str | None = None

@@ -21,10 +21,11 @@ from compactctl.stages.support.condensation import (
     SummaryFormat,
     condense,
     summary_room,
+    words_with_rest,
     write_summary,
 )
 from compactctl.stages.support.stage import Stage
-from compactctl.stages.support.truncation import messages_without
+from compactctl.stages.support.truncation import messages_without, room_for_words
 from compactctl.summaries.extract.budget import summary_budget
 from compactctl.tokens.meter import Meter
 
@@ -63,7 +64,7 @@ def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Prop
 
 
 class _ChunkSummarizer:
-    """Write the summaries, each within its share of the token budget.
+    """Write the summaries, each within the words of the user in it and its share of the rest.
 
     Summaries by the built-in summarizer are concatenated, so together they must fit the budget of
     the whole. Summaries by a model are merged into one, so together they only have to save tokens.
@@ -82,7 +83,15 @@ class _ChunkSummarizer:
         half = meter.total(plan.hidden) // 2
         default_tokens = max(summary_budget(source_tokens), len(plan.chunks) * MIN_PART)
         self.max_tokens = min(
-            options.summary_tokens or default_tokens,
+            max(
+                options.summary_tokens or default_tokens,
+                words_with_rest(
+                    view,
+                    meter,
+                    self._kept_messages,
+                    [message for chunk in plan.chunks for message in chunk.summarized],
+                ),
+            ),
             half,
             summary_room(view, meter, self._kept_messages, _LABEL_TOKENS),
         )
@@ -92,26 +101,55 @@ class _ChunkSummarizer:
         # Oversized messages are covered by a note; they get no share of the summary.
         self._summarized_tokens = max(1, sum(meter.total(chunk.summarized) for chunk in summarized))
         overhead = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(plan.chunks))
-        self._room = max(0, (half if view.summarizer else self.max_tokens) - overhead)
+        self._words_rooms = self._share_words_room()
+        most = half if view.summarizer else self.max_tokens
+        self._room = max(0, most - overhead - sum(self._words_rooms))
 
     def summarize(self, index: int) -> Summary:
         """Summarize a chunk, knowing what comes before and after it."""
         chunk = self.chunks[index]
-        budget = self._room * self._meter.total(chunk.summarized) // self._summarized_tokens
+        share = self._room * self._meter.total(chunk.summarized) // self._summarized_tokens
+        budget = self._words_rooms[index] + share
         if self._view.summarizer:
-            budget = min(budget, summary_budget(chunk.tokens))
+            budget = min(share, summary_budget(chunk.tokens))
         earlier_messages, later_messages = (
             [message for chunk in chunks for message in chunk.summarized]
             for chunks in (self.chunks[:index], self.chunks[index + 1 :])
         )
         request = replace(
             self._request(chunk.summarized, budget),
+            words_room=self._words_rooms[index],
             # The first chunk may hold only a client's summary, and no user prompt.
             continues=any(message.starts_turn for message in earlier_messages),
             following=(*later_messages, *self._kept_messages),
             message_cap=self._message_cap,
         )
         return write_summary(self._view, request, self._meter)
+
+    def _share_words_room(self) -> Sequence[int]:
+        """Return the tokens of the user's words in each chunk, as chosen from all of them.
+
+        They are 0 for a model, which is not bound to quote them.
+        """
+        from compactctl.summaries.extract.passages import read_passages
+        from compactctl.summaries.extract.user_words import choose_words
+
+        rooms = [0] * len(self.chunks)
+        if self._view.summarizer:
+            return rooms
+        room = room_for_words(self._view, self._meter, self._kept_messages)
+        messages = [message for chunk in self.chunks for message in chunk.summarized]
+        chunk_of = [n for n, chunk in enumerate(self.chunks) for _ in chunk.summarized]
+        passages = read_passages(messages, self._view.cwd)
+        words = choose_words(
+            passages,
+            self.max_tokens // 2 if room is None else room,
+            self._meter.text,
+            read_passages(self._kept_messages, self._view.cwd),
+        )
+        for index, text in words.texts.items():
+            rooms[chunk_of[passages[index].part_index.message]] += self._meter.text(text)
+        return rooms
 
     def merge(self, parts: Sequence[Summary]) -> Summary:
         """Return one summary for all parts: merged by the external summarizer, else joined."""

@@ -1,6 +1,6 @@
 """Distill: replace older messages with the lines likely to be needed again, down to the target."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +28,12 @@ from compactctl.stages.support.condensation import (
 from compactctl.stages.support.in_place_layout import InPlaceLayout
 from compactctl.stages.support.replacement import LONG_TEXT, RewordText, reword_long_texts
 from compactctl.stages.support.stage import Stage, option, skip_within_target
-from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
+from compactctl.stages.support.truncation import (
+    messages_without,
+    room_for_text,
+    spoken_tokens,
+    tail_start,
+)
 from compactctl.tokens.meter import Meter
 
 if TYPE_CHECKING:
@@ -96,12 +101,13 @@ def propose(
     if refusal:
         return refusal
     kept_messages = messages_without(view.messages, (*hidden, *unmovable, *newest))
-    conversation = messages_without(kept_messages, preamble(kept_messages))
+    spoken = spoken_tokens(meter, kept_messages)
     request = DigestRequest(
         messages=source,
         following=kept_messages,
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
-        spoken_tokens=sum(map(meter.text, _user_texts(conversation))),
+        words_room=(target - preamble_tokens) // 2 - spoken,
+        spoken_tokens=spoken,
         cwd=view.cwd,
     )
     is_digest = options.form == "digest" or (options.form == "auto" and not is_large)
@@ -111,12 +117,6 @@ def propose(
         return _propose_in_place(view, meter, layout, result, options)
     summary = write_digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, summary, _condense_spec(options))
-
-
-def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield what users wrote in messages."""
-    for message in messages:
-        yield from filter(None, map(message.words, message.parts))
 
 
 def _condense_spec(options: DistillOptions) -> CondenseSpec:

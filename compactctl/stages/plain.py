@@ -1,4 +1,4 @@
-"""Plain: replace older messages with a short note of how many there were and their topics."""
+"""Plain: replace older messages with a note of how many there were, and the user's words."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,8 +14,8 @@ from compactctl.stages.support.condensation import (
     condense,
     end_of_older,
     hideable_before,
-    originals_of,
     skip_if_nothing_older,
+    summary_request,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.summaries.extract.words import word_end
@@ -38,12 +38,16 @@ class PlainOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | SkippedStage:
-    """Propose to hide all but the newest messages behind a count and their topics."""
+    """Propose to hide all but the newest messages behind a count, topics and the user's words."""
     hidden = hideable_before(view, end_of_older(view, options.keep_recent))
     refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    text = "\n".join(_summary_lines(originals_of(view, hidden), options.topics))
+    from compactctl.summaries.document.offline import quote_words
+
+    request = summary_request(view, meter, hidden, SummaryFormat(prefix=LABEL))
+    counts = "\n".join(_summary_lines(request.messages, options.topics))
+    text = "\n".join(filter(None, (counts, quote_words(request, meter.text_retried))))
     spec = CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=LABEL))
     return condense(view, meter, hidden, Summary(text=text, writer=COUNTS), spec)
 
@@ -71,9 +75,10 @@ def _topic(message: Message) -> Iterator[str]:
 
 STAGE = Stage(
     name=NAME,
-    title="replace older messages with a short note of how many there were and their topics",
+    title="replace older messages with a note of how many there were, and the user's words",
     options=PlainOptions,
     propose=propose,
     example=PlainOptions(keep_recent=2),
+    keeps_lasting_words=True,
     codebuddy_tier=4,
 )

@@ -6,6 +6,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import is_stub, stub_targets
 from compactctl.history.stand_ins import is_stand_in
+from compactctl.history.turns import preamble
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
 from compactctl.records import dataclass
@@ -17,6 +18,7 @@ from compactctl.stages.support.replacement import (
     propose_rewrites,
 )
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
+from compactctl.stages.support.truncation import room_for_words
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -99,7 +101,7 @@ def _rewrites(
 
 
 def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
-    needed = {*stub_targets(view.messages, cwd=view.cwd), *_lasting_parts(view)}
+    needed = {*stub_targets(view.messages, cwd=view.cwd), *_lasting_parts(view, meter)}
     for part_index, part in iter_parts(view.messages):
         message = view.messages[part_index.message]
         if part_index in needed or not can_rewrite(view, message):
@@ -109,13 +111,19 @@ def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
             yield _LongText(part_index=part_index, text=text, tokens=meter.text(text))
 
 
-def _lasting_parts(view: ConversationView) -> Iterator[PartIndex]:
-    """Yield the parts with words of the user that must survive every compaction."""
+def _lasting_parts(view: ConversationView, meter: Meter) -> Iterator[PartIndex]:
+    """Yield the parts with words of the user that would stay if all messages were summarized."""
     from compactctl.summaries.extract.passages import read_passages
-    from compactctl.summaries.extract.user_requests import find_lasting_words
+    from compactctl.summaries.extract.user_words import choose_words
 
-    passages = read_passages(view.messages, view.cwd)
-    return (passages[index].part_index for index in find_lasting_words(passages).texts)
+    fixed = {message.id for message in preamble(view.messages)}
+    passages = [
+        passage
+        for passage in read_passages(view.messages, view.cwd)
+        if view.messages[passage.part_index.message].id not in fixed
+    ]
+    words = choose_words(passages, room_for_words(view, meter, ()) or 0, meter.text)
+    return (passages[index].part_index for index in words.texts)
 
 
 def _shortenable_text(message: Message, part: Part) -> str:

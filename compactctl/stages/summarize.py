@@ -27,11 +27,16 @@ from compactctl.stages.support.condensation import (
     skip_if_too_few,
     summary_request,
     summary_room,
+    words_with_rest,
     write_summary,
 )
 from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import messages_without, protected_tail_start, tail_start
+from compactctl.stages.support.truncation import (
+    messages_without,
+    protected_tail_start,
+    tail_start,
+)
 from compactctl.summaries.document.labels import previous_summary
 from compactctl.summaries.extract.budget import MIN_USEFUL, summary_budget
 from compactctl.summaries.extract.items import OMISSION
@@ -43,6 +48,8 @@ BLANK_LINE = "\n\n"
 PREFIX = f"{LABEL}{BLANK_LINE}"
 # Keeps ceil(0.1 x 30) at 3 although 0.1 x 30 is 3.0000000000000004.
 _ROUNDING = 1e-9
+# Attempts to fit the summary and the newest messages into the target.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +149,29 @@ def _select_older(
     hidden = hideable_before(view, end_of_older(view, _keep_count(view, meter, options)))
     if view.target is None:
         return hidden
-    reserved = min(_summary_tokens(view, hidden, meter, options), view.target // 2)
-    remaining = meter.total(view.messages) - meter.total(hidden)
-    if not options.fill and remaining + reserved <= view.target:
-        return hidden
     tail = protected_tail_start(view)
     hideable_tokens = meter.total(hideable_before(view, tail))
     fixed_tokens = meter.total(view.messages[:tail]) - hideable_tokens
-    return hideable_before(view, tail_start(view, meter, view.target - reserved - fixed_tokens))
+    # The more is hidden, the more of the user's words the summary has to hold.
+    for attempt in range(_ROUNDS):
+        reserved = _reserved_tokens(view, hidden, meter, options)
+        remaining = meter.total(view.messages) - meter.total(hidden)
+        if remaining + reserved <= view.target and (attempt or not options.fill):
+            break
+        start = tail_start(view, meter, view.target - reserved - fixed_tokens)
+        hidden = hideable_before(view, start)
+    return hidden
+
+
+def _reserved_tokens(
+    view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> int:
+    """Return the tokens of the target that the summary of the ``hidden`` messages may have."""
+    reserved = min(_summary_tokens(view, hidden, meter, options), (view.target or 0) // 2)
+    if view.summary_inputs.summary:
+        return reserved
+    kept_messages = messages_without(view.messages, hidden)
+    return max(reserved, words_with_rest(view, meter, kept_messages, originals_of(view, hidden)))
 
 
 def _without_newest_reasoning(

@@ -36,7 +36,7 @@ from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, r
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import find_lasting_words
+from compactctl.summaries.extract.user_words import choose_words
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
@@ -224,8 +224,9 @@ def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, in
     messages = with_originals(view.messages, view.originals)
     preamble_by_id = {message.id: message for message in preamble(view.messages)}
     conversation = tuple(message for message in messages if message.id not in preamble_by_id)
-    words = find_lasting_words(read_passages(conversation)).texts.values()
-    return sum(map(meter.text, words)), meter.total(preamble_by_id.values())
+    preamble_tokens = meter.total(preamble_by_id.values())
+    room = (view.target - preamble_tokens) // 2
+    return choose_words(read_passages(conversation), room, meter.text).tokens, preamble_tokens
 
 
 def view_of(

@@ -18,6 +18,8 @@ from compactctl.stages.support.truncation import (
     messages_without,
     protected_tail_start,
     room_for_text,
+    room_for_words,
+    spoken_tokens,
 )
 from compactctl.summaries.extract.budget import MIN_USEFUL, summary_budget
 from compactctl.tokens.meter import Meter
@@ -194,22 +196,46 @@ def summary_request(
 ) -> SummaryRequest:
     """Return the request for a summary of the originals of ``hidden``.
 
-    Its budget is ``max_tokens``, or chosen by the size of the originals if that is 0. It is at most
-    half of the originals, since a longer summary saves too little to be worth its loss; nine tenths
-    of what is hidden, which may be earlier summaries; and the room beside the other messages.
+    Its budget is ``max_tokens``, or chosen by the size of the originals if that is 0, and no less
+    than ``words_with_rest``. It is at most half of the originals, since a longer summary saves too
+    little to be worth its loss; nine tenths of what is hidden, which may be earlier summaries; and
+    the room beside the other messages.
     """
     source = originals_of(view, hidden)
     kept_messages = messages_without(view.messages, hidden)
     source_tokens = meter.total(source)
     budget = min(
-        max_tokens or summary_budget(source_tokens),
+        max(
+            max_tokens or summary_budget(source_tokens),
+            words_with_rest(view, meter, kept_messages, source),
+        ),
         source_tokens // 2,
         meter.total(hidden) * 9 // 10,
         summary_room(view, meter, kept_messages, summary_format.tokens("", len(source), meter)),
     )
     first = next(n for n, message in enumerate(view.messages) if message.id == hidden[0].id)
     following = messages_without(view.messages[first:], hidden)
-    return SummaryRequest(messages=source, budget=budget, cwd=view.cwd, following=following)
+    return SummaryRequest(
+        messages=source,
+        budget=budget,
+        words_room=room_for_words(view, meter, kept_messages),
+        cwd=view.cwd,
+        following=following,
+    )
+
+
+def words_with_rest(
+    view: ConversationView,
+    meter: Meter,
+    kept_messages: Sequence[Message],
+    source: Sequence[Message],
+) -> int:
+    """Return the tokens that the user's words in a summary of ``source`` take with a target.
+
+    With ``MIN_USEFUL`` for the rest of the summary. It is 0 without a target.
+    """
+    room = room_for_words(view, meter, kept_messages)
+    return 0 if room is None else min(spoken_tokens(meter, source), room) + MIN_USEFUL
 
 
 def summary_room(

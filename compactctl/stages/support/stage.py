@@ -64,8 +64,8 @@ class Stage(Generic[Options]):
             default options do. The promises of all stages are tested with it.
         repairs: whether it runs even within the target, and may make the context larger.
         only_trims_file: whether it changes no message, only other records of the file.
-        keeps_lasting_words: whether it keeps the user's requests, answers and rules, whatever the
-            target is; see ``find_lasting_words``.
+        keeps_lasting_words: whether it keeps the user's words, as far as they take half of the
+            target, and their rules in any case; see ``choose_words``.
         fills_target: whether it removes no more than the target requires.
         count_names: the names of its counts in reports, which are 0 if it did nothing.
         foreign_schemas: the records of other systems that its counts map to.

@@ -9,6 +9,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
+from compactctl.history.turns import preamble
 from compactctl.model.edit import Hide, Insert, Proposal, SkippedStage
 from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
 from compactctl.records import dataclass
@@ -226,6 +227,27 @@ def room_for_text(
             break
         room = remaining
     return room - _MARGIN
+
+
+def room_for_words(
+    view: ConversationView, meter: Meter, kept_messages: Sequence[Message]
+) -> int | None:
+    """Return the tokens that the user's words may take in a text beside ``kept_messages``.
+
+    Together with those in ``kept_messages`` they may take half of what the target leaves beside the
+    preamble; may be < 0. None without a target.
+    """
+    if view.target is None:
+        return None
+    room = view.target - meter.total(preamble(view.messages))
+    return room // 2 - spoken_tokens(meter, kept_messages)
+
+
+def spoken_tokens(meter: Meter, kept_messages: Sequence[Message]) -> int:
+    """Return the tokens of what the user wrote in messages, without the preamble."""
+    conversation = messages_without(kept_messages, preamble(kept_messages))
+    texts = (text for message in conversation for text in map(message.words, message.parts))
+    return sum(meter.text(text) for text in texts if text)
 
 
 def _message_of_size(tokens: int) -> Message:

@@ -15,28 +15,12 @@ from compactctl.summaries.digest.lines import PIECE_CHARS
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
-from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import Passage, read_passages
-from compactctl.summaries.extract.user_requests import (
-    LastingWords,
-    budget_with,
-    find_lasting_words,
-    user_requests,
-)
-from compactctl.summaries.extract.words import word_end
+from compactctl.summaries.extract.user_words import budget_with, choose_words
 
-# Tokens up to which a request between the first and the newest is quoted whole.
-_MAX_WHOLE = 400
-# Characters quoted of the start of a longer one.
-_START_CHARS = 160
-# Share of the remaining room that one request may take.
-_MAX_SHARE = 0.25
 # Tokens of a heading and a line end.
 _MARGIN = 6
-
-# Share of a digest that requests may take before anything else, lasting words included, and share
-# of the rest for summaries by a client.
-_PINNED_SHARE = 0.6
+# Share of what remains beside the words of the user for summaries by a client.
 _SUMMARY_SHARE = 1 / 3
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
@@ -49,30 +33,6 @@ _MIN_SEARCHED_LINES = 100_000
 _MAX_SEARCHED_LINES = 300_000
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
-
-
-def pin_requests(
-    passages: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
-) -> dict[int, str]:
-    """Return the quotations of the user by passage index: lasting words, and other requests.
-
-    Lasting words are quoted whatever they take. Of the other requests, the newest that fit into
-    ``room`` tokens are quoted whole, or with their start and their rules.
-    """
-    pinned = words.texts
-    room -= sum(count(text) + _MARGIN for text in pinned.values())
-    index_of = {id(passage): index for index, passage in enumerate(passages)}
-    others = [(index_of[id(passage)], text) for passage, text in user_requests(passages)]
-    others = [(index, text) for index, text in others if index not in words.whole]
-    for index, text in reversed(others):
-        quoted = _quoted(text, room, count, words.rules.get(index, ()))
-        # Replaces the request's rules, if these are quoted already.
-        replaced_tokens = count(pinned[index]) + _MARGIN if index in pinned else 0
-        tokens = count(quoted) + _MARGIN - replaced_tokens
-        if tokens <= room:
-            pinned[index] = quoted
-            room -= tokens
-    return pinned
 
 
 def pin_summaries(
@@ -91,19 +51,6 @@ def pin_summaries(
     return pinned
 
 
-def _quoted(text: str, room: int, count: Callable[[str], int], rules: Sequence[str]) -> str:
-    if count(text) + _MARGIN <= min(_MAX_WHOLE, room * _MAX_SHARE):
-        return text
-    start = _clip(text, _START_CHARS)
-    return "\n\n".join((start, *(rule for rule in rules if rule not in start)))
-
-
-def _clip(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return text[: word_end(text, limit)].rstrip() + OMISSION.rstrip()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestRequest:
     """A digest to write.
@@ -112,13 +59,15 @@ class DigestRequest:
         messages: the originals that it replaces, oldest first.
         following: the messages after it, which stay; the digest need not repeat them.
         budget: maximum tokens of the text; negative if the messages that stay exceed the target.
-        spoken_tokens: tokens of the lasting words in the messages that stay.
+        words_room: tokens that the words of the user in it may take; half of the budget if None.
+        spoken_tokens: tokens of the words of the user in the messages that stay.
         cwd: the session's working folder.
     """
 
     messages: tuple[Message, ...]
     following: tuple[Message, ...] = ()
     budget: int
+    words_room: int | None = None
     spoken_tokens: int = 0
     cwd: str | None = None
 
@@ -126,8 +75,8 @@ class DigestRequest:
 def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     """Return a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
-    Everything in it is quoted. It always holds the lasting words of the user, and is larger than
-    the budget if they are. Its note says if the messages are too many to search all of them.
+    Everything in it is quoted. It always holds what ``choose_words`` returns, and is larger than
+    the budget if that is. Its note says if the messages are too many to search all of them.
     """
     passages = read_passages(request.messages, request.cwd)
     note = format_note(NOTE, len(request.messages), passages)
@@ -147,7 +96,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedTexts:
-    """What is always quoted, by passage index, and the tokens of the lasting words in it."""
+    """What is always quoted, by passage index, and the tokens of the user's words in it."""
 
     texts: Mapping[int, str]
     word_tokens: int
@@ -164,12 +113,13 @@ def pin_texts(
     def tokens(text: str) -> int:
         return count([text])[0]
 
-    words = find_lasting_words(passages, read_passages(request.following, request.cwd))
-    pinned = pin_requests(passages, words, int(room * _PINNED_SHARE), tokens)
-    remaining = room - sum(map(tokens, pinned.values()))
+    words_room = request.budget // 2 if request.words_room is None else request.words_room
+    following = read_passages(request.following, request.cwd)
+    words = choose_words(passages, words_room, tokens, following)
+    max_tokens = int((room - words.tokens) * _SUMMARY_SHARE)
     return PinnedTexts(
-        texts=pinned | pin_summaries(passages, int(remaining * _SUMMARY_SHARE), tokens),
-        word_tokens=sum(map(tokens, words.texts.values())),
+        texts={**words.texts, **pin_summaries(passages, max_tokens, tokens)},
+        word_tokens=words.tokens,
     )
 
 

@@ -32,6 +32,7 @@ from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed, is_check
 from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
+from compactctl.summaries.extract.user_words import SPOKEN
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
@@ -123,8 +124,8 @@ def collect_fragments(
 ) -> list[Fragment]:
     """Return the fragments of passages from ``start`` on, newest first; of equal lines the newest.
 
-    Lines that are ``pinned`` (by passage index) are left out, and so is reasoning, which is not
-    sent again.
+    Lines that are ``pinned`` (by passage index) are left out, and so are the words of the user, of
+    which nothing else is quoted, and reasoning, which is not sent again.
     """
     seen = {line.strip() for text in pinned.values() for line in text.split("\n")}
     collector = _FragmentCollector(
@@ -133,7 +134,7 @@ def collect_fragments(
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
     for index in reversed(range(start, len(passages))):
         passage = passages[index]
-        if passage.kind != "thought" and pinned.get(index) != passage.text:
+        if passage.kind not in {"thought", *SPOKEN} and index not in pinned:
             group = FragmentGroup("course", calls.get(id(passage.pair), index))
             collector.add_passage(index, passage, group)
     return collector.fragments

@@ -43,7 +43,7 @@ from compactctl.summaries.digest.render import (
 )
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages
-from compactctl.summaries.extract.user_requests import budget_with
+from compactctl.summaries.extract.user_words import budget_with
 from compactctl.tokens.meter import Meter
 
 # A unit that takes more tokens than this without any line is hidden; its lines are quoted in the

@@ -15,6 +15,7 @@ from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.user_words import CUT
 from compactctl.summaries.extract.words import word_end
 
 # A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
@@ -35,7 +36,7 @@ _OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
 # Starts a hunk of a diff or patch.
 _HUNK_MARK = "@@"
-GAP = "…"
+GAP = CUT
 # So many lines that are too short to be chosen, such as braces, stand between lines that are.
 _MAX_FILLED_LINES = 3
 

@@ -16,7 +16,7 @@ from compactctl.summaries.digest.lines import (
 )
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.sentences import COURSE, NAMES
-from compactctl.summaries.extract.user_requests import SPOKEN
+from compactctl.summaries.extract.user_words import SPOKEN
 
 NOTE = (
     "Digest of {count} earlier messages, made without a model: what stands under user or operator "

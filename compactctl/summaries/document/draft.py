@@ -24,8 +24,8 @@ from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
 
 KEY_LINES = "Key lines, verbatim:"
 NAMES = "Identifiers in use:"
-# Section and label of lines that the user or the agent wrote.
-_SAID = {"request": (6, "From requests:"), "reply": (4, "Said by the agent:")}
+# Section and label of lines that the agent wrote.
+_SAID = (4, "Said by the agent:")
 # Characters of a call above its quoted lines; paths are never cut.
 _TITLE = 90
 # Quoted lines of tools are at most 1/3 of the text: among more of them nobody finds anything else.
@@ -176,8 +176,8 @@ def _is_data(text: str) -> bool:
 
 
 def _with_speaker(fragment: Fragment, passages: Sequence[Passage]) -> Fragment:
-    """Move a line of the user or the agent to the group of what they said."""
-    if passages[fragment.group.passage].kind not in _SAID:
+    """Move a line of the agent to the group of what it said."""
+    if passages[fragment.group.passage].kind != "reply":
         return fragment
     return fragment._replace(group=FragmentGroup("said", fragment.group.passage))
 
@@ -207,9 +207,9 @@ def _title(group: FragmentGroup, passages: Sequence[Passage]) -> str:
 def _said_items(
     fragments: Iterable[Fragment], passages: Sequence[Passage]
 ) -> Iterator[SummaryItem]:
-    """Yield one item per passage for lines of the user and the agent."""
+    """Yield one item per passage for lines of the agent."""
     for group, lines in _by_group(fragments, "said").items():
-        section, label = _SAID[passages[group.passage].kind]
+        section, label = _SAID
         text = _title(group, passages) + _quoted(lines, passages).lstrip()
         yield SummaryItem(
             section=section, label=label, text=text, value=0.0, position=group.passage

@@ -1,6 +1,6 @@
 """The offline summarizer: a hand-over document of verbatim quotes, made without a model."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compactctl.history.references import NO_REF
@@ -20,17 +20,32 @@ from compactctl.summaries.extract.current_work import current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.files import file_items
-from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clip_middle
-from compactctl.summaries.extract.outcomes import command_items, error_items
-from compactctl.summaries.extract.passages import Passage, read_passages, source_refs, tool_pairs
-from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
-from compactctl.summaries.extract.user_requests import (
-    budget_with,
-    find_lasting_words,
-    lasting_items,
-    middle_request_items,
+from compactctl.summaries.extract.items import (
+    DECISIONS,
+    OMISSION,
+    RULES,
+    SummaryItem,
+    clip_middle,
 )
+from compactctl.summaries.extract.outcomes import command_items, error_items
+from compactctl.summaries.extract.passages import (
+    Passage,
+    PassageKind,
+    read_passages,
+    source_refs,
+    tool_pairs,
+)
+from compactctl.summaries.extract.sentences import ANSWERS, INSTRUCTIONS, REQUESTS, SET_RULES
+from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
+from compactctl.summaries.extract.user_words import UserWords, budget_with, choose_words
 
+# The section, topic and label of the words of the user and the operator.
+_HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
+    "request": (1, "", REQUESTS),
+    "answer": (6, "", ANSWERS),
+    "instruction": (1, RULES, INSTRUCTIONS),
+}
+_RULES_HEADING = (1, RULES, SET_RULES)
 _CURRENT_WORK = (7, "")
 # Share of the room that the best item of a section, or of a topic in it, may take.
 _SHARES = {
@@ -48,7 +63,7 @@ _MIN_REPLY = 160
 _BULLET_TOKENS = 6
 # Tokens that must remain for content, else nine headings do not pay.
 _MIN_ROOM = 200
-# The best items may take their shares of up to this many times the room beside the lasting words.
+# The best items may take their shares of up to this many times the room beside the user's words.
 # Their shares are small, so that they still fit.
 _BEST_ITEMS_SCALE = 4
 
@@ -70,6 +85,24 @@ def best_items(
             text = _quoted(text, limit, count) if section == _CURRENT_WORK else text
             if count(text) <= limit:
                 yield replace(best[section], text=text)
+
+
+def word_items(passages: Sequence[Passage], words: UserWords) -> Iterator[SummaryItem]:
+    """Yield the words of the user and the operator as items, which are never omitted."""
+    for index, text in words.texts.items():
+        is_request = passages[index].kind == "request"
+        heading = _HEADINGS[passages[index].kind]
+        section, topic, label = (
+            _RULES_HEADING if is_request and index in words.rules_only else heading
+        )
+        yield SummaryItem(
+            section=section,
+            topic=topic,
+            label=label,
+            text=f"{passages[index].ref} {text}",
+            value=0.0,
+            position=index,
+        )
 
 
 def kept_request_items(
@@ -94,37 +127,33 @@ def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
 def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     """Return a hand-over document of at most ``budget`` tokens, as ``count`` measures them.
 
-    Everything in it is quoted from the messages or counted. It always holds the lasting words of
-    the user, and is larger than the budget if they are. Earlier summaries are quoted, too;
-    instructions are ignored. Below about 350 tokens beside the lasting words it has no sections and
-    says so, with what fits of an earlier summary; the text is "" if there are no lasting words and
-    not even that fits. Raises UsageError for an unknown template.
+    Everything in it is quoted from the messages or counted. It always holds what ``choose_words``
+    returns, and is larger than the budget if that is. Earlier summaries are quoted, too;
+    instructions are ignored. Below about 350 tokens beside those words it has no sections and says
+    so, with what fits of an earlier summary; the text is "" if there are no such words and not even
+    that fits. Raises UsageError for an unknown template.
     """
     template = resolve_template(request.template, request.template_text)
     passages = read_passages(request.messages, request.cwd)
     following = read_passages(request.following, request.cwd)
-    lasting = find_lasting_words(passages, following, continues=request.continues)
-    words = tuple(lasting_items(passages, lasting))
+    chosen = _choose_words(request, passages, count)
+    words = tuple(word_items(passages, chosen))
     note = _note(request.messages)
     room = request.budget - count(write_document(note, (), template))
     min_tokens = count(write_document(note, words, template))
-    word_tokens = sum(map(count, lasting.texts.values()))
-    budget = budget_with(request.budget, word_tokens, min_tokens)
+    budget = budget_with(request.budget, chosen.tokens, min_tokens)
     if room < _MIN_ROOM or budget < min_tokens:
         earlier = tuple(earlier_items(passages))
         return Summary(text=_minimal_summary(words, earlier, request.budget, count))
     demand = EntityDemand.of(passages, shared_lexicon(request.cwd))
-    items = [
-        *middle_request_items(passages, lasting),
-        *_items(request, passages, following, demand),
-    ]
+    items = list(_items(request, passages, following, demand))
     pinned = (
         *words,
         *kept_request_items(request.messages, request.following),
         *best_items(items, min(room, _BEST_ITEMS_SCALE * (budget - min_tokens)), count),
     )
     covered = (
-        *lasting.texts.values(),
+        *chosen.texts.values(),
         *(item.text for item in pinned if item not in words),
         *_texts(following),
     )
@@ -141,6 +170,25 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     selection.grow(lambda: budget - count(draft.text()))
     text = draft.text()
     return Summary(text=text if count(text) <= budget else write_document(note, words, template))
+
+
+def quote_words(request: SummaryRequest, count: Callable[[str], int]) -> str:
+    """Return the user's and the operator's words that a summary always holds, "" if there are none.
+
+    They are grouped and labeled as in a summary, without its sections.
+    """
+    passages = read_passages(request.messages, request.cwd)
+    return "\n".join(
+        item_lines(tuple(word_items(passages, _choose_words(request, passages, count))))
+    )
+
+
+def _choose_words(
+    request: SummaryRequest, passages: Sequence[Passage], count: Callable[[str], int]
+) -> UserWords:
+    room = request.budget // 2 if request.words_room is None else request.words_room
+    following = read_passages(request.following, request.cwd)
+    return choose_words(passages, room, count, following, continues=request.continues)
 
 
 def _items(
@@ -194,7 +242,7 @@ def _minimal_summary(
     budget: int,
     count: Callable[[str], int],
 ) -> str:
-    """Return the lasting words and a note that no summary fits, "" if not even that does.
+    """Return the user's words and a note that no summary fits, "" if not even that does.
 
     Points of an ``earlier`` summary follow as far as they fit.
     """

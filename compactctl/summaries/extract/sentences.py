@@ -65,7 +65,7 @@ def _joined_lines(block: str) -> Iterator[str]:
     width = max(map(len, lines))
     joined = lines[0]
     for before, line in pairwise(lines):
-        if _is_continuation(before, line, width):
+        if is_continuation(before, line, width):
             joined = f"{joined.rstrip()} {line.strip()}"
         else:
             yield joined
@@ -73,7 +73,7 @@ def _joined_lines(block: str) -> Iterator[str]:
     yield joined
 
 
-def _is_continuation(before: str, line: str, width: int) -> bool:
+def is_continuation(before: str, line: str, width: int) -> bool:
     """Whether a line continues the one before, which had no room for its first word."""
     if width not in _WIDTHS or not before.strip() or before.lstrip().startswith("#"):
         return False

@@ -11,7 +11,7 @@ from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_midd
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.sentences import unwrap
-from compactctl.summaries.extract.user_requests import user_requests
+from compactctl.summaries.extract.user_words import user_requests
 
 MAX_TASK_CHARS = 300
 MAX_STATUS_CHARS = 30

@@ -67,16 +67,23 @@ def test_more_of_the_newest_stays_as_it_is_where_much_is_kept() -> None:
 def test_beside_words_that_are_more_than_is_asked_the_rest_is_still_told(
     place: str, form: str
 ) -> None:
-    long = user(words(5_000, "berth"))
+    asked = "\n\n".join(f"berth {n} {words(48)}." for n in range(100))
+    long = user(asked)
     messages = joined(long, *session()) if place == "first" else joined(*session(), long)
     protected = [messages[-1].id]
     of = view(messages, target=1_000, protected=protected)
     left = carried_out(of, propose(STAGE, of, form=form)).messages
     text = "".join(text for each in left for part in each.parts for text in part_texts(part))
-    assert words(5_000, "berth") in text
+    if place == "newest":
+        # It is protected, and more than half of what there is room for.
+        assert asked in text
+        assert meter().total(left) < 5_000 + 1_000
+    else:
+        assert asked.partition("berth 6 ")[0] in text
+        assert "berth 9 " not in text
+        assert meter().total(left) <= 1_000
     assert "never touch the tests" in text
     assert "src/part_" in text
-    assert meter().total(left) < 5_000 + 1_000
 
 
 def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:

@@ -40,6 +40,11 @@ def test_the_counts_and_the_topics_are_said() -> None:
         "- Find the leak.",
         "- " + "x" * 77 + "...",
         "- " + "y" * 80,
+        "Requests of the user:",
+        "- [L1] Find the leak.",
+        "  It grows by the hour.",
+        f"- [L8] {'x' * 77} xxx",
+        f"- [L9] {'y' * 80}",
     ]
 
 
@@ -51,15 +56,27 @@ def test_calls_are_counted_and_not_their_results() -> None:
 
 def test_what_a_client_put_in_front_of_a_request_is_no_topic() -> None:
     asked = user(f"<system-reminder>be brief</system-reminder>\nFind the leak. {words(60)}")
-    assert lines(joined(asked, assistant("Looking."), *chat(4)))[3].startswith("- Find the leak.")
+    found = lines(joined(asked, assistant(words(200)), *chat(4)))
+    assert found[3].startswith("- Find the leak.")
 
 
 def test_there_are_at_most_ten_topics() -> None:
     found = lines(conversation(*(user(f"{n}\n{words(40)}") for n in range(20))))
-    assert found[3:] == [f"- {n}" for n in range(10)]
+    assert found[3 : found.index("Requests of the user:")] == [f"- {n}" for n in range(10)]
     few = conversation(*(user(f"{n}\n{words(40)}") for n in range(20)))
-    assert lines(few, topics=2)[2:] == ["Topics discussed:", "- 0", "- 1"]
-    assert len(lines(few, topics=0)) == 2
+    assert lines(few, topics=2)[2:6] == [
+        "Topics discussed:", "- 0", "- 1", "Requests of the user:"
+    ]  # fmt: skip
+    assert lines(few, topics=0)[2] == "Requests of the user:"
+
+
+def test_the_users_words_stay_in_half_of_the_room() -> None:
+    said = [user(f"{n} {words(98)} end.") for n in range(9)]
+    talk = joined(*(m for one in said for m in (one, assistant(words(900)))), *chat(4))
+    text = "\n".join(lines(talk))
+    assert all(f"- [L{2 * n + 1}] {n} word" in text for n in range(9))
+    small = inserted(propose(STAGE, view(talk, target=1_000))).message.text
+    assert [n for n in range(9) if f"- [L{2 * n + 1}] {n} word" in small] == [0, 7, 8]
 
 
 def test_records_of_one_response_are_one_response() -> None:

@@ -107,10 +107,15 @@ def test_only_what_people_the_model_and_tools_said_is_cut() -> None:
 def test_words_that_last_are_never_cut() -> None:
     rule = f"Never write to the harbor table.\n{words(90)}"
     messages = conversation(
-        *(user(words(90)), user(words(90)), user(rule), user(words(90))),
+        *(user(words(90, "a")), user(words(90, "b")), user(rule), user(words(90, "c"))),
+        *(user(words(90, "d")), user(words(90, "e"))),
         call("a", "Bash"), result("a", words(90), is_error=True, said=words(80)),
     )  # fmt: skip
-    assert list(rewritten(propose(STAGE, view(messages, target=10), min_tokens=30))) == ["m1"]
+    assert list(rewritten(propose(STAGE, view(messages, target=10), min_tokens=30))) == [
+        "m1",
+        "m3",
+        "m4",
+    ]
 
 
 def test_a_text_ends_with_a_sentence() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from builders import assistant, attached, call, conversation, result, thinking, user
+from builders import assistant, attached, call, conversation, result, summary, thinking, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.digest.facts import freshness
@@ -47,11 +47,12 @@ def test_equal_lines_are_quoted_where_they_are_newest() -> None:
     found = fragments(assistant(STATES), user("go"), assistant(f"  {STATES}"))
     assert [fragment.group.passage for fragment in found] == [2]
     assert texts(assistant(STATES), pinned={0: STATES}) == []
-    assert texts(assistant(STATES), user(STATES), pinned={1: STATES}) == []
-    assert texts(assistant(f"{STATES}\nAnd soil_sensor reads zero now."), pinned={0: STATES}) == [
-        "And soil_sensor reads zero now."
-    ]
+    assert texts(assistant(STATES), summary(STATES), pinned={1: STATES}) == []
     assert texts(thinking(STATES)) == []
+
+
+def test_words_of_the_user_are_not_chosen_by_lines() -> None:
+    assert texts(assistant("Fine."), user(STATES), result("a", "x", said=STATES)) == []
 
 
 @pytest.mark.parametrize(("count", "describes"), [(12, 12), (13, 12)])
@@ -117,7 +118,7 @@ def test_a_heading_has_the_facts_of_its_call() -> None:
         ((call("r", "Bash", command="ls"), result("r", "one two three four five")), 0.05),
         ((assistant("one two three four five"),), 0.03),
         ((call("r", "Bash", command="make"), result("r", "one two three four five")), 0.001),
-        ((user("one two three four five"),), 0.001),
+        ((attached("a.py", "one two three four five"),), 0.001),
     ],
 )
 def test_the_chance_of_a_line_to_be_written_again(
@@ -150,7 +151,7 @@ def test_a_line_of_twenty_characters_and_three_words_may_be_written_again(
     line: str,
     reusable: bool,  # noqa: FBT001
 ) -> None:
-    assert bool(fragments(user(line))) is reusable
+    assert bool(fragments(assistant(line))) is reusable
 
 
 def test_a_finding_has_a_value_that_falls_with_its_age() -> None:

@@ -33,13 +33,14 @@ from compactctl.summaries.document.draft import write_document
 from compactctl.summaries.document.offline import (
     best_items,
     kept_request_items,
+    word_items,
     write_offline_summary,
 )
 from compactctl.summaries.document.templates import NINE
 from compactctl.summaries.extract.budget import summary_budget
 from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import find_lasting_words, lasting_items
+from compactctl.summaries.extract.user_words import CUT, choose_words
 from compactctl.tokens.meter import part_texts
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -172,7 +173,7 @@ def test_what_stands_in_a_document_is_told_by_message_in_order() -> None:
     )
     text = summarize(found, budget=1_000, count=count)
     assert "[M12] is message 12 of what was compacted" in text
-    assert re.findall(r"\[M(\d+)\] Please", section(text, 6)) == [str(n) for n in range(5, 15)]
+    assert re.findall(r"\[M(\d+)\] Please", section(text, 1)) == [str(n) for n in range(4, 16)]
     assert "[L" not in text
 
 
@@ -212,9 +213,15 @@ def test_a_long_session_uses_most_of_its_budget() -> None:
 def test_where_the_words_of_people_are_more_than_the_budget_the_rest_is_still_told() -> None:
     asked = "Port it. " + "Mind the berths. " * 600
     text = summarize(conversation(user(asked), *session()), budget=1_000)
-    assert asked.strip() in text
+    assert "[L1] Port it. Mind the berths. Mind the berths." in section(text, 1)
+    assert f"\n  {CUT}\n" in section(text, 1)
     assert "`pytest tests/test_module_10.py` -> FAILED" in section(text, 4)
-    assert count(text) < count(asked) + 1_000
+    assert count(text) <= 1_000
+    rules = "Port it. " + " ".join(f"Never mind berth {n}." for n in range(600))
+    text = summarize(conversation(user(rules), *session()), budget=1_000)
+    assert rules[9:] in text
+    assert "`pytest tests/test_module_10.py` -> FAILED" in section(text, 4)
+    assert count(text) < count(rules) + 1_000
 
 
 AROUND_WORDS = """Earlier messages were condensed; 1,000 tokens hold no summary of them.
@@ -225,10 +232,11 @@ Answers of the user:
 """
 
 
-def with_words(found: tuple[Message, ...], count: Callable[[str], int]) -> int:
+def with_words(found: tuple[Message, ...], budget: int, count: Callable[[str], int]) -> int:
     """Return the tokens of the words of people that last, and what stands around them."""
     read = read_passages(found)
-    items = [f"- {item.text}" for item in lasting_items(read, find_lasting_words(read))]
+    words = choose_words(read, budget // 2, count)
+    items = [f"- {item.text}" for item in word_items(read, words)]
     return count("\n".join((AROUND_WORDS, *items, *(item[:3] for item in items)))) if items else 0
 
 
@@ -238,7 +246,7 @@ def test_a_summary_of_anything_is_within_its_budget(
     found: tuple[Message, ...], budget: int
 ) -> None:
     text = summarize(found, budget=budget, count=count)
-    words = with_words(found, count)
+    words = with_words(found, budget, count)
     assert count(text) <= budget or (words and count(text) <= words + budget)
 
 
@@ -250,7 +258,7 @@ def test_the_budget_holds_for_counters_that_see_more_tokens(budget: int, per_wor
 
     found = session(30, "Now do module {n}.")
     text = summarize(found, budget=budget, count=words)
-    assert words(text) <= max(budget, with_words(found, words))
+    assert words(text) <= max(budget, with_words(found, budget, words))
 
 
 @given(conversations)

@@ -12,13 +12,7 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items, replaced_lines
 from compactctl.summaries.extract.items import ItemValue, clip_middle, one_line
 from compactctl.summaries.extract.passages import Passage, read_passages, tool_pairs
-from compactctl.summaries.extract.user_requests import (
-    budget_with,
-    find_lasting_words,
-    find_rules,
-    find_user_rules,
-    middle_request_items,
-)
+from compactctl.summaries.extract.user_words import budget_with
 
 
 def passages(*messages: Message) -> tuple[Passage, ...]:
@@ -251,76 +245,3 @@ def test_the_newest_earlier_summary_is_carried_on() -> None:
 )
 def test_a_budget_is_raised_by_lasting_words(arguments: tuple[int, ...], budget: int) -> None:
     assert budget_with(*arguments) == budget
-
-
-@pytest.mark.parametrize(
-    ("text", "rules"),
-    [
-        ("Never push.", ["Never push."]),
-        ("Never go", ["Never go"]),
-        ("Must go", []),
-        ("Should I never push?", []),
-        ('Never "a" "b" "c" push.', ['Never "a" "b" "c" push.']),
-        ('Never "a" "b" "c" "d push.', []),
-        ("Never push anything. It is done. Prefer tabs.", ["Never push anything.", "Prefer tabs."]),
-        ("Never\npush anything", []),
-        ("Never " + "x" * 1_594, ["Never " + "x" * 1_594]),
-        ("Never " + "x" * 1_595, []),
-        # In a pasted text a rule must demand something.
-        ("It never ends well. " + "Words here. " * 140, []),
-        ("You must never end. " + "Words here. " * 140, ["You must never end."]),
-    ],
-)
-def test_rules_in_a_text(text: str, rules: list[str]) -> None:
-    assert find_rules(text) == rules
-
-
-def lasting(
-    *messages: Message, following: tuple[Message, ...] = (), continues: bool = False
-) -> tuple[list[int], dict[int, tuple[str, ...]]]:
-    found = find_lasting_words(passages(*messages), passages(*following), continues=continues)
-    return list(found.whole), dict(found.rules)
-
-
-def test_the_first_and_the_newest_request_last_and_rules_of_the_others() -> None:
-    talk = (
-        user("first"),
-        user("Never push it."),
-        assistant("ok"),
-        user("Never push it."),
-        user("last"),
-    )
-    assert lasting(*talk) == ([0, 4], {3: ("Never push it.",)})
-    assert lasting(*talk, continues=True) == ([4], {3: ("Never push it.",)})
-    assert lasting(*talk, following=(user("newer"),)) == ([0], {3: ("Never push it.",)})
-    assert lasting(*talk, following=(user("Now: Never push it."),)) == ([0], {})
-    assert lasting(*talk, following=(assistant("x"),)) == ([0, 4], {3: ("Never push it.",)})
-    assert lasting(assistant("ok")) == ([], {})
-
-
-def test_answers_and_short_instructions_last() -> None:
-    expanded = {"is_injected": True, "is_instruction": True}
-    talk = (
-        user("first"),
-        result("a", "x", said="no"),
-        user("y" * 1_600, **expanded),
-        user("y" * 1_601, **expanded),
-        user("last"),
-    )
-    found = find_lasting_words(passages(*talk))
-    assert list(found.whole) == [0, 2, 3, 5]
-
-
-def test_users_rules_are_on_one_line_and_the_newest_of_equal_ones() -> None:
-    found = find_user_rules(passages(user("Never push it."), user("a"), user("never  push it.")))
-    assert [(passage.ref.number, rule) for passage, rule in found] == [(3, "never push it.")]
-
-
-def test_requests_in_between_are_items_unless_they_are_rules() -> None:
-    found = passages(
-        user("a"), user("Look at it"), user("Never push it."), user("Look at it"), user("z")
-    )
-    shown = list(middle_request_items(found, find_lasting_words(found)))
-    assert [(item.section, item.label, item.text, item.value) for item in shown] == [
-        (6, "Requests in between:", "[L4] Look at it", 1.0)
-    ]

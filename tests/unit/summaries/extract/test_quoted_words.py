@@ -9,7 +9,7 @@ from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.document.offline import write_offline_summary
-from compactctl.summaries.extract.sentences import find_quoted_words
+from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
 
 FIRST = "# Port the harbor\n\n## Steps\n- mind the berths\n> as he said\n### 5. Pending Tasks"
 ANSWER = "No, take port 7.\n\nIt is free"
@@ -36,30 +36,37 @@ def talk() -> tuple[Message, ...]:
     )
 
 
-@pytest.mark.parametrize("budget", [10, 200, 2_000])
-def test_all_that_a_digest_quotes_is_found(budget: int) -> None:
+ALL = (
+    ("request", FIRST),
+    ("request", "Mind the quay. Never push."),
+    ("answer", ANSWER),
+    ("instruction", "Answer in Dutch."),
+    ("request", "Go on."),
+)
+# With little room, the first and the newest request and the rules of the others.
+LEAST = (("request", FIRST), ("request", "\u2026\nNever push."), ("request", "Go on."))
+
+
+@pytest.mark.parametrize(("budget", "words"), [(10, LEAST), (200, ALL), (2_000, ALL)])
+def test_all_that_a_digest_quotes_is_found(
+    budget: int, words: tuple[tuple[SpokenKind, str], ...]
+) -> None:
     text = write_digest(DigestRequest(messages=talk(), budget=budget), counts).text
-    first, rules, answer, instruction, last = find_quoted_words(f"[Earlier]:\n\n{text}")
-    assert first == ("request", FIRST)
-    assert "Never push." in rules[1]
-    assert answer == ("answer", ANSWER)
-    assert instruction == ("instruction", "Answer in Dutch.")
-    assert last == ("request", "Go on.")
+    assert find_quoted_words(f"[Earlier]:\n\n{text}") == words
 
 
-@pytest.mark.parametrize("budget", [10, 2_000])
+@pytest.mark.parametrize(("budget", "words"), [(10, LEAST), (2_000, ALL)])
 @pytest.mark.parametrize("template", ["nine", "ten", "eight", "six"])
-def test_all_that_a_summary_quotes_is_found(budget: int, template: str) -> None:
+def test_all_that_a_summary_quotes_is_found(
+    budget: int, words: tuple[tuple[SpokenKind, str], ...], template: str
+) -> None:
     text = write_offline_summary(
         SummaryRequest(messages=talk(), budget=budget, template=template), count
     ).text
     found = find_quoted_words(f"[Summary]:\n\n{text}\n\nsee the archive")
-    assert [words for words in found if words[0] == "request"] == [
-        ("request", FIRST),
-        ("request", "Never push."),
-        ("request", "Go on."),
-    ]
-    assert {("answer", ANSWER), ("instruction", "Answer in Dutch.")} <= set(found)
+    requests = [quoted for quoted in found if quoted[0] == "request"]
+    assert requests == [quoted for quoted in words if quoted[0] == "request"]
+    assert set(found) == set(words)
 
 
 def test_other_texts_quote_nobody() -> None:

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, shorten, truncate
-from compactctl.summaries.digest.digest import pin_requests
 from compactctl.summaries.digest.lines import QuotableLine, pieces_of, span_text
 from compactctl.summaries.document.labels import truncate_text
 from compactctl.summaries.extract.items import clip_middle, one_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
-from compactctl.summaries.extract.user_requests import find_lasting_words
+from compactctl.summaries.extract.user_words import choose_words
 from compactctl.summaries.extract.words import is_inside_character, word_end, word_start
 
 _WORD = re.compile(r"\w+")
@@ -43,8 +42,8 @@ def limited_to(text: str, size: int) -> Iterable[str]:
 
 def asked(text: str, size: int) -> Iterable[str]:
     found = read_passages(conversation(user("a"), user(text), user("b")))
-    kept = pin_requests(found, find_lasting_words(found), size, len)
-    return (kept[1],) if 1 in kept else ()
+    texts = choose_words(found, size, len).texts
+    return (texts[1],) if 1 in texts else ()
 
 
 def told(text: str, size: int) -> Iterable[str]:
@@ -67,7 +66,7 @@ CUTS: dict[str, Callable[[str, int], Iterable[str]]] = {
     "shortened": lambda text, size: [shorten(text, size, len, "...")],
     "limited": limited_to,
     "pieces": lambda text, _: pieces(text),
-    "pinned": asked,
+    "quoted": asked,
     "told": told,
 }
 

@@ -1,0 +1,93 @@
+"""The words of rule_words.toml, and whether a sentence sets a rule."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from compactctl.records import dataclass
+
+# A longer text is pasted, and most of its sentences describe something.
+MAX_TYPED = 1_600
+"""Characters up to which a text counts as typed."""
+# Characters of a sentence that can be a rule: longer ones, and JSON, are data.
+_TYPED_RULE, _PASTED_RULE = range(4, MAX_TYPED + 1), range(4, 801)
+_DATA = re.compile(r"""["']\s*:\s*["'{\[\d]|\{\s*["']""")
+_BLANK = r"\s+"
+# Letters of each segment of an abbreviation with periods.
+_MAX_SEGMENT = 3
+# What may stand before the first word of a clause.
+_CLAUSE_START = r"(?:^[ \t]*|[,;:|\u2014\uff0c\u3001(-]\s*)"
+
+_Words = Literal["demands", "hints", "orders", "openers", "titles", "abbreviations"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patterns:
+    """What recognizes rules in all languages; see rule_words.toml."""
+
+    demands: re.Pattern[str]
+    hints: re.Pattern[str]
+    orders: re.Pattern[str]
+    titles: re.Pattern[str]
+    abbreviations: frozenset[str]
+
+
+def is_rule(sentence: str, *, is_typed: bool) -> bool:
+    """Whether a sentence sets a rule, as far as its words show it.
+
+    In a pasted text (not ``is_typed``), words that often describe something, such as "always", show
+    it only where a clause begins with them.
+    """
+    sentence = sentence.strip()
+    if len(sentence) not in (_TYPED_RULE if is_typed else _PASTED_RULE):
+        return False
+    if sentence.endswith(("?", "\uff1f")) or _DATA.search(sentence):
+        return False
+    patterns = _patterns()
+    searched = [patterns.demands, patterns.titles, patterns.orders]
+    searched += [patterns.hints] if is_typed else []
+    return any(pattern.search(sentence) for pattern in searched)
+
+
+def is_abbreviation(word: str) -> bool:
+    """Whether a period behind a word belongs to it: "Mr", "z.B", and any single letter."""
+    segments = word.lower().lstrip("([{\"'\u201c\u201e\u00ab*_").split(".")
+    if len(segments) > 1 or len(segments[0]) == 1:
+        return all(segment.isalpha() and len(segment) <= _MAX_SEGMENT for segment in segments)
+    return segments[0] in _patterns().abbreviations
+
+
+@cache
+def _patterns() -> _Patterns:
+    languages = tomllib.loads(files(__package__).joinpath("rule_words.toml").read_text("utf-8"))
+    hints, titles = _any_of(languages, "hints"), _any_of(languages, "titles")
+    openers, orders = _any_of(languages, "openers"), _any_of(languages, "orders")
+    return _Patterns(
+        demands=_compiled(_any_of(languages, "demands")),
+        hints=_compiled(hints),
+        orders=_compiled(rf"(?:{_CLAUSE_START}|{openers}\s+)[*_`]*(?:{hints}|{orders})"),
+        titles=_compiled(rf"^(?:[*_\s]*|\s*#.*){titles}[*_\s]*(?:[:\uff1a]|$)"),
+        abbreviations=frozenset(
+            word for language in languages.values() for word in language.get("abbreviations", ())
+        ),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+
+
+def _any_of(languages: Mapping[str, Mapping[str, Iterable[str]]], name: _Words) -> str:
+    """Return a pattern for these words of all languages, as whole words where blanks part words."""
+    parted = (words for words in languages.values() if not words.get("joined"))
+    joined = (words for words in languages.values() if words.get("joined"))
+    return rf"(?:\b{_alternatives(parted, name)}(?!\w)|{_alternatives(joined, name)})"
+
+
+def _alternatives(languages: Iterable[Mapping[str, Iterable[str]]], name: _Words) -> str:
+    words = (word for language in languages for word in language.get(name, ()))
+    # Without words, a pattern that matches nothing.
+    return f"(?:{'|'.join(word.replace(' ', _BLANK) for word in words) or '(?!)'})"

@@ -1,0 +1,293 @@
+"""Split a text into units that may be quoted without the others: sentences, lists, code blocks."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from compactctl.summaries.extract.rule_words import is_abbreviation
+from compactctl.summaries.extract.sentences import is_continuation
+from compactctl.summaries.extract.words import word_end
+
+# Characters of a list up to which it is one unit; of a longer one, each item is. Longer code is not
+# one unit with its introduction, and a longer sentence is data, which is also cut between words.
+_MAX_UNIT = 1_600
+# A longer sentence is also split where only a line ends, or lower case follows a period: a table or
+# a log has no other ends.
+_MAX_SENTENCE = 400
+
+_BULLET = re.compile(
+    r"\s*(?:[-*+\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u25a0\u2013\u2014]\s"
+    r"|[(\uff08]?(?:\d{1,3}|[a-zA-Z])[)\uff09]\s|\d{1,3}\.\s|\d{1,3}[\u3001\uff0e]"
+    r"|[\u2460-\u2473]|[\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341]{1,3}\u3001"
+    r"|\u30fb|[>|])"
+)
+_HEADING = re.compile(r"\s*#{1,6}\s")
+_INTRODUCTION = re.compile(r"[:\uff1a][*_`\"')\u201d]*\s*$")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_INDENTED = re.compile(r"\s{2,}|\t")
+
+_ENDS = ".!?\u2026\u3002\uff01\uff1f\uff61\u0964\u061f\u06d4"
+_NO_BLANK_AFTER = "\u3002\uff01\uff1f\uff61"
+_CLOSERS = "\"'\u201d\u2019\u00bb)\\]}*_`\u300d\u300f\uff09\u3011"
+_END = re.compile(rf"[{_ENDS}]+[{_CLOSERS}]*")
+_LINE_END = re.compile(rf"[{_ENDS}:\uff1a;][{_CLOSERS}]*\s*$")
+# In these, nothing ends a sentence.
+_PROTECTED = re.compile(
+    r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)"
+    '|"[^"\n]{1,300}"|\u201c[^\u201c\u201d]{1,300}\u201d|\u201e[^\u201e\u201c\u201d]{1,300}[\u201c\u201d]'
+    "|\u00ab[^\u00ab\u00bb]{1,300}\u00bb|\u300c[^\u300c\u300d]{1,300}\u300d|\u300e[^\u300e\u300f]{1,300}\u300f"
+    r"|\([^()]{1,300}\)|\uff08[^\uff08\uff09]{1,300}\uff09",
+    re.DOTALL,
+)
+
+
+class Unit(NamedTuple):
+    """A unit of a text, as offsets into it.
+
+    Attributes:
+        start: its first character.
+        end: the offset behind its last one.
+        block: the number of its paragraph, list or code block.
+        sentence_end: the end of the sentence before the list or code block that it introduces.
+        kind: what the unit consists of; a sentence with the list that it introduces is a sentence.
+        head: the index of the unit that introduces the list of which it is an item, else None.
+    """
+
+    start: int
+    end: int
+    block: int
+    sentence_end: int
+    kind: Literal["sentence", "list", "code"]
+    head: int | None = None
+
+
+_Kind = Literal["prose", "heading", "list", "code"]
+
+
+class _Chunk(NamedTuple):
+    """Consecutive lines of one kind."""
+
+    kind: _Kind
+    start: int
+    end: int
+
+
+def split_units(text: str) -> tuple[Unit, ...]:
+    """Return the units of a text in order; only white space is between them.
+
+    What introduces a list or a code block, a line that ends in a colon, is one unit with it. A long
+    list is split into its items, the first of which has the introduction.
+    """
+    units: list[Unit] = []
+    block = -1
+    previous: _Chunk | None = None
+    for chunk in _chunks(text):
+        introduced = previous is not None and _introduces(text, previous, chunk)
+        block += not introduced
+        for unit in _units_of(text, chunk, block, len(units) - introduced):
+            if introduced:
+                head = units.pop()
+                is_listed = chunk.kind in {"list", "code"}
+                sentence_end = head.sentence_end if is_listed else unit.sentence_end
+                units.append(head._replace(end=unit.end, sentence_end=sentence_end))
+                introduced = False
+            else:
+                units.append(unit)
+        previous = chunk
+    return tuple(units)
+
+
+def _introduces(text: str, before: _Chunk, chunk: _Chunk) -> bool:
+    """Whether a chunk belongs to the one before: its list, its code, or the text of its heading."""
+    if before.kind == "heading":
+        return True
+    if before.kind != "prose":
+        return False
+    if chunk.kind == "code" and chunk.end - chunk.start > _MAX_UNIT:
+        return False
+    is_adjacent = "\n" not in text[before.end : chunk.start].removeprefix("\n")
+    last_line = text[before.start : before.end].rpartition("\n")[2]
+    is_open = is_adjacent and chunk.kind != "prose" and not _LINE_END.search(last_line)
+    return is_open or bool(_INTRODUCTION.search(last_line))
+
+
+def _units_of(text: str, chunk: _Chunk, block: int, first: int) -> Iterator[Unit]:
+    """Yield the units of a chunk; ``first`` is the index of the first one."""
+    spans: Sequence[tuple[int, int]] = ((chunk.start, chunk.end),)
+    if chunk.kind == "prose":
+        for start, end in _sentences(text, chunk.start, chunk.end):
+            yield Unit(start, end, block, end, "sentence")
+        return
+    if chunk.kind == "heading":
+        yield Unit(chunk.start, chunk.end, block, chunk.end, "sentence")
+        return
+    if chunk.kind == "list" and chunk.end - chunk.start > _MAX_UNIT:
+        spans = tuple(_items(text, chunk))
+    kind: Literal["list", "code"] = "list" if chunk.kind == "list" else "code"
+    for number, (start, end) in enumerate(spans):
+        yield Unit(start, end, block, end, kind, first if number else None)
+
+
+def _chunks(text: str) -> Iterator[_Chunk]:
+    """Yield the chunks of a text without blank lines around them."""
+    lines = list(_lines(text))
+    fences = dict(_fences([text[start:end] for start, end in lines]))
+    chunk: _Chunk | None = None
+    row, is_separate = 0, True
+    while row < len(lines):
+        start, end = lines[row]
+        line = text[start:end]
+        if not line.strip():
+            is_separate, row = True, row + 1
+            continue
+        kind: _Kind = "code"
+        if row in fences:
+            row = fences[row]
+            end = lines[row][1]
+        else:
+            kind = _line_kind(line, chunk, text, is_separate=is_separate)
+        is_new = chunk is None or kind != chunk.kind or kind in {"code", "heading"}
+        if is_new or (is_separate and kind == "prose"):
+            if chunk:
+                yield chunk
+            chunk = _Chunk(kind, start, end)
+        elif chunk:
+            chunk = chunk._replace(end=end)
+        is_separate, row = False, row + 1
+    if chunk:
+        yield chunk
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, start + len(line.rstrip())
+        start += len(line) + 1
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last row of each code block; one without an end is prose."""
+    opening: tuple[int, str] | None = None
+    for row, line in enumerate(lines):
+        match = _FENCE.match(line)
+        if match and opening is None:
+            opening = row, match[1]
+        elif match and opening and line.strip() == match[1] and match[1].startswith(opening[1]):
+            yield opening[0], row
+            opening = None
+
+
+def _line_kind(line: str, before: _Chunk | None, text: str, *, is_separate: bool) -> _Kind:
+    if _HEADING.match(line):
+        return "heading"
+    if _BULLET.match(line):
+        return "list"
+    if before and before.kind == "list":
+        last_line = text[before.start : before.end].rpartition("\n")[2]
+        is_wrapped = not is_separate and not _LINE_END.search(last_line) and line[0].islower()
+        if _INDENTED.match(line) or is_wrapped:
+            return "list"
+    return "prose"
+
+
+def _items(text: str, chunk: _Chunk) -> Iterator[tuple[int, int]]:
+    """Yield the items of a list, each with the more indented lines below it."""
+    lines = [
+        (chunk.start + start, chunk.start + end)
+        for start, end in _lines(text[chunk.start : chunk.end])
+    ]
+    indents = [len(text[start:end]) - len(text[start:end].lstrip()) for start, end in lines]
+    starts = [
+        row
+        for row, (start, end) in enumerate(lines)
+        if row == 0 or (_BULLET.match(text[start:end]) and indents[row] <= indents[0])
+    ]
+    for row, after in pairwise([*starts, len(lines)]):
+        last = max(n for n in range(row, after) if n == row or lines[n][1] > lines[n][0])
+        yield lines[row][0], lines[last][1]
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a paragraph."""
+    paragraph = text[start:end]
+    for first, last in _spans(paragraph, _sentence_ends(paragraph)):
+        if last - first <= _MAX_SENTENCE:
+            yield start + first, start + last
+            continue
+        sentence = paragraph[first:last]
+        for inner_first, inner_last in _spans(sentence, _soft_ends(sentence)):
+            offset = start + first
+            yield from _cut_data(text, offset + inner_first, offset + inner_last)
+
+
+def _cut_data(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence, in pieces of ``_MAX_UNIT`` characters if it is longer."""
+    while end - start > _MAX_UNIT:
+        cut = start + word_end(text[start : start + 2 * _MAX_UNIT], _MAX_UNIT)
+        yield start, start + len(text[start:cut].rstrip())
+        start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
+    yield start, end
+
+
+def _spans(text: str, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for first, last in pairwise([0, *ends, len(text)]):
+        part = text[first:last]
+        if part.strip():
+            indent = 0 if first == 0 else len(part) - len(part.lstrip())
+            yield first + indent, first + len(part.rstrip())
+
+
+def _sentence_ends(text: str) -> list[int]:
+    protected = _protected(text)
+    return [
+        match.end()
+        for match in _END.finditer(text)
+        if not _is_inside(match.end(), protected) and _ends_sentence(text, match)
+    ]
+
+
+def _ends_sentence(text: str, match: re.Match[str]) -> bool:
+    mark = match[0].rstrip("\"'\u201d\u2019\u00bb)]}*_`\u300d\u300f\uff09\u3011")
+    after = text[match.end() :]
+    if after and not after[0].isspace():
+        # Behind a quotation without a blank, the sentence goes on.
+        return mark[-1] in _NO_BLANK_AFTER and mark == match[0]
+    if mark.endswith(("..", "\u2026")):
+        return False
+    if mark[-1] != ".":
+        return True
+    following = after.lstrip()[:1]
+    return not (following.islower() or following.isdigit() or _is_abbreviated(text, match.start()))
+
+
+def _is_abbreviated(text: str, end: int) -> bool:
+    words = text[max(0, end - 24) : end].split()
+    return bool(words) and not text[end - 1].isspace() and is_abbreviation(words[-1])
+
+
+def _soft_ends(text: str) -> list[int]:
+    """Return where a long sentence may be split: at periods, and at lines that are not wrapped."""
+    protected = _protected(text)
+    ends = [
+        match.end()
+        for match in re.finditer(r"[.;](?=\s)", text)
+        if not _is_abbreviated(text, match.start())
+    ]
+    lines = text.split("\n")
+    width, offset = max(map(len, lines)), 0
+    for line, following in pairwise(lines):
+        offset += len(line) + 1
+        if not is_continuation(line, following, width):
+            ends.append(offset)
+    return [end for end in sorted(set(ends)) if not _is_inside(end, protected)]
+
+
+def _protected(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _PROTECTED.finditer(text)]
+
+
+def _is_inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+    index = bisect_right(spans, (offset, -1)) - 1
+    return index >= 0 and spans[index][0] < offset < spans[index][1]

@@ -1,0 +1,369 @@
+"""Decide what of the user's and the operator's words stays, verbatim, in a given room."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import dropwhile
+from typing import get_args
+
+from compactctl.records import dataclass
+from compactctl.summaries.extract.budget import MIN_USEFUL
+from compactctl.summaries.extract.passages import Passage, PassageKind
+from compactctl.summaries.extract.rule_words import MAX_TYPED, is_rule
+from compactctl.summaries.extract.sentences import SpokenKind, sentences, without_marks
+from compactctl.summaries.extract.text_units import Unit, split_units
+
+SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
+"""The kinds of passages that hold words of the user or the operator."""
+CUT = "\u2026"
+"""The line that stands for what is left out of a text."""
+# Tokens of such a line.
+_CUT_TOKENS = 2
+# Tokens that the newest and the first request may take together however small the room is.
+_MIN_ENDS = 400
+# A text that does not fit whole is filled up before the next one until the room is full to this
+# share.
+_FULL_PERCENT = 90
+# The operator's instructions may take this part of what the user's words leave of the room.
+_OPERATOR_PART = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserWords:
+    """What is quoted of the user and the operator, by passage index.
+
+    Attributes:
+        texts: whole texts, and texts with ``CUT`` on a line of its own where something is left out.
+        rules_only: the texts of which nothing but rules is quoted, without the newest and the
+            first request.
+        tokens: their size.
+    """
+
+    texts: Mapping[int, str]
+    rules_only: frozenset[int]
+    tokens: int
+
+
+def choose_words(
+    passages: Sequence[Passage],
+    room: int,
+    count: Callable[[str], int],
+    following: Sequence[Passage] = (),
+    *,
+    continues: bool = False,
+) -> UserWords:
+    """Choose what stays of what the user and the operator said, in at most ``room`` tokens.
+
+    All of it if it fits. Otherwise whole texts as far as they fit: the newest request, the first
+    one, the user's other requests and answers, newest first, and the operator's instructions,
+    newest first. Then whole paragraphs and lists of the others in the same order, and sentences of
+    paragraphs that are too large. Rules stay even if they exceed the room, and so do up to 400
+    tokens of the newest and the first request.
+
+    A text that occurs again, or in ``following``, the messages that stay, counts once. With
+    requests in ``following``, none of the passages is the newest; with ``continues``, none is the
+    first.
+    """
+    ends = _ends(passages, following, continues=continues)
+    drafts = {
+        index: _TextDraft(text=passages[index].text.strip(), count=count)
+        for index in _by_precedence(passages, following, ends)
+    }
+    if sum(draft.tokens for draft in drafts.values()) <= room:
+        for draft in drafts.values():
+            draft.add_whole(draft.tokens)
+    else:
+        _add_rules(drafts, following)
+        is_operator = {index: passages[index].kind == "instruction" for index in drafts}
+        used = sum(draft.used for draft in drafts.values())
+        used += _fill_ends([drafts[i] for i in drafts if i in ends], max(room, _MIN_ENDS) - used)
+        used += _fill([drafts[i] for i in drafts if not is_operator[i]], room - used)
+        _fill([drafts[i] for i in drafts if is_operator[i]], (room - used) // _OPERATOR_PART)
+    chosen = {index: drafts[index] for index in sorted(drafts) if drafts[index].chosen}
+    return UserWords(
+        texts={index: draft.render() for index, draft in chosen.items()},
+        rules_only=frozenset(i for i in chosen if i not in ends and chosen[i].has_only_rules),
+        tokens=sum(draft.used for draft in chosen.values()),
+    )
+
+
+def budget_with(budget: int, word_tokens: int, min_tokens: int, spoken_tokens: int = 0) -> int:
+    """Return the budget of a text, raised if the words in it take more.
+
+    The words are quoted whatever they take. If they exceed the budget, the text may have
+    ``min_tokens``, which it needs with nothing but the words, plus up to ``MIN_USEFUL`` to be worth
+    reading. ``spoken_tokens`` are words outside of the text that count against the budget.
+
+        budget 2,000, words 500:  2,000        budget 2,000, words 5,000, min 5,100:  5,700
+    """
+    total = budget + spoken_tokens
+    is_exceeded = 0 < total < word_tokens + spoken_tokens
+    return min_tokens + min(MIN_USEFUL, total) if is_exceeded else budget
+
+
+def spoken_passages(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages in which the user or the operator speaks.
+
+    Without the leading system prompt, which no compaction removes.
+    """
+    conversation = dropwhile(lambda passage: passage.kind == "instruction", passages)
+    return [passage for passage in conversation if passage.kind in SPOKEN]
+
+
+def user_requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """Return the requests with their text; a repeated one counts once, where it is newest.
+
+    The first request is always included.
+    """
+    requests = [(p, p.text.strip()) for p in passages if p.kind == "request"]
+    newest = {text: index for index, (_, text) in enumerate(requests)}
+    return [
+        (passage, text)
+        for index, (passage, text) in enumerate(requests)
+        if index in (0, newest[text])
+    ]
+
+
+def find_user_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """Return the rules that the user set, each on one line; of equal rules the newest."""
+    newest = {
+        _key(rule): (passage, " ".join(rule.split()))
+        for passage in spoken_passages(passages)
+        for rule in find_rules(passage.text)
+    }
+    return list(newest.values())
+
+
+def find_rules(text: str) -> list[str]:
+    """Return the units of a text that set a rule: sentences with what they introduce, and lists."""
+    return [text[unit.start : unit.end] for unit, rule in _marked_units(text) if rule]
+
+
+def _by_precedence(
+    passages: Sequence[Passage], following: Sequence[Passage], ends: Mapping[int, int]
+) -> list[int]:
+    """Return the distinct spoken passages, those first that stay first."""
+    stays = {passage.text.strip() for passage in following if passage.kind in SPOKEN}
+    newest = {
+        passage.text.strip(): index
+        for index, passage in enumerate(passages)
+        if passage.kind in SPOKEN
+    }
+
+    def precedence(index: int) -> tuple[int, int]:
+        if index in ends:
+            return ends[index], index
+        return 3 if passages[index].kind == "instruction" else 2, -index
+
+    indexes = (index for text, index in newest.items() if text not in stays)
+    return sorted(indexes, key=precedence)
+
+
+def _ends(
+    passages: Sequence[Passage], following: Sequence[Passage], *, continues: bool
+) -> dict[int, int]:
+    """Return the passages of the newest request, with 0, and of the first one, with 1."""
+    requests = [index for index, passage in enumerate(passages) if passage.kind == "request"]
+    holds_newest = not any(passage.kind == "request" for passage in following)
+    ends: dict[int, int] = {}
+    for number, end in ((1, requests[:1] * (not continues)), (0, requests[-1:] * holds_newest)):
+        ends |= {i: number for i in requests for e in end if _is_same_message(passages, i, e)}
+    return ends
+
+
+def _is_same_message(passages: Sequence[Passage], index: int, other: int) -> bool:
+    """Whether two passages are the same, or different parts of one message."""
+    first, second = passages[index].part_index, passages[other].part_index
+    return index == other or (first.message == second.message and first.part != second.part)
+
+
+@dataclass(slots=True, kw_only=True)
+class _TextDraft:
+    """What is chosen so far of one text.
+
+    Attributes:
+        text: the whole text.
+        count: counts the tokens of a text.
+        units: its units.
+        rules: the units that set a rule.
+        chosen: the units that are quoted.
+        used: the tokens of what is quoted, marks included.
+        tokens: the size of the whole text.
+        unit_tokens: the size of units, as far as they were counted.
+    """
+
+    text: str
+    count: Callable[[str], int]
+    units: Sequence[Unit] = ()
+    rules: frozenset[int] = frozenset()
+    chosen: set[int] = field(default_factory=set)
+    used: int = 0
+    tokens: int = 0
+    unit_tokens: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Split the text and count its tokens."""
+        self.tokens = self.count(self.text)
+        marked = list(_marked_units(self.text))
+        self.units = tuple(unit for unit, _ in marked)
+        self.rules = frozenset(index for index, (_, rule) in enumerate(marked) if rule)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return len(self.chosen) == len(self.units)
+
+    @property
+    def has_only_rules(self) -> bool:
+        """Whether all that is quoted are rules."""
+        return self.chosen <= self.rules
+
+    def add_whole(self, room: int) -> int:
+        """Choose all of it if that fits in ``room`` more tokens; return the tokens added."""
+        added = self.tokens - self.used
+        if self.is_whole or added > room:
+            return 0
+        self.chosen, self.used = set(range(len(self.units))), self.tokens
+        return added
+
+    def grow(self, room: int) -> int:
+        """Choose what fits in ``room`` more tokens; return the tokens added.
+
+        These are paragraphs and lists in order, and then of each that is too large the first and
+        the last sentence, and the others in order.
+        """
+        before = self.used
+        blocks: dict[int, list[int]] = {}
+        for index, unit in enumerate(self.units):
+            blocks.setdefault(unit.block, []).append(index)
+        for members in blocks.values():
+            self.add(members, room - (self.used - before))
+        for first, *others in blocks.values():
+            for index in (first, *others[-1:], *others[:-1]):
+                self.add((index,), room - (self.used - before))
+        return self.used - before
+
+    def add(self, indexes: Iterable[int], room: float) -> None:
+        """Choose units, with the introductions of items, if they fit in ``room`` more tokens."""
+        heads = (self.units[index].head for index in indexes)
+        new = {*indexes, *(head for head in heads if head is not None)} - self.chosen
+        chosen, added = set(self.chosen), 0
+        for index in sorted(new):
+            added += self._unit_tokens(index) + self._added_gaps(index, chosen) * _CUT_TOKENS
+            chosen.add(index)
+        if new and added <= room:
+            self.chosen, self.used = chosen, self.used + added
+
+    def _unit_tokens(self, index: int) -> int:
+        if index not in self.unit_tokens:
+            self.unit_tokens[index] = self.count(self._slice(index, index))
+        return self.unit_tokens[index]
+
+    def _added_gaps(self, index: int, chosen: Collection[int]) -> int:
+        """Return how many more gaps there are if a unit is chosen besides others."""
+        last = len(self.units) - 1
+        before = index > 0 and index - 1 not in chosen
+        after = index < last and index + 1 not in chosen
+        return before + after - bool(chosen)
+
+    def render(self) -> str:
+        """Return what is chosen, with a mark wherever something is left out."""
+        if self.is_whole:
+            return self.text
+        lines: list[str] = []
+        for start, end in _runs(self.chosen):
+            if start:
+                lines.append(CUT)
+            lines.append(self._slice(start, end))
+        if self.units and len(self.units) - 1 not in self.chosen:
+            lines.append(CUT)
+        return "\n".join(lines)
+
+    def _slice(self, first: int, last: int) -> str:
+        return self.text[self.units[first].start : self.units[last].end]
+
+
+def _add_rules(drafts: Mapping[int, _TextDraft], following: Sequence[Passage]) -> None:
+    """Choose the rules of all texts; of equal rules only the newest, unless it stays anyway."""
+    stays = [_key(passage.text) for passage in following if passage.kind in SPOKEN]
+    owners: dict[str, tuple[int, int]] = {}
+    for index in sorted(drafts):
+        draft = drafts[index]
+        owners |= {_key(draft.text[u.start : u.end]): (index, n) for n, u in _rule_units(draft)}
+    for key, (index, unit) in owners.items():
+        if not any(key in text for text in stays):
+            drafts[index].add((unit,), float("inf"))
+
+
+def _fill_ends(drafts: Sequence[_TextDraft], room: int) -> int:
+    """Choose the newest and the first request, as far as they fit; return the tokens added."""
+    remaining = room
+    for draft in drafts:
+        remaining -= draft.add_whole(remaining)
+        # If both are too large, neither displaces the other.
+        remaining -= draft.grow(remaining // 2)
+    return room - remaining
+
+
+def _fill(drafts: Sequence[_TextDraft], room: int) -> int:
+    """Choose whole texts in order as far as they fit, then parts; return the tokens added."""
+    remaining = room
+    for draft in drafts:
+        remaining -= draft.add_whole(remaining)
+        if not draft.is_whole:
+            break
+    for draft in drafts:
+        if (room - remaining) * 100 >= room * _FULL_PERCENT:
+            break
+        remaining -= draft.grow(remaining)
+    return room - remaining
+
+
+def _rule_units(draft: _TextDraft) -> Iterator[tuple[int, Unit]]:
+    return ((index, draft.units[index]) for index in sorted(draft.rules))
+
+
+def _runs(indexes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last of each run of consecutive indexes."""
+    run: tuple[int, int] | None = None
+    for index in sorted(indexes):
+        if run and index == run[1] + 1:
+            run = run[0], index
+            continue
+        if run:
+            yield run
+        run = index, index
+    if run:
+        yield run
+
+
+def _marked_units(text: str) -> Iterator[tuple[Unit, bool]]:
+    """Yield the units of a text, each with whether it sets a rule."""
+    is_typed = len(text) <= MAX_TYPED
+    units = split_units(text)
+    rules: list[bool] = []
+    for unit in units:
+        sets_rule = unit.head is not None and _is_rule_sentence(
+            text, units[unit.head], is_typed=is_typed
+        )
+        sets_rule = sets_rule or _sets_rule(text, unit, is_typed=is_typed)
+        rules.append(sets_rule)
+    return zip(units, rules, strict=True)
+
+
+def _sets_rule(text: str, unit: Unit, *, is_typed: bool) -> bool:
+    if unit.kind == "sentence" and _is_rule_sentence(text, unit, is_typed=is_typed):
+        return True
+    # A list, or the one that a sentence introduces. Code is data.
+    start = unit.sentence_end if unit.kind == "sentence" else unit.start
+    listed = text[start : unit.end].lstrip()
+    if listed.startswith(("```", "~~~")) or len(listed) > MAX_TYPED:
+        return False
+    return any(is_rule(item, is_typed=is_typed) for item in sentences(listed))
+
+
+def _is_rule_sentence(text: str, unit: Unit, *, is_typed: bool) -> bool:
+    return is_rule(without_marks(text[unit.start : unit.sentence_end]), is_typed=is_typed)
+
+
+def _key(rule: str) -> str:
+    return " ".join(rule.lower().split())

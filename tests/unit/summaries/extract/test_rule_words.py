@@ -1,0 +1,138 @@
+"""Which sentences set a rule, by the words of each language."""
+
+# ruff: noqa: RUF001 - letters and marks of many languages
+
+import re
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from compactctl.summaries.extract.rule_words import MAX_TYPED, is_abbreviation, is_rule
+from compactctl.summaries.extract.user_words import find_rules
+
+RULES = {
+    "en": [
+        "Never delete the table t_1.", "Hands off t_1.", "Leave the table t_1 alone.",
+        "No changes to t_1.", "Skip the docs of t_1.", "You must not touch t_1.",
+        "Leave t_1 as it is.", "Make sure that t_1 stays.", "Don't write to t_1.",
+    ],
+    "de": [
+        "Lösche niemals die Tabelle t_1.", "Finger weg von t_1.", "Lass t_1 in Ruhe.",
+        "Keine Änderungen an t_1.", "Überspring die Doku von t_1.", "Die Tabelle t_1 darf nie weg.",
+        "Lass t_1 so, wie es ist.", "Achte darauf, dass t_1 bleibt.",
+    ],
+    "fr": [
+        "Ne supprime jamais la table t_1.", "Ne touche pas à t_1.", "Laisse t_1 tranquille.",
+        "Aucune modification de t_1.", "Saute la doc de t_1.", "N'efface pas la table t_1.",
+        "Il faut garder t_1.", "Bas les pattes de t_1.",
+    ],
+    "es": [
+        "Nunca borres la tabla t_1.", "No toques t_1.", "Deja t_1 en paz.", "Sin cambios en t_1.",
+        "Omite la documentación de t_1.", "No borres la tabla t_1.", "Debes conservar t_1.",
+        "Ningún cambio en t_1.",
+    ],
+    "pt": [
+        "Nunca apague a tabela t_1.", "Não mexa em t_1.", "Deixe t_1 em paz.",
+        "Nenhuma alteração em t_1.", "Pule a documentação de t_1.", "Não apague a tabela t_1.",
+        "Evite mudar t_1.", "A tabela t_1 deve ficar.",
+    ],
+    "it": [
+        "Non cancellare mai la tabella t_1.", "Giù le mani da t_1.", "Lascia stare t_1.",
+        "Lascia t_1 in pace.", "Nessuna modifica a t_1.", "Salta la documentazione di t_1.",
+        "Non toccare t_1.", "La tabella t_1 deve restare.",
+    ],
+    "ru": [
+        "Никогда не удаляй таблицу t_1.", "Не трогай t_1.", "Руки прочь от t_1.",
+        "Оставь t_1 в покое.", "Никаких изменений в t_1.", "Пропусти документацию t_1.",
+        "Таблицу t_1 нельзя удалять.", "Обязательно сохрани t_1.",
+    ],
+    "zh": [
+        "绝对不要删除表 t_1。", "别动 t_1。", "禁止修改 t_1。", "跳过 t_1 的文档。",
+        "表 t_1 必须保留。", "请勿修改 t_1。", "只能读 t_1。", "不得写入 t_1。",
+    ],
+    "ja": [
+        "テーブル t_1 は絶対に削除しないでください。", "t_1 には触らないで。",
+        "t_1 の変更は禁止です。", "t_1 を消すな。", "t_1 を変更してはいけません。",
+        "t_1 はそのままにしてください。",
+        "t_1 は必ず残すこと。", "t_1 の文書はスキップ。",
+    ],
+    "ko": [
+        "t_1 테이블을 절대 삭제하지 마세요.", "t_1 은 건드리지 마.", "t_1 을 변경하면 안 됩니다.",
+        "t_1 은 반드시 유지해야 합니다.", "t_1 문서는 건너뛰세요.", "t_1 은 그대로 두세요.",
+        "t_1 수정 금지.", "t_1 을 쓰지 말 것.",
+    ],
+}  # fmt: skip
+PASTED = "It is said here how that came about in the end. " * 40
+
+
+@pytest.mark.parametrize("language", RULES)
+def test_rules_are_found_by_the_words_of_their_language(language: str) -> None:
+    for rule in RULES[language]:
+        assert find_rules(rule) == [rule]
+        assert find_rules(f"{PASTED}\n\n{rule}\n\n{PASTED}") == [rule]
+
+
+def test_every_language_has_rules_here() -> None:
+    text = files("compactctl.summaries.extract").joinpath("rule_words.toml").read_text("utf-8")
+    languages = tomllib.loads(text)
+    assert set(languages) == set(RULES)
+    for words in languages.values():
+        for name in ("demands", "hints", "orders", "openers", "titles"):
+            for word in words.get(name, ()):
+                re.compile(word)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "typed", "pasted"),
+    [
+        ("It never ends well.", True, False),
+        ("Never end it.", True, True),
+        ("So it is, never end it.", True, True),
+        ("Then please use tabs.", True, True),
+        ("They use tabs.", False, False),
+        ("Should I never push?", False, False),
+        ("We must push.", True, True),
+        ("The door is green.", False, False),
+        ('Use "kg", "cm", "ml", "l", "g" and "pcs", never "lb".', True, True),
+        ('Error: {"text": "ids must be unique"}', False, False),
+        ("Rules:", True, True),
+        ("Never " + "x" * 794, True, True),
+        ("Never " + "x" * 795, True, False),
+        ("Never " + "x" * (MAX_TYPED - 5), False, False),
+    ],
+)
+def test_in_a_pasted_text_a_rule_must_demand_something(
+    sentence: str,
+    typed: bool,  # noqa: FBT001
+    pasted: bool,  # noqa: FBT001
+) -> None:
+    assert is_rule(sentence, is_typed=True) is typed
+    assert is_rule(sentence, is_typed=False) is pasted
+
+
+def test_a_list_is_a_rule_with_its_introduction_or_an_item() -> None:
+    listed = "Do not touch these files:\n- a.py\n- b.py"
+    assert find_rules(f"Hello there.\n\n{listed}\n\nGood.") == [listed]
+    assert find_rules("Good:\n- a.py\n- never b.py") == ["Good:\n- a.py\n- never b.py"]
+    assert find_rules("Good:\n- a.py\n- b.py") == []
+    many = "\n".join(f"- src/file_{n}.py {'x' * 40}" for n in range(40))
+    assert "\n".join(find_rules(f"Do not touch these:\n{many}")).endswith("39.py " + "x" * 40)
+    assert find_rules(f"Some files:\n{many}\n- never z.py") == ["- never z.py"]
+
+
+def test_code_is_data_unless_a_rule_introduces_it() -> None:
+    code = "```\n# never call it\n```"
+    assert find_rules(f"Fix this:\n{code}") == []
+    assert find_rules(f"Never run:\n{code}") == [f"Never run:\n{code}"]
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [
+        ("Mr", True), ("z.B", True), ("(e.g", True), ("p.ex", True), ("J", True), ("bzw", True),
+        ("т.е", True), ("word", False), ("main.py", False), ("1.2", False), ("etc", False),
+    ],
+)  # fmt: skip
+def test_abbreviations(word: str, is_one: bool) -> None:  # noqa: FBT001
+    assert is_abbreviation(word) is is_one
