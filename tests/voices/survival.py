@@ -14,17 +14,13 @@ from compactctl.lab.audit import AuditInput, audit
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 from compactctl.model.transcript import Transcript
-from compactctl.stages.registry import ALL_STAGES
 
-# These quote what they hide; all others but those in _ENDS hide nothing that was said.
-_QUOTING = tuple(stage.name for stage in ALL_STAGES if stage.keeps_lasting_words)
-# What else hides messages keeps these requests.
+# Of the stages that do not quote what was said, these hide some of it, but keep these requests.
 _ENDS: Mapping[str, tuple[str, ...]] = {
     "truncate": (OPENING, NEWEST),
     "collapse": (OPENING, NEWEST),
     "window": (NEWEST,),
     "prioritize": (NEWEST,),
-    "plain": (NEWEST,),
 }
 _SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 1, "protect_tokens": 400},
@@ -69,8 +65,7 @@ def expected_words(way: Way, places: Sequence[Place]) -> list[str]:
     ends = _ENDS.get(way.stage)
     if ends is not None:
         return [*ends]
-    whole = way.stage not in ("", *_QUOTING)
-    return [OPENING, NEWEST, *_said(places, whole=whole)]
+    return [OPENING, NEWEST, *_said(places)]
 
 
 def lost_rules(before: Transcript, after: Transcript) -> list[str]:
@@ -85,11 +80,9 @@ def lost_rules(before: Transcript, after: Transcript) -> list[str]:
     return [loss.text for loss in audit(compaction, len).lost if loss.kind == "rule"]
 
 
-def _said(places: Sequence[Place], *, whole: bool) -> Iterator[str]:
+def _said(places: Sequence[Place]) -> Iterator[str]:
     for place, text in words_at(places):
-        said = [] if place.kind == "client" else sentences(text)
-        # Of a request between others, a summary keeps the rules.
-        yield from said[1:] if place.kind == "request" and not whole else said
+        yield from [] if place.kind == "client" else sentences(text)
 
 
 def texts(messages: Sequence[Message]) -> Iterator[str]:

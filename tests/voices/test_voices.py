@@ -189,7 +189,7 @@ def test_nothing_is_a_request_after_a_compaction_that_was_none_before(shape: str
 def test_what_is_said_survives_any_compactions_in_turn(shape: str, stages: tuple[str, ...]) -> None:
     lines = lines_of(all_places(TALKS[shape](), _places(shape)))
     wanted: list[str] | None = None
-    for stage, share in zip(stages, (0.4, 0.15, 0.05), strict=False):
+    for stage, share in zip(stages, (0.4, 0.6, 0.8), strict=False):
         way = Way(stage, share) if stage in _SHRINKING else Way(stage)
         kept = expected_words(way, _places(shape))
         wanted = [words for words in wanted if words in kept] if wanted else kept

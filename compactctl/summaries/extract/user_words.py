@@ -1,6 +1,6 @@
 """Decide what of the user's and the operator's words stays, verbatim, in a given room."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import dropwhile
 from typing import get_args
@@ -16,8 +16,6 @@ SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
 CUT = "\u2026"
 """The line that stands for what is left out of a text."""
-# Tokens of such a line.
-_CUT_TOKENS = 2
 # Tokens that the newest and the first request may take together however small the room is.
 _MIN_ENDS = 400
 # A text that does not fit whole is filled up before the next one until the room is full to this
@@ -35,7 +33,7 @@ class UserWords:
         texts: whole texts, and texts with ``CUT`` on a line of its own where something is left out.
         rules_only: the texts of which nothing but rules is quoted, without the newest and the
             first request.
-        tokens: their size.
+        tokens: their size without marks.
     """
 
     texts: Mapping[int, str]
@@ -186,7 +184,7 @@ class _TextDraft:
         units: its units.
         rules: the units that set a rule.
         chosen: the units that are quoted.
-        used: the tokens of what is quoted, marks included.
+        used: the tokens of what is quoted.
         tokens: the size of the whole text.
         unit_tokens: the size of units, as far as they were counted.
     """
@@ -246,24 +244,15 @@ class _TextDraft:
         """Choose units, with the introductions of items, if they fit in ``room`` more tokens."""
         heads = (self.units[index].head for index in indexes)
         new = {*indexes, *(head for head in heads if head is not None)} - self.chosen
-        chosen, added = set(self.chosen), 0
-        for index in sorted(new):
-            added += self._unit_tokens(index) + self._added_gaps(index, chosen) * _CUT_TOKENS
-            chosen.add(index)
+        added = sum(map(self._unit_tokens, new))
         if new and added <= room:
-            self.chosen, self.used = chosen, self.used + added
+            self.chosen |= new
+            self.used += added
 
     def _unit_tokens(self, index: int) -> int:
         if index not in self.unit_tokens:
             self.unit_tokens[index] = self.count(self._slice(index, index))
         return self.unit_tokens[index]
-
-    def _added_gaps(self, index: int, chosen: Collection[int]) -> int:
-        """Return how many more gaps there are if a unit is chosen besides others."""
-        last = len(self.units) - 1
-        before = index > 0 and index - 1 not in chosen
-        after = index < last and index + 1 not in chosen
-        return before + after - bool(chosen)
 
     def render(self) -> str:
         """Return what is chosen, with a mark wherever something is left out."""

@@ -100,7 +100,7 @@ def test_of_a_paragraph_that_does_not_fit_the_first_and_the_last_sentence_stay()
     sentences = [f"Sentence {n} is one of many here." for n in range(40)]
     talk = (user("a"), user(" ".join(sentences)), user("b"))
     shown = chosen(30, *talk).texts[1]
-    first = " ".join(sentences[:2])
+    first = " ".join(sentences[:3])
     assert shown == f"{first}\n{CUT}\n{sentences[-1]}"
 
 
