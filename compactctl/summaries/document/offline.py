@@ -37,7 +37,7 @@ from compactctl.summaries.extract.passages import (
 )
 from compactctl.summaries.extract.sentences import ANSWERS, INSTRUCTIONS, REQUESTS, SET_RULES
 from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
-from compactctl.summaries.extract.user_words import UserWords, budget_with, choose_words
+from compactctl.summaries.extract.user_words import CUT, UserWords, budget_with, choose_words
 
 # The section, topic and label of the words of the user and the operator.
 _HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
@@ -232,7 +232,7 @@ def _note(messages: Sequence[Message]) -> str:
     span = f" ({first.unit}{first.number} to {last.unit}{last.number})" if messages else ""
     return (
         f"Hand-over of {len(messages)} earlier messages{span}, extracted without a model: "
-        f"quotes are verbatim,{OMISSION}marks omissions, {first.legend}"
+        f"quotes are verbatim, {CUT} and {OMISSION.strip()} mark omissions, {first.legend}"
     )
 
 

@@ -27,7 +27,7 @@ LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.cop
 COUNTED = CompactOptions(
     input=InputOptions(path=""),
     recipe=Recipe(
-        plan=PlanOptions(stages=("plain",), settings={"plain": {"keep_recent": 1, "topics": 0}}),
+        plan=PlanOptions(stages=("window",), settings={"window": {"max": 1, "min_keep_turns": 0}}),
         protect=ProtectOptions(keep_turns=0),
     ),
 )
@@ -161,7 +161,7 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
         "compactctl",
         done.change.operation,
     )
-    assert compaction.compaction.stages == (("plain",) if layout == "split" else ())
+    assert compaction.compaction.stages == (("window",) if layout == "split" else ())
     assert [each.text for each in found.lost_of("rule")] == [clients.RULE]
     assert [each.what for each in found.rereads] == ["src/settings.py"]
     assert found.invented == ()
