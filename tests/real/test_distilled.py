@@ -128,7 +128,7 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             # Where people's words alone are more, something is told beside them, and it is said.
             is_said = any("your words" in warning for warning in result.warnings)
             beside = max(wanted * _TAIL, MIN_USEFUL if is_said else 0)
-            # Words may take half of what is asked for, and their headings and the note as much again.
+            # Words may take half of what is asked for; headings and the note come on top.
             with_words = wanted // 2 + MIN_USEFUL // 2
             assert result.largest_after <= max(wanted, least + beside, with_words), result.stages
         second = CompactOptions(
