@@ -219,10 +219,10 @@ def _summary(
         lookahead=_lookahead(view, hidden, options.overlap),
         instructions=options.instructions,
     )
-    summary = write_summary(view, request, meter)
     if len(request.messages) >= MIN_HIDDEN:
-        return summary
-    # The built-in summarizer quotes a single request whole, which is no smaller than the request.
+        return write_summary(view, request, meter)
+    # A single request that is quoted whole, or up to what is always quoted, would be no smaller.
+    summary = write_summary(view, replace(request, words_room=request.budget // 2), meter)
     mark = OMISSION.strip()
     return replace(summary, text=shorten(summary.text, request.budget, meter.text_uncached, mark))
 

@@ -26,6 +26,7 @@ _BULLET = re.compile(
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _INTRODUCTION = re.compile(r"[:\uff1a][*_`\"')\u201d]*\s*$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_NOT_BLANK = re.compile(r"\S")
 _INDENTED = re.compile(r"\s{2,}|\t")
 
 _ENDS = ".!?\u2026\u3002\uff01\uff1f\uff61\u0964\u061f\u06d4"
@@ -35,7 +36,7 @@ _END = re.compile(rf"[{_ENDS}]+[{_CLOSERS}]*")
 _LINE_END = re.compile(rf"[{_ENDS}:\uff1a;][{_CLOSERS}]*\s*$")
 # In these, nothing ends a sentence.
 _PROTECTED = re.compile(
-    r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)"
+    r"(?<!`)(`+)(?!`)(?:(?!\n\n).){1,1000}?(?<!`)\1(?!`)"
     '|"[^"\n]{1,300}"|\u201c[^\u201c\u201d]{1,300}\u201d|\u201e[^\u201e\u201c\u201d]{1,300}[\u201c\u201d]'
     "|\u00ab[^\u00ab\u00bb]{1,300}\u00bb|\u300c[^\u300c\u300d]{1,300}\u300d|\u300e[^\u300e\u300f]{1,300}\u300f"
     r"|\([^()]{1,300}\)|\uff08[^\uff08\uff09]{1,300}\uff09",
@@ -108,7 +109,7 @@ def _introduces(text: str, before: _Chunk, chunk: _Chunk) -> bool:
     if chunk.kind == "code" and chunk.end - chunk.start > _MAX_UNIT:
         return False
     is_adjacent = "\n" not in text[before.end : chunk.start].removeprefix("\n")
-    last_line = text[before.start : before.end].rpartition("\n")[2]
+    last_line = _last_line(text, before)
     is_open = is_adjacent and chunk.kind != "prose" and not _LINE_END.search(last_line)
     return is_open or bool(_INTRODUCTION.search(last_line))
 
@@ -185,11 +186,14 @@ def _line_kind(line: str, before: _Chunk | None, text: str, *, is_separate: bool
     if _BULLET.match(line):
         return "list"
     if before and before.kind == "list":
-        last_line = text[before.start : before.end].rpartition("\n")[2]
-        is_wrapped = not is_separate and not _LINE_END.search(last_line) and line[0].islower()
-        if _INDENTED.match(line) or is_wrapped:
+        is_open = not is_separate and not _LINE_END.search(_last_line(text, before))
+        if _INDENTED.match(line) or (is_open and line[0].islower()):
             return "list"
     return "prose"
+
+
+def _last_line(text: str, chunk: _Chunk) -> str:
+    return text[max(chunk.start, text.rfind("\n", chunk.start, chunk.end) + 1) : chunk.end]
 
 
 def _items(text: str, chunk: _Chunk) -> Iterator[tuple[int, int]]:
@@ -227,8 +231,10 @@ def _cut_data(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > _MAX_UNIT:
         cut = start + word_end(text[start : start + 2 * _MAX_UNIT], _MAX_UNIT)
         yield start, start + len(text[start:cut].rstrip())
-        start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
-    yield start, end
+        rest = _NOT_BLANK.search(text, cut, end)
+        start = rest.start() if rest else end
+    if start < end:
+        yield start, end
 
 
 def _spans(text: str, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -250,16 +256,16 @@ def _sentence_ends(text: str) -> list[int]:
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     mark = match[0].rstrip("\"'\u201d\u2019\u00bb)]}*_`\u300d\u300f\uff09\u3011")
-    after = text[match.end() :]
-    if after and not after[0].isspace():
+    following = _NOT_BLANK.search(text, match.end())
+    if following and following.start() == match.end():
         # Behind a quotation without a blank, the sentence goes on.
         return mark[-1] in _NO_BLANK_AFTER and mark == match[0]
     if mark.endswith(("..", "\u2026")):
         return False
     if mark[-1] != ".":
         return True
-    following = after.lstrip()[:1]
-    return not (following.islower() or following.isdigit() or _is_abbreviated(text, match.start()))
+    first = following[0] if following else ""
+    return not (first.islower() or first.isdigit() or _is_abbreviated(text, match.start()))
 
 
 def _is_abbreviated(text: str, end: int) -> bool:

@@ -1,5 +1,6 @@
 """Decide what of the user's and the operator's words stays, verbatim, in a given room."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import dropwhile
@@ -16,6 +17,7 @@ SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
 CUT = "\u2026"
 """The line that stands for what is left out of a text."""
+_REPEATED_CUT = re.compile(rf"^{CUT}(?:\n{CUT})+$", re.MULTILINE)
 # Tokens that the newest and the first request may take together however small the room is.
 _MIN_ENDS = 400
 # A text that does not fit whole is filled up before the next one until the room is full to this
@@ -265,7 +267,8 @@ class _TextDraft:
             lines.append(self._slice(start, end))
         if self.units and len(self.units) - 1 not in self.chosen:
             lines.append(CUT)
-        return "\n".join(lines)
+        # A text that an earlier compaction cut has marks of its own.
+        return _REPEATED_CUT.sub(CUT, "\n".join(lines))
 
     def _slice(self, first: int, last: int) -> str:
         return self.text[self.units[first].start : self.units[last].end]

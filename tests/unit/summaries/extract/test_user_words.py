@@ -128,6 +128,13 @@ def test_the_newest_and_the_first_request_stay_in_part_however_small_the_room_is
     assert words.tokens <= 400
 
 
+def test_what_was_cut_before_has_one_mark_at_a_gap() -> None:
+    cut = f"Begin it. {FILLER * 3}\n{CUT}\nNever push.\n{CUT}\n{FILLER * 3}End it.\n{CUT}"
+    shown = chosen(0, user("a"), user(cut), user("b")).texts[1]
+    assert shown == f"{CUT}\nNever push.\n{CUT}"
+    assert chosen(999, user("a"), user(cut), user("b")).texts[1] == cut
+
+
 def test_a_repeated_text_counts_once_where_it_is_newest() -> None:
     talk = (user("a"), user("Go on."), user("Go on."), user("b"))
     assert chosen(99, *talk).texts == {0: "a", 2: "Go on.", 3: "b"}
