@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from builders import assistant, call, conversation, result, system, user
+from builders import REJECTED, assistant, call, conversation, result, system, user
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,7 +50,7 @@ def paragraphs(name: str, number: int = 3, size: int = 20) -> str:
 
 
 def test_everything_stays_whole_while_it_fits() -> None:
-    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nuse  rg"
+    refusal = f"{REJECTED}use  rg"
     talk = (
         user("Port  the harbor.\n\n- mind the berths"),
         assistant("Fine."),
@@ -179,7 +179,7 @@ def test_what_a_client_put_into_a_request_is_not_quoted() -> None:
 
 
 def test_rules_of_a_session_are_on_one_line_and_the_newest_of_equal_ones() -> None:
-    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nNever push"
+    refusal = f"{REJECTED}Never push"
     talk = read(
         system("Never answer in Latin."),
         user("Always\nask."),
