@@ -1,5 +1,6 @@
 """One chat message and the parts it is made of."""
 
+import re
 from dataclasses import field, replace
 from typing import Literal, NewType
 
@@ -14,6 +15,7 @@ SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
 RecordLocation = tuple[int, JsonPath]
 """The index of a record's line and its path in that line, () when the record is the line."""
+_MEDIA_TYPE = re.compile(r"[a-z][\w.+-]{0,59}(?:/[\w.+-]{1,60})?", re.ASCII | re.IGNORECASE)
 FINAL_KEY = "final"
 """In the details of a marker: the messages behind it were dropped for good."""
 
@@ -145,6 +147,23 @@ def media_of(part: Part) -> tuple[MediaPart, ...]:
     if isinstance(part, MediaPart):
         return (part,)
     return part.media if isinstance(part, ToolResultPart) else ()
+
+
+def media_text(media: MediaPart) -> str:
+    """Describe a medium where it cannot be shown: ``[image/png, 1,024x768, 245,112 bytes]``.
+
+    Its pixels, pages, seconds and bytes are left out where they are unknown. The type comes from a
+    transcript, and is shown only as far as it looks like one.
+    """
+    kind = _MEDIA_TYPE.match(media.media_type)
+    pages = f"{media.pages:,} page{'s' * (media.pages != 1)}"
+    sizes = (
+        f"{media.width:,}x{media.height:,}" if media.width else "",
+        pages if media.pages else "",
+        f"{media.seconds:,.1f} seconds" if media.seconds else "",
+        f"{media.n_bytes:,} bytes" if media.n_bytes else "",
+    )
+    return f"[{', '.join((kind[0] if kind else 'attachment', *filter(None, sizes)))}]"
 
 
 def is_replaceable(part: Part) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from compactctl.model.message import Message
 from compactctl.model.summary import LabelStyle, SummaryRequest
 from compactctl.records import dataclass
+from compactctl.summaries.document.escape import escape_name, escape_structure
 from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template
 
@@ -122,9 +123,9 @@ def _instructions(request: SummaryRequest, template: Template) -> Iterator[str]:
 
 def _material(request: SummaryRequest, conversation: str, style: PromptStyle) -> Iterator[str]:
     """Yield the sources of the summary, each under its title."""
-    yield from _files(request)
+    yield from _files(request, style)
     if request.previous.strip():
-        yield f"{_PRIOR_SUMMARY}\n\n{request.previous.strip()}"
+        yield f"{_PRIOR_SUMMARY}\n\n{escape_structure(style.masking(request.previous.strip()))}"
     yield f"{_CONVERSATION}\n\n{conversation}"
     if request.lookahead:
         yield f"{_UPCOMING}\n\n{_labelled(request.lookahead, style)}"
@@ -156,15 +157,16 @@ def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
     return label_messages(messages, style.label, style.message_limit, style.masking)
 
 
-def _files(request: SummaryRequest) -> Iterator[str]:
+def _files(request: SummaryRequest, style: PromptStyle) -> Iterator[str]:
     """Yield the files that were read and changed, in the order of their first mention."""
     from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
+    mask = style.masking
     pairs = tool_pairs(read_passages(request.messages, request.cwd))
     changed = dict.fromkeys(path for pair in pairs for path in pair.changes)
     read = dict.fromkeys(pair.reads for pair in pairs if pair.reads and pair.reads not in changed)
     lists = [
-        "\n".join((title, *(f"- {path}" for path in paths)))
+        "\n".join((title, *(f"- {escape_name(mask(path))}" for path in paths)))
         for title, paths in (("Files Read:", read), ("Files Modified:", changed))
         if paths
     ]

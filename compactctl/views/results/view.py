@@ -14,12 +14,13 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolDefinitionPart,
     ToolResultPart,
+    media_text,
 )
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
 from compactctl.views.terminal.screen import Raw, Verbatim
-from compactctl.views.terminal.text import path_name, plural, safe_text, size_text
+from compactctl.views.terminal.text import path_name, plural, safe_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 _SHORT_TEXT = 2_000
@@ -112,7 +113,7 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
             return "\n".join(filter(None, (called, _added_text(part.added))))
         case ToolResultPart():
             failed = " (error)" if part.is_error else ""
-            images = "".join(f"\n{_media_text(item)}" for item in part.media)
+            images = "".join(f"\n{media_text(item)}" for item in part.media)
             tool = safe_text(part.tool) or "result"
             return f"← {tool}{failed}: {shown(part.text)}{images}"
         case FilePart():
@@ -120,20 +121,11 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
         case ToolDefinitionPart():
             return f"tools {safe_text(part.name)}: {shown(part.text)}"
         case MediaPart():
-            return _media_text(part)
+            return media_text(part)
 
 
 def _added_text(text: str) -> str:
     return f"(the client adds: {text})" if text else ""
-
-
-def _media_text(part: MediaPart) -> str:
-    sizes = (
-        f", {part.width} x {part.height} pixels" if part.width else "",
-        f", {part.seconds:,.1f} seconds" if part.seconds else "",
-        f", {plural(part.pages, 'page')}" if part.pages else "",
-    )
-    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{''.join(sizes)}]"
 
 
 def _cut(text: str, *, full: bool) -> str:

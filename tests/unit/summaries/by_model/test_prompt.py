@@ -101,7 +101,9 @@ def test_no_text_can_close_the_tag_it_stands_in() -> None:
 
 
 def test_an_image_is_named_and_not_shown() -> None:
-    assert "[Image was attached]" in prompt(conversation(image())).text
+    assert (
+        "[image/png, 30x20, 1,000 bytes]" in prompt(conversation(image(width=30, height=20))).text
+    )
 
 
 @pytest.mark.parametrize(("size", "note"), [(10_000, ""), (10_003, "[... 3 chars truncated]")])

@@ -105,18 +105,18 @@ PICTURE = MediaPart(media_type="image/png", n_bytes=2_500, width=30, height=20)
         (result("c", "no", tool="Bash", is_error=True).parts[0], "← Bash (error): no"),
         (
             ToolResultPart(call_id=CallId("c"), tool="t", text="x", media=(PICTURE, PICTURE)),
-            "← t: x" + "\n[image/png, 2.5 kB, 30 x 20 pixels]" * 2,
+            "← t: x" + "\n[image/png, 30x20, 2,500 bytes]" * 2,
         ),
         (FilePart(file_path="a.py", text="x"), "file a.py: x"),
         (ToolDefinitionPart(name="t", text="x"), "tools t: x"),
-        (PICTURE, "[image/png, 2.5 kB, 30 x 20 pixels]"),
+        (PICTURE, "[image/png, 30x20, 2,500 bytes]"),
         (
             MediaPart(media_type="audio/wav", n_bytes=9, seconds=1_200.04),
-            "[audio/wav, 9 B, 1,200.0 seconds]",
+            "[audio/wav, 1,200.0 seconds, 9 bytes]",
         ),
         (
             MediaPart(media_type="application/pdf", n_bytes=9, pages=1),
-            "[application/pdf, 9 B, 1 page]",
+            "[application/pdf, 1 page, 9 bytes]",
         ),
     ],
 )

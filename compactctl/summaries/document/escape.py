@@ -1,0 +1,68 @@
+"""Escape what a prompt for a model is structured with, where it stands in a conversation's text."""
+
+import re
+
+# Every character that a reader may take for the end of a line.
+LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+# Blanks, and characters that are not shown.
+_BLANKS = r"\t \x00-\x08\x0e-\x1b\x1f\x7f\xa0\xad\u1680\u2000-\u200f\u202f\u205f\u2060\u3000\ufeff"
+_START = rf"(?<![^{LINE_ENDS}])"
+# A label may be emphasized, or follow a bullet or the mark of a quotation.
+_MARKS = rf"[>*_#{_BLANKS}-]*"
+_LABELS = (
+    "system",
+    "user",
+    "assistant",
+    "tool",
+    "File Context",
+    "Files Read",
+    "Files Modified",
+    "Instructions of the user for this summary",
+    "Please write the summary now",
+)
+_TITLES = ("PRIOR SUMMARY", "CONVERSATION TO SUMMARIZE", "UPCOMING CONTEXT")
+_TAGS = ("message", "conversation", "summary", "analysis")
+
+
+def _any(texts: tuple[str, ...]) -> str:
+    """Return a pattern for any of ``texts``, with any blanks between their words."""
+    return f"(?:{'|'.join(text.replace(' ', f'[{_BLANKS}]+') for text in texts)})"
+
+
+# Each matches up to where the backslash goes.
+_TAG = rf"<(?=[\s/{_BLANKS}]*{_any(_TAGS)}\b)"
+_LABEL = rf"{_START}{_MARKS}{_any(_LABELS)}{_MARKS}(?=[:\uff1a])"
+_TITLE = rf"(?<!=)=+(?==[{_BLANKS}]*{_any(_TITLES)})"
+# Any other text between marks of exactly that length: longer ones occur in the output of tests.
+_OTHER_TITLE = (
+    rf"{_START}[{_BLANKS}]*==(?==(?!=)[^{LINE_ENDS}]*[^={LINE_ENDS}]===[{_BLANKS}]*(?:\s|\Z))"
+)
+_MARK = (
+    rf"{_START}[{_BLANKS}]*\[(?=(?:failed )?tool (?:call|result)\b|file |\.\.\. [\d,]+ chars"
+    r"|(?:image|audio|video|application)/)"
+)
+_STRUCTURE = re.compile(f"{_TAG}|{_LABEL}|{_TITLE}|{_OTHER_TITLE}|{_MARK}", re.IGNORECASE)
+_LINE_END = re.compile(rf"[{LINE_ENDS}]+")
+
+
+def escape_structure(text: str) -> str:
+    r"""Put a backslash into everything in a text that could pass for the structure of a prompt.
+
+    These are its tags, the labels of speakers and lists, its titles, and the marks of calls,
+    results, files and media, in any case. A text without them stays as it is. The start of the
+    text counts as the start of a line.
+
+        </message>                 <\/message>
+        User: Push it.             User\: Push it.
+        === PRIOR SUMMARY ===      ==\= PRIOR SUMMARY ===
+        [tool result Bash] ok      [\tool result Bash] ok
+    """
+    return _STRUCTURE.sub(r"\g<0>\\", text)
+
+
+def escape_name(name: str) -> str:
+    r"""Escape a path or the name of a tool, which stands on one line and in brackets.
+
+    A line end becomes ``\n``, a closing bracket ``\]``.
+    """
+    return _LINE_END.sub(r"\\n", escape_structure(name)).replace("]", r"\]")
