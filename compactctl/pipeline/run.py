@@ -26,6 +26,7 @@ from compactctl.pipeline.gaps import fill_gaps
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import originals_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
+from compactctl.stages.support.user_media import with_user_media
 from compactctl.tokens.meter import Meter
 
 # Without a stub, others may have to be dropped, and the result of one stage can give an earlier one
@@ -361,7 +362,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
         those that remain have 10% beside the text: again with 54,000
     """
     stage_view = view.with_current_target(step.extra_tokens)
-    proposal = step.stage.propose(stage_view, meter, step.options)
+    proposal = _first_proposal(stage_view, step, meter)
     if isinstance(proposal, SkippedStage):
         return proposal
     filled = fill_gaps(view, proposal)
@@ -375,12 +376,21 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     return _filling_target(view, step, meter, filled) if step.stage.fills_target else filled
 
 
+def _first_proposal(
+    view: ConversationView, step: StageStep[Any], meter: Meter
+) -> Proposal | SkippedStage:
+    """Return what a stage proposes for a view; of media, those that fit stay beside a summary."""
+    if step.stage.keeps_lasting_words:
+        view = with_user_media(view, meter)
+    return step.stage.propose(view, meter, step.options)
+
+
 def _proposed_again(
     view: ConversationView, step: StageStep[Any], meter: Meter, more: int
 ) -> Proposal | None:
     """Return a stage's proposal for a target with ``more`` tokens, None if it has none."""
     view_again = view.with_current_target(step.extra_tokens + more)
-    proposal = step.stage.propose(view_again, meter, step.options)
+    proposal = _first_proposal(view_again, step, meter)
     return None if isinstance(proposal, SkippedStage) else fill_gaps(view, proposal)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import find_steps
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.model.message import Message
+from compactctl.model.message import MediaPart, Message, media_text
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
@@ -18,6 +18,7 @@ from compactctl.stages.support.condensation import (
     summary_request,
 )
 from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.user_media import with_user_media
 from compactctl.summaries.extract.words import word_end
 from compactctl.tokens.meter import Meter
 
@@ -39,6 +40,7 @@ class PlainOptions:
 
 def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | SkippedStage:
     """Propose to hide all but the newest messages behind a count, topics and the user's words."""
+    view = with_user_media(view, meter)
     hidden = hideable_before(view, end_of_older(view, options.keep_recent))
     refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
@@ -64,13 +66,15 @@ def _summary_lines(messages: Sequence[Message], max_topics: int) -> Iterator[str
 
 
 def _topic(message: Message) -> Iterator[str]:
-    """Yield the first line of what the user wrote, if there is any."""
+    """Yield the first line of what the user wrote, with what they attached, if there is any."""
     text = "\n".join(filter(None, map(message.words, message.parts))).strip()
     line = text.partition("\n")[0].strip()
-    if line:
-        max_chars = TOPIC_CHARS - len(ELLIPSIS)
-        cut = line[: word_end(line, max_chars) or max_chars].rstrip() + ELLIPSIS
-        yield cut if len(line) > TOPIC_CHARS else line
+    max_chars = TOPIC_CHARS - len(ELLIPSIS)
+    cut = line[: word_end(line, max_chars) or max_chars].rstrip() + ELLIPSIS
+    media = [media_text(part) for part in message.parts if isinstance(part, MediaPart)]
+    topic = " ".join(filter(None, (cut if len(line) > TOPIC_CHARS else line, *media)))
+    if topic:
+        yield topic
 
 
 STAGE = Stage(

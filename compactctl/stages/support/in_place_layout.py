@@ -10,6 +10,7 @@ from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal
 from compactctl.model.message import (
     FilePart,
+    MediaPart,
     Message,
     Part,
     ReasoningPart,
@@ -183,7 +184,8 @@ def _shortenable_types(
     origin = view.messages[view_index].origin
     is_extra = origin.is_injected and not origin.is_instruction
     text_kinds = (TextPart, FilePart) if is_extra or view_index not in newest_indices else ()
-    return (ToolCallPart, ToolResultPart, *text_kinds)
+    media_kinds = () if view_index in newest_indices else (MediaPart,)
+    return (ToolCallPart, ToolResultPart, *text_kinds, *media_kinds)
 
 
 def _signed_responses(messages: Sequence[Message]) -> frozenset[int]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from compactctl.model.message import FilePart, Message
+from compactctl.model.message import FilePart, Message, media_of, media_text
 from compactctl.records import dataclass
 from compactctl.summaries.extract.entities import COMMIT_ID, Lexicon
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
@@ -81,6 +81,7 @@ def source_texts(messages: Iterable[Message]) -> Iterator[str]:
     messages = tuple(messages)
     for part in (part for message in messages for part in message.parts):
         yield from part_texts(part)
+        yield from map(media_text, media_of(part))
         if isinstance(part, FilePart):
             yield part.file_path
     # Arguments of calls once more without JSON escapes, as the tools got them.

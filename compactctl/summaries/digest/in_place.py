@@ -9,6 +9,7 @@ from operator import itemgetter
 from compactctl.history.pairs import PartIndex
 from compactctl.model.message import (
     FilePart,
+    MediaPart,
     Part,
     TextPart,
     ToolCallPart,
@@ -351,6 +352,9 @@ class _Draft:
             # Cut, the user's words could no longer be told from what the client put around them.
             return None
         passage = self._passage_of.get(index)
+        if isinstance(part, MediaPart):
+            # Media that have room are in messages that stay as they are.
+            return None if passage is None else self._passages[passage].text
         if passage is not None and passage in self._pinned:
             text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()

@@ -10,20 +10,29 @@ from compactctl.history.read_calls import edited_paths, read_request
 from compactctl.history.references import SourceRef, number_in_document
 from compactctl.model.message import (
     FilePart,
+    MediaPart,
     Message,
     Part,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    media_text,
 )
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import command_line
+from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
 
 PassageKind = (
     SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]
 )
+
+
+# Characters of the name of a file that a user attached.
+_MAX_NAME_CHARS = 120
+# The name of a passage that describes what a user attached.
+_ATTACHMENT = "attachment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +80,7 @@ class Passage:
     Attributes:
         kind: who says it, or what it is.
         text: never empty or blank.
-        name: the tool's name or the attached file's path.
+        name: the tool's name, the attached file's path, or what a description stands for.
         ref: the reference of its message.
         age: number of model calls since.
         part_index: its part among the messages that were read.
@@ -86,9 +95,17 @@ class Passage:
     part_index: PartIndex
     pair: ToolPair | None = None
 
+    @property
+    def is_attachment(self) -> bool:
+        """Whether it describes what a user attached to a request, and quotes nothing."""
+        return self.kind == "request" and self.name == _ATTACHMENT
+
 
 def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passage, ...]:
-    """Return the passages of messages in order; none for parts without text and cleared results."""
+    """Return the passages of messages in order; none for parts without text and cleared results.
+
+    What a user attached is part of the request: a passage describes it, and says where it is.
+    """
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
     refs = source_refs(messages)
@@ -104,7 +121,10 @@ def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[
             pair=pairs.get(index),
         )
         for index, message, age, part in _parts(messages, ages)
-        for kind, text, name in _passage_texts(message, part, pairs.get(index))
+        for kind, text, name in (
+            *_passage_texts(message, part, pairs.get(index)),
+            *_attachment(message, part, refs[index.message]),
+        )
         if text.strip()
     )
 
@@ -243,6 +263,26 @@ def _passage_texts(
             yield "file", text, path
         case _:
             return
+
+
+def _attachment(
+    message: Message, part: Part, ref: SourceRef
+) -> Iterator[tuple[PassageKind, str, str]]:
+    """Yield the description of a medium or a file that a user attached to a request.
+
+    The reference tells equal media of several requests apart.
+    """
+    if message.starts_turn and isinstance(part, MediaPart | FilePart):
+        yield "request", describe_attachment(part, ref), _ATTACHMENT
+
+
+def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
+    """Describe what a user attached: ``[image/png, 1,024x768, 245,112 bytes, at L12]``."""
+    place = f", at {ref.unit}{ref.number}]"
+    if isinstance(part, MediaPart):
+        return media_text(part).removesuffix("]") + place
+    name = one_line(part.file_path, _MAX_NAME_CHARS) or "file"
+    return f"[{name}, {len(part.text):,} characters{place}"
 
 
 def _author_kind(message: Message) -> PassageKind:

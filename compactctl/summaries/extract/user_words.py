@@ -56,8 +56,8 @@ def choose_words(
     All of it if it fits. Otherwise whole texts as far as they fit: the newest request, the first
     one, the user's other requests and answers, newest first, and the operator's instructions,
     newest first. Then whole paragraphs and lists of the others in the same order, and sentences of
-    paragraphs that are too large. Rules stay even if they exceed the room, and so do up to 400
-    tokens of the newest and the first request.
+    paragraphs that are too large. Rules stay even if they exceed the room, and so do
+    descriptions of what is attached, and up to 400 tokens of the newest and the first request.
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
@@ -73,6 +73,9 @@ def choose_words(
             draft.add_whole(draft.tokens)
     else:
         _add_rules(drafts, following)
+        for index, draft in drafts.items():
+            if passages[index].is_attachment:
+                draft.add_whole(draft.tokens)
         is_operator = {index: passages[index].kind == "instruction" for index in drafts}
         used = sum(draft.used for draft in drafts.values())
         used += _fill_ends([drafts[i] for i in drafts if i in ends], max(room, _MIN_ENDS) - used)

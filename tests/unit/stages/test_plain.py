@@ -40,11 +40,13 @@ def test_the_counts_and_the_topics_are_said() -> None:
         "- Find the leak.",
         "- " + "x" * 77 + "...",
         "- " + "y" * 80,
+        "- [image/png, 1,000 bytes]",
         "Requests of the user:",
         "- [L1] Find the leak.",
         "  It grows by the hour.",
         f"- [L8] {'x' * 77} xxx",
         f"- [L9] {'y' * 80}",
+        "- [L11] [image/png, 1,000 bytes, at L11]",
     ]
 
 
