@@ -11,6 +11,8 @@ from formats.opencode import sessions as opencode
 from voices.place import Record
 from voices.wordings import text
 
+from compactctl.formats.registry import ALL_FORMATS
+
 IMAGE, PDF = "image/png", "application/pdf"
 
 
@@ -144,8 +146,10 @@ WRITERS: Mapping[str, Attach] = {
 }
 # A picture alone may be a screenshot that one of these clients took.
 _WITH_WORDS = {"cline", "roo"}
-# Their users attach nothing, or nothing that is stored.
-WITHOUT_MEDIA = {"neurolink", "spring-ai rows", "mini-swe-agent", "vscode-copilot-chat"}
+# Their users attach nothing, or nothing that is stored; a log of several APIs has what each has.
+_WITHOUT_MEDIA = {"neurolink", "mini-swe-agent", "vscode-copilot-chat", "api-log"}
+UNTRIED = {known.name for known in ALL_FORMATS} - _WITHOUT_MEDIA
+UNTRIED -= {shape.partition(" ")[0] for shape in WRITERS}
 _ONLY_IMAGES = {"agent-code", "pi", "claude-code", "codex", "codex items", "cline", "roo"}
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from voices.attached import WITHOUT_MEDIA, WRITERS, Medium, media_for
+from voices.attached import UNTRIED, WRITERS, Medium, media_for
 from voices.place import NEWEST, OPENING, Talk, lines_of, read
 from voices.survival import Way, compacted, seen, texts
 from voices.tables import TALKS
@@ -54,9 +54,7 @@ def lines(messages: list[Message]) -> list[str]:
 
 
 def test_every_format_has_a_way_to_attach_media() -> None:
-    assert TALKS.keys() == WRITERS.keys() | WITHOUT_MEDIA, (
-        "tests/voices/attached.py: add how the format writes what users attach to WRITERS"
-    )
+    assert not UNTRIED, "tests/voices/attached.py: add how these formats write them to WRITERS"
 
 
 @pytest.mark.parametrize("shape", WRITERS)

@@ -282,7 +282,8 @@ def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
     if isinstance(part, MediaPart):
         return media_text(part).removesuffix("]") + place
     name = one_line(part.file_path, _MAX_NAME_CHARS) or "file"
-    return f"[{name}, {len(part.text):,} characters{place}"
+    length = len(part.text)
+    return f"[{name}, {length:,} character{'s' * (length != 1)}{place}"
 
 
 def _author_kind(message: Message) -> PassageKind:

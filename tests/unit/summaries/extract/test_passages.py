@@ -8,6 +8,7 @@ from builders import (
     attached,
     call,
     conversation,
+    image,
     message,
     raw_call,
     result,
@@ -59,6 +60,35 @@ def test_every_part_is_a_passage_of_its_kind() -> None:
         ("file", "text", "a.py"),
         ("summary", "before", ""),
     ]
+
+
+def test_what_a_user_attaches_is_part_of_the_request() -> None:
+    assert kinds(
+        user("go"),
+        image(2_000, width=1_024, height=768),
+        attached("notes of\nMay.txt", "a" * 1_200, is_injected=False),
+        attached("", "b", is_injected=False),
+    ) == [
+        ("request", "go", ""),
+        ("request", "[image/png, 1,024x768, 2,000 bytes, at L2]", "attachment"),
+        ("file", "a" * 1_200, "notes of\nMay.txt"),
+        ("request", "[notes of May.txt, 1,200 characters, at L3]", "attachment"),
+        ("file", "b", ""),
+        ("request", "[file, 1 character, at L4]", "attachment"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        image(is_injected=True),
+        message("assistant", *image().parts),
+        message("user", result_part("a", "ok"), *image().parts),
+        result("a", "ok", media=image().parts),
+    ],
+)
+def test_what_nobody_attaches_is_not(other: Message) -> None:
+    assert "request" not in [kind for kind, _, _ in kinds(other)]
 
 
 def test_what_a_client_puts_around_the_users_words_is_apart() -> None:
