@@ -159,7 +159,7 @@ def media_for(shape: str) -> Iterator[tuple[str, Medium]]:
         ("Make the page look exactly like this.", picture(400, 300)),
         ("", picture(320, 200)),
         ("Follow this specification.", document(3)),
-        ("", document(12)),
+        ("", document(40)),
         ("Compare it with this.", picture(1_500, 1_490)),
         ("", picture(1_480, 1_500)),
     ):

@@ -9,7 +9,15 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.model.edit import SkippedStage
-from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    ToolResultPart,
+    media_text,
+)
 from compactctl.model.numbers import exact
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
@@ -233,19 +241,26 @@ def _build_chunk(
 
 
 def _words_of(message: Message) -> Message:
-    """Return a message reduced to the parts that contain the user's words."""
+    """Return a message reduced to the parts that contain the user's words, media included."""
     return replace(message, parts=tuple(p for p in message.parts if _has_words(message, p)))
 
 
 def _has_words(message: Message, part: Part) -> bool:
-    """Whether a part contains the user's words, or may quote them because we summarized them."""
+    """Whether a part contains the user's words, or may quote them because we summarized them.
+
+    A medium that they attached is part of them; a summary describes it.
+    """
+    if message.starts_turn and isinstance(part, MediaPart):
+        return True
     return bool(message.words(part)) or (message.origin.is_synthetic and message.origin.is_summary)
 
 
 def _omission(message: Message, tokens: int) -> str:
     # Codebuddy writes ~0K below 500 tokens.
     size = f"{(tokens + _K // 2) // _K}K" if tokens >= _K else str(tokens)
-    return f"[Large {message.role} message (~{size} tokens) omitted from summary]"
+    note = f"[Large {message.role} message (~{size} tokens) omitted from summary]"
+    media = (part for part in message.parts if isinstance(part, MediaPart))
+    return " ".join((note, *map(media_text, media)))
 
 
 def truncate_message(message: Message, cap: int, *, keeps_words: bool = False) -> Message:

@@ -281,9 +281,8 @@ def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
     place = f", at {ref.unit}{ref.number}]"
     if isinstance(part, MediaPart):
         return media_text(part).removesuffix("]") + place
-    name = one_line(part.file_path, _MAX_NAME_CHARS) or "file"
-    length = len(part.text)
-    return f"[{name}, {length:,} character{'s' * (length != 1)}{place}"
+    # Its text may have been cut, so its length says nothing.
+    return f"[file {one_line(part.file_path, _MAX_NAME_CHARS)}".rstrip() + place
 
 
 def _author_kind(message: Message) -> PassageKind:

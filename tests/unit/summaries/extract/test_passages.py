@@ -72,9 +72,9 @@ def test_what_a_user_attaches_is_part_of_the_request() -> None:
         ("request", "go", ""),
         ("request", "[image/png, 1,024x768, 2,000 bytes, at L2]", "attachment"),
         ("file", "a" * 1_200, "notes of\nMay.txt"),
-        ("request", "[notes of May.txt, 1,200 characters, at L3]", "attachment"),
+        ("request", "[file notes of May.txt, at L3]", "attachment"),
         ("file", "b", ""),
-        ("request", "[file, 1 character, at L4]", "attachment"),
+        ("request", "[file, at L4]", "attachment"),
     ]
 
 
