@@ -12,6 +12,7 @@ from compactctl.summaries.digest.fragments import (
 )
 from compactctl.summaries.digest.hunks import find_hunks
 from compactctl.summaries.digest.lines import PIECE_CHARS
+from compactctl.summaries.digest.neighbors import find_neighbors
 from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
@@ -178,6 +179,7 @@ def _build_pool(
     return FragmentPool(
         fragments=fragments,
         hunks=find_hunks(passages, fragments),
+        neighbors=find_neighbors(passages, fragments),
         tokens=list(_fragment_costs(fragments, count)),
         headings={group: (cost, names[group]) for group, cost in costs},
         demand=demand.demand,

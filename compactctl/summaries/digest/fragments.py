@@ -170,7 +170,7 @@ class _FragmentCollector:
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
         is_check_output = _is_check_output(passage)
-        lines = quotable_lines(passage)
+        lines, removed = quotable_lines(passage), 0
         for row, span in pieces_of(lines):
             line, text = LineIndex(index, row), span_text(lines, row, span)
             plain = text.strip()
@@ -179,7 +179,9 @@ class _FragmentCollector:
                 facts = (*facts, *_finding_facts(passage, plain))
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
             is_passed = is_check_output and _PASSED.search(plain)
-            is_useless = is_repeated or is_passed or plain in outdated
+            is_outdated = plain in outdated
+            removed += is_outdated
+            is_useless = is_repeated or is_passed or is_outdated
             if not facts and (is_useless or len(plain) < MIN_LINE_CHARS):
                 continue
             self.seen.add(plain)
@@ -192,7 +194,7 @@ class _FragmentCollector:
                 fragment = Fragment(
                     group=group,
                     line=line,
-                    span=span,
+                    span=span._replace(removed=removed),
                     text=text,
                     describes=describes,
                     # Entities that an otherwise useless line mentions cost less in a list of names.

@@ -432,7 +432,7 @@ def _command_start(
 
 def _shorten(text: str, pieces: Iterable[tuple[int, Span]]) -> str:
     """Return the chosen pieces of a text, with a mark where others are omitted."""
-    shown = shown_lines(text.split("\n"), pieces, to_end=True)
+    shown = shown_lines(text.split("\n"), pieces, with_ends=True)
     return "\n".join(GAP if line is None else line for line in shown)
 
 

@@ -37,8 +37,8 @@ _BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
 # Starts a hunk of a diff or patch.
 _HUNK_MARK = "@@"
 GAP = CUT
-# So many lines that are too short to be chosen, such as braces, stand between lines that are.
-_MAX_FILLED_LINES = 3
+# So many lines with so many characters are shown between lines that are chosen.
+_MAX_FILLED_LINES, _MAX_FILLED_CHARS = 4, 120
 
 
 class QuotableLine(NamedTuple):
@@ -58,11 +58,19 @@ class QuotableLine(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A piece of a line, by its characters; or ``rows`` whole lines, the first of that length."""
+    """A piece of a line.
+
+    Attributes:
+        start: its first character in the line.
+        end: the one behind its last.
+        rows: of a change in a diff, how many whole lines it is, the first from start to end.
+        removed: how many lines behind it, in the same text, later edits have removed from the file.
+    """
 
     start: int = 0
     end: int = 0
     rows: int = 1
+    removed: int = 0
 
 
 def text_lines(text: str) -> list[str]:
@@ -178,30 +186,42 @@ def _is_changed(line: str) -> bool:
 
 
 def shown_lines(
-    lines: Sequence[str], pieces: Iterable[tuple[int, Span]], *, to_end: bool
+    lines: Sequence[str], pieces: Iterable[tuple[int, Span]], *, with_ends: bool
 ) -> Iterator[str | None]:
-    """Yield the lines of a text of which pieces are chosen, and None for the lines between.
+    """Yield the lines of a text of which pieces are chosen, and None for the lines between them.
 
-    Lines before the first piece are omitted lines, too, and those behind the last one if ``to_end``
-    is set.
+    Lines before the first piece and behind the last one count as omitted only ``with_ends``.
     """
-    after = 0
+    after, removed = 0, 0
     for row, group in groupby(sorted(set(pieces)), key=itemgetter(0)):
         if row < after:
             continue
-        yield from _fill_gap(lines[after:row])
         spans = [span for _, span in group]
-        after = row + max(span.rows for span in spans)
+        if after:
+            is_shown = is_small_gap(lines[after:row]) and spans[0].removed == removed
+            yield from lines[after:row] if is_shown else (None,)
+        elif with_ends:
+            yield from _end(lines[:row])
+        after, removed = row + max(span.rows for span in spans), spans[-1].removed
         if after > row + 1:
             yield from lines[row:after]
         else:
             yield join_pieces(lines[row], spans)
-    if to_end:
-        yield from _fill_gap(lines[after:])
+    if with_ends:
+        yield from _end(lines[after:])
 
 
-def _fill_gap(lines: Sequence[str]) -> Sequence[str | None]:
-    """Return what replaces lines that were not chosen: themselves if few and short, else None."""
+def is_small_gap(lines: Sequence[str]) -> bool:
+    """Whether lines between chosen ones are shown all the same, if no edit has removed them.
+
+    A mark in their place would save little, and whoever reads it has to ask what is missing.
+    """
+    chars = sum(len(line.strip()) for line in lines)
+    return len(lines) <= _MAX_FILLED_LINES and chars <= _MAX_FILLED_CHARS
+
+
+def _end(lines: Sequence[str]) -> Sequence[str | None]:
+    """Return what replaces the lines before or behind the chosen ones: a mark, unless too short."""
     is_short = all(len(line.strip()) < MIN_LINE_CHARS for line in lines)
     return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (None,)
 
@@ -212,7 +232,7 @@ def join_pieces(line: str, spans: Iterable[Span]) -> str:
     join_pieces("a b c", [Span(2, 4)])  ->  "… b …"
     """
     text, position = "", 0
-    for start, end, _ in spans:
+    for start, end, *_ in spans:
         omitted = line[position:start]
         text = f"{text.rstrip()} {GAP} ".lstrip() if omitted.strip() else text + omitted
         text += line[start:end]

@@ -13,6 +13,7 @@ from compactctl.summaries.digest.fragments import (
     list_entries,
 )
 from compactctl.summaries.digest.lines import GAP
+from compactctl.summaries.digest.neighbors import find_neighbors
 from compactctl.summaries.digest.render import group_heading, list_row, quote_lines
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
@@ -120,6 +121,7 @@ def select_content(
     names = {group: demand.lexicon.entities(title) for group, title in titles.items()}
     pool = FragmentPool(
         fragments=fragments,
+        neighbors=find_neighbors(passages, fragments),
         tokens=[_cost(fragment.text, count) for fragment in fragments],
         headings={group: (_cost(title, count), names[group]) for group, title in titles.items()},
         demand=demand.demand,

@@ -7,6 +7,7 @@ from compactctl.summaries.digest.lines import (
     Span,
     join_pieces,
     pieces_of,
+    shown_lines,
     span_text,
     text_lines,
 )
@@ -72,3 +73,36 @@ def test_a_line_has_marks_where_pieces_of_it_are_omitted(
     line: str, spans: list[tuple[int, int]], text: str
 ) -> None:
     assert join_pieces(line, [Span(start, end) for start, end in spans]) == text
+
+
+@pytest.mark.parametrize(
+    ("lines", "chosen", "shown"),
+    [
+        (["a", "b", "c"], [0, 2], ["a", "b", "c"]),
+        (["a", "b" * 120, "c"], [0, 2], ["a", "b" * 120, "c"]),
+        (["a", "b" * 121, "c"], [0, 2], ["a", None, "c"]),
+        (["a", *"bcde", "f"], [0, 5], ["a", *"bcde", "f"]),
+        (["a", *"bcdef", "g"], [0, 6], ["a", None, "g"]),
+        # Before and behind all others, only braces and the like are shown.
+        (["{", "a", "}"], [1], ["{", "a", "}"]),
+        (["def b():", "a", "return"], [1], [None, "a", None]),
+        (["a", "b"], [], ["a", "b"]),
+        (["return 1"], [], [None]),
+    ],
+)
+def test_few_short_lines_are_shown_rather_than_a_mark(
+    lines: list[str], chosen: list[int], shown: list[str | None]
+) -> None:
+    pieces = [(row, Span(0, len(lines[row]))) for row in chosen]
+    assert list(shown_lines(lines, pieces, with_ends=True)) == shown
+
+
+def test_lines_before_and_behind_all_chosen_ones_may_have_no_mark() -> None:
+    pieces = [(1, Span(0, 1)), (3, Span(0, 1))]
+    lines = ["a" * 9, "b", "c" * 121, "d", "e" * 9]
+    assert list(shown_lines(lines, pieces, with_ends=False)) == ["b", None, "d"]
+
+
+def test_what_an_edit_removed_is_not_shown_between_others() -> None:
+    pieces = [(0, Span(0, 1, removed=1)), (2, Span(0, 1))]
+    assert list(shown_lines(["a", "b", "c"], pieces, with_ends=True)) == ["a", None, "c"]

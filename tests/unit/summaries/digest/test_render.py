@@ -14,11 +14,12 @@ from compactctl.summaries.digest.render import (
 )
 from compactctl.summaries.extract.passages import read_passages
 
+LONG = "three " * 21
 PASSAGES = read_passages(
     conversation(
         user("go"),
         call("r", "Read", file_path="src/a.py"),
-        result("r", "zero zero\none one\ntwo two\n{\nthree three"),
+        result("r", f"zero zero\none one\ntwo two\n{LONG}\n{{\nfive five"),
         assistant("fine fine\nb"),
     )
 )
@@ -41,19 +42,17 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
     ("fragments", "lines"),
     [
         ([quote(0, "zero zero"), quote(1, "one one")], ["> zero zero", "> one one"]),
-        ([quote(1, "one one")], ["…", "> one one"]),
-        ([quote(4, "three three"), quote(0, "zero zero")], ["> zero zero", "…", "> three three"]),
-        # A line that is too short to be chosen is shown.
-        (
-            [quote(4, "three three"), quote(2, "two two")],
-            ["…", "> two two", "> {", "> three three"],
-        ),
+        ([quote(1, "one one")], ["> one one"]),
+        ([quote(5, "five five"), quote(0, "zero zero")], ["> zero zero", "…", "> five five"]),
+        # A few short lines between others are shown.
+        ([quote(2, "two two"), quote(0, "zero zero")], ["> zero zero", "> one one", "> two two"]),
+        ([quote(5, "five five"), quote(3, LONG)], [f"> {LONG}".rstrip(), "> {", "> five five"]),
         # A change of two rows reaches to the row after it.
         (
             [quote(0, "zero zero\none one"), quote(2, "two two")],
             ["> zero zero", "> one one", "> two two"],
         ),
-        ([quote(1, "b", passage=3)], ["…", "> b"]),
+        ([quote(1, "b", passage=3)], ["> b"]),
         ([quote(0, "")], []),
         ([quote(0, "zero", start=5), quote(0, "zero ")], ["> zero zero"]),
         ([quote(0, "zero", start=5)], ["> … zero"]),
@@ -107,7 +106,6 @@ def test_a_digest_has_its_sections_in_order() -> None:
         "[L1] user",
         "go",
         "[L2] Read src/a.py",
-        "…",
         "> one one",
         "[L4] agent",
         "> fine fine",

@@ -8,7 +8,6 @@ import pytest
 from compactctl.summaries.digest.facts import LineIndex, StateFact
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.hunks import Hunk
-from compactctl.summaries.digest.lines import Span
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 
 
@@ -46,6 +45,7 @@ def pool(
         headings={fragment.group: heading for fragment in fragments},
         demand=demand or {},
         demand_unit=fields.pop("demand_unit", 1.0),
+        neighbors=fields.pop("neighbors", [()] * len(fragments)),
         **fields,
     )
 
@@ -110,12 +110,12 @@ def values(of: FragmentPool, mentioned: Sequence[str] = ()) -> list[float]:
 def test_the_documented_values() -> None:
     fragments = [line(0, describes=("x",)), named("x"), line(1, mentions=("x",))]
     of = pool(fragments, [1, 1, 1], {"x": 10.0})
-    assert values(of) == [10.0, 6.5, 6.5]
+    assert values(of) == [10.0, 6.0, 6.0]
     assert values(of, ["x"]) == [1.5, 0.0, 0.0]
     assert values(of, ["x", "x"]) == [0.0, 0.0, 0.0]
     assert values(pool([line(0, describes=("y",)), named("y")], [1, 1], {"x": 10.0})) == [0.0, 0.0]
     half = pool(fragments, [2, 4, 0], {"x": 10.0}, demand_unit=3.0)
-    assert values(half) == [5.0, 1.625, 6.5]
+    assert values(half) == [5.0, 1.5, 6.0]
     worth = pool([line(0, facts=fact("a", 2), reuse_value=1.5)], [1], demand_unit=3.0)
     assert values(worth) == [10.5]
 
@@ -124,7 +124,7 @@ def test_a_heading_is_paid_once_and_names_once() -> None:
     fragments = [line(0, facts=fact("a", 9)), line(1, facts=fact("b", 1)), named("x")]
     of = pool(fragments, [2, 2, 1], {"x": 10.0}, heading=(6, ("x",)))
     # The heading names it as well.
-    assert values(of)[:2] == [(9 + 6.5) / 8, (1 + 6.5) / 8]
+    assert values(of)[:2] == [(9 + 6) / 8, (1 + 6) / 8]
     selection = Selection(of, ())
     assert selection.fill(100) == 8 + 2
     assert list(selection.chosen) == [0, 1]
@@ -138,17 +138,27 @@ def test_a_line_gains_by_its_neighbors() -> None:
         line(2, reuse_value=1),
         line(4, reuse_value=1.4),
     ]
-    of = pool(fragments, [1] * 4)
+    of = pool(fragments, [1] * 4, neighbors=[(1,), (0, 2), (1,), ()])
     assert chosen(of, 100)[0] == [1, 0, 2, 3]
-    assert chosen(pool(fragments, [1] * 4), 2)[0] == [1, 0]
+    assert chosen(of, 2)[0] == [1, 0]
     selection = Selection(of, ())
     selection.fill(1)
-    assert [selection._density(index) for index in (0, 2, 3)] == [1.5, 1.5, 1.4]
-    # A piece of a long line has none.
-    pieces = [fragments[1], line(2, span=Span(260, 300), reuse_value=1)]
-    selection = Selection(pool(pieces, [1, 1]), ())
-    selection.fill(1)
-    assert selection._density(1) == 1.0
+    assert [selection._density(index) for index in (0, 2)] == [1.5, 1.5]
+    selection.drop(1)
+    assert [selection._density(index) for index in (0, 2)] == [1.0, 1.0]
+
+
+def test_a_line_pays_for_the_mark_before_it() -> None:
+    """The first line below a heading needs none, and the line between two others saves one."""
+    fragments = [line(n, reuse_value=1 + (n == 0)) for n in range(3)]
+    of = pool(fragments, [30] * 3, neighbors=[(1,), (0, 2), (1,)])
+    assert values(of) == [2 / 30, 1 / 30, 1 / 30]
+    selection = Selection(of, ())
+    selection._choose(0)
+    assert selection._density(2) == pytest.approx(1 / 42)
+    assert selection._density(1) == pytest.approx(1.5 / 30)
+    selection._choose(2)
+    assert selection._density(1) == pytest.approx(2 / 18)
 
 
 def test_a_section_has_its_limit() -> None:
