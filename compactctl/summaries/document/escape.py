@@ -17,9 +17,8 @@ _LABELS = (
     "File Context",
     "Files Read",
     "Files Modified",
-    "Instructions of the user for this summary",
-    "Please write the summary now",
 )
+_SENTENCES = ("Instructions of the user for this summary", "Please write the summary now")
 _TITLES = ("PRIOR SUMMARY", "CONVERSATION TO SUMMARIZE", "UPCOMING CONTEXT")
 _TAGS = ("message", "conversation", "summary", "analysis")
 
@@ -31,7 +30,7 @@ def _any(texts: tuple[str, ...]) -> str:
 
 # Each matches up to where the backslash goes.
 _TAG = rf"<(?=[\s/{_BLANKS}]*{_any(_TAGS)}\b)"
-_LABEL = rf"{_START}{_MARKS}{_any(_LABELS)}{_MARKS}(?=[:\uff1a])"
+_LABEL = rf"(?:{_START}{_MARKS}{_any(_LABELS)}|{_any(_SENTENCES)}){_MARKS}(?=[:\uff1a])"
 _TITLE = rf"(?<!=)=+(?==[{_BLANKS}]*{_any(_TITLES)})"
 # Any other text between marks of exactly that length: longer ones occur in the output of tests.
 _OTHER_TITLE = (

@@ -53,12 +53,13 @@ HOSTILE = (*TAGS, *ANSWERS, *LABELS, *LISTS, *TITLES, *MARKS)
 # What a reader may take for structure, wherever it stands or at the start of a line.
 ANYWHERE = re.compile(
     r"<[\s/]*(?:message|conversation|summary|analysis)\b"
+    r"|please write the summary now:"
     r"|={2,}\s*(?:prior\s+summary|conversation to summarize|upcoming context)",
     re.IGNORECASE,
 )
 AT_START = re.compile(
-    r"[\s>*_#-]*(?:system|user|assistant|tool|file context|files read|files modified"
-    r"|please write the summary now)[\s*]*[:\uff1a]"
+    r"[\s>*_#-]*(?:system|user|assistant|tool|file context|files read|files modified)"
+    r"[\s*]*[:\uff1a]"
     r"|===[^=].*===$|\[(?:failed )?tool (?:call|result)|\[file |\[image/",
     re.IGNORECASE,
 )
