@@ -19,7 +19,7 @@ from compactctl.summaries.digest.facts import (
 )
 from compactctl.summaries.digest.lines import (
     MIN_LINE_CHARS,
-    Span,
+    PieceSpan,
     pieces_of,
     quotable_lines,
     span_text,
@@ -107,7 +107,7 @@ class Fragment(NamedTuple):
 
     group: FragmentGroup
     line: LineIndex
-    span: Span = Span()
+    span: PieceSpan = PieceSpan()
     text: str = ""
     describes: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()

@@ -27,8 +27,8 @@ from compactctl.summaries.digest.fragments import (
 from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.lines import (
     GAP,
+    PieceSpan,
     QuotableLine,
-    Span,
     is_in_heading,
     is_replaced,
     pieces_of,
@@ -391,7 +391,7 @@ def _regrouped(hunk: Hunk, fragments: Sequence[Fragment]) -> Hunk:
 class _ArgumentPieces:
     """The chosen pieces of a call's arguments, by the text that they are from."""
 
-    def __init__(self, call: Passage, pieces: Iterable[tuple[int, Span]]) -> None:
+    def __init__(self, call: Passage, pieces: Iterable[tuple[int, PieceSpan]]) -> None:
         self._texts = call.pair.texts if call.pair else ()
         # What the heading of a quotation shows is not among the lines to choose from.
         self._whole = {
@@ -400,7 +400,7 @@ class _ArgumentPieces:
             if is_in_heading(text, call) and not (call.pair and is_replaced(name, call.pair))
         }
         lines = quotable_lines(call)
-        self._pieces: dict[int, list[tuple[int, Span]]] = {}
+        self._pieces: dict[int, list[tuple[int, PieceSpan]]] = {}
         for index, span in (*pieces, *_command_start(lines, call.pair)):
             line = lines[index]
             self._pieces.setdefault(line.source, []).append((line.row, _without_label(line, span)))
@@ -413,14 +413,14 @@ class _ArgumentPieces:
         return text if number in self._whole else _shorten(text, self._pieces.get(number, ()))
 
 
-def _without_label(line: QuotableLine, span: Span) -> Span:
+def _without_label(line: QuotableLine, span: PieceSpan) -> PieceSpan:
     chars = line.label_chars
-    return Span(max(0, span.start - chars), span.end - chars, span.rows)
+    return PieceSpan(max(0, span.start - chars), span.end - chars, span.rows)
 
 
 def _command_start(
     lines: Sequence[QuotableLine], pair: ToolPair | None
-) -> Iterator[tuple[int, Span]]:
+) -> Iterator[tuple[int, PieceSpan]]:
     """Yield the first piece of a call's command, which always stays."""
     command = pair.command if pair else None
     texts = pair.texts if pair else ()
@@ -430,13 +430,13 @@ def _command_start(
             return
 
 
-def _shorten(text: str, pieces: Iterable[tuple[int, Span]]) -> str:
+def _shorten(text: str, pieces: Iterable[tuple[int, PieceSpan]]) -> str:
     """Return the chosen pieces of a text, with a mark where others are omitted."""
     shown = shown_lines(text.split("\n"), pieces, with_ends=True)
     return "\n".join(GAP if line is None else line for line in shown)
 
 
-def _with_marks(text: str, pieces: Sequence[tuple[int, Span]]) -> str:
+def _with_marks(text: str, pieces: Sequence[tuple[int, PieceSpan]]) -> str:
     """Return pieces of a client's text with the lines by which it is recognized as the client's.
 
     These are its first and its last line, and all that begin or end with a tag.
@@ -452,5 +452,5 @@ def _with_marks(text: str, pieces: Sequence[tuple[int, Span]]) -> str:
     marks |= {*visible[:1], *visible[-1:]}
     others = [(row, span) for row, span in pieces if row not in marks]
     covered = {row for first, span in others for row in range(first, first + span.rows)}
-    whole = ((row, Span(0, len(lines[row]))) for row in marks - covered)
+    whole = ((row, PieceSpan(0, len(lines[row]))) for row in marks - covered)
     return _shorten(text, (*others, *whole)).strip()

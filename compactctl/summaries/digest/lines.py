@@ -57,7 +57,7 @@ class QuotableLine(NamedTuple):
     row: int = 0
 
 
-class Span(NamedTuple):
+class PieceSpan(NamedTuple):
     """A piece of a line.
 
     Attributes:
@@ -123,7 +123,7 @@ def _lines_of(text: str, label: str = "", source: int = 0) -> Iterator[QuotableL
         yield QuotableLine(name + line, len(name), source, row)
 
 
-def pieces_of(lines: Sequence[QuotableLine]) -> Iterator[tuple[int, Span]]:
+def pieces_of(lines: Sequence[QuotableLine]) -> Iterator[tuple[int, PieceSpan]]:
     """Yield the pieces of lines, each with the index of its line; the last line first.
 
     The pieces of a line leave nothing out between them, and their last one reaches its end unless
@@ -135,17 +135,17 @@ def pieces_of(lines: Sequence[QuotableLine]) -> Iterator[tuple[int, Span]]:
     for row in rows:
         first = changes.get(row, row)
         if first < row:
-            yield first, Span(0, len(lines[first].text), row - first + 1)
+            yield first, PieceSpan(0, len(lines[first].text), row - first + 1)
             for _ in range(first, row):
                 next(rows)
         else:
             yield from ((row, span) for span in _split(lines[row]))
 
 
-def _split(line: QuotableLine) -> Iterator[Span]:
+def _split(line: QuotableLine) -> Iterator[PieceSpan]:
     text, label = line.text, line.label_chars
     if 0 < len(text) - label <= PIECE_CHARS:
-        yield Span(0, len(text))
+        yield PieceSpan(0, len(text))
         return
     end = len(text)
     if end - label > _MAX_LINE_CHARS:
@@ -153,11 +153,11 @@ def _split(line: QuotableLine) -> Iterator[Span]:
     pattern = _JSON_PIECE if text.startswith(("{", "["), label) else _PIECE
     start = 0
     for match in pattern.finditer(text[:end], label):
-        yield Span(start, match.end())
+        yield PieceSpan(start, match.end())
         start = match.end()
 
 
-def span_text(lines: Sequence[QuotableLine], row: int, span: Span) -> str:
+def span_text(lines: Sequence[QuotableLine], row: int, span: PieceSpan) -> str:
     """Return the text of a piece."""
     if span.rows > 1:
         return "\n".join(line.text for line in lines[row : row + span.rows])
@@ -186,7 +186,7 @@ def _is_changed(line: str) -> bool:
 
 
 def shown_lines(
-    lines: Sequence[str], pieces: Iterable[tuple[int, Span]], *, with_ends: bool
+    lines: Sequence[str], pieces: Iterable[tuple[int, PieceSpan]], *, with_ends: bool
 ) -> Iterator[str | None]:
     """Yield the lines of a text of which pieces are chosen, and None for the lines between them.
 
@@ -226,10 +226,10 @@ def _end(lines: Sequence[str]) -> Sequence[str | None]:
     return lines if is_short and len(lines) <= _MAX_FILLED_LINES else (None,)
 
 
-def join_pieces(line: str, spans: Iterable[Span]) -> str:
+def join_pieces(line: str, spans: Iterable[PieceSpan]) -> str:
     """Return pieces of a line, which are in order, with marks where others are omitted.
 
-    join_pieces("a b c", [Span(2, 4)])  ->  "… b …"
+    join_pieces("a b c", [PieceSpan(2, 4)])  ->  "… b …"
     """
     text, position = "", 0
     for start, end, *_ in spans:

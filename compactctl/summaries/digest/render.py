@@ -9,7 +9,7 @@ from compactctl.summaries.digest.facts import heading
 from compactctl.summaries.digest.fragments import Fragment, FragmentGroup
 from compactctl.summaries.digest.lines import (
     GAP,
-    Span,
+    PieceSpan,
     quotable_lines,
     shown_lines,
     text_lines,
@@ -120,7 +120,7 @@ def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> I
     heading: there are few texts of which both are quoted.
     """
     lines: list[str] = []
-    pieces: list[tuple[int, Span]] = []
+    pieces: list[tuple[int, PieceSpan]] = []
     ordered = sorted(fragments, key=attrgetter("line"))
     for number, quoted in groupby(ordered, key=attrgetter("line.passage")):
         if chosen := places(quoted):
@@ -129,7 +129,7 @@ def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> I
     yield from shown_lines(lines, pieces, with_ends=False)
 
 
-def places(fragments: Iterable[Fragment]) -> list[tuple[int, Span]]:
+def places(fragments: Iterable[Fragment]) -> list[tuple[int, PieceSpan]]:
     """Return where in their passage fragments are: the line, and which part of it.
 
     Those of a heading are left out.

@@ -125,12 +125,13 @@ def test_what_is_never_hidden_is_shortened() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "texts"),
-    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (66, 60, {})],
+    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (400, 249, {})],
 )
 def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     budget: int, tokens: int, texts: dict[tuple[int, int], str]
 ) -> None:
-    reminder = "<system-reminder>\nOpen the quay.\nNever mind the tides.\n</system-reminder>"
+    notes = "\n".join(f"Open the quay of pier {pier}." for pier in range(6))
+    reminder = f"<system-reminder>\n{notes}\n</system-reminder>"
     parts = (TextPart(text=reminder), TextPart(text="Use port 8443 and nothing else."))
     found = distilled(budget, talk=(*TALK[:6], message("user", *parts)))
     assert (found.tokens, changed(found)) == (tokens, texts)

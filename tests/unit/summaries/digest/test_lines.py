@@ -3,8 +3,8 @@
 import pytest
 
 from compactctl.summaries.digest.lines import (
+    PieceSpan,
     QuotableLine,
-    Span,
     join_pieces,
     pieces_of,
     shown_lines,
@@ -72,7 +72,7 @@ def test_of_a_line_of_data_its_start_is_read() -> None:
 def test_a_line_has_marks_where_pieces_of_it_are_omitted(
     line: str, spans: list[tuple[int, int]], text: str
 ) -> None:
-    assert join_pieces(line, [Span(start, end) for start, end in spans]) == text
+    assert join_pieces(line, [PieceSpan(start, end) for start, end in spans]) == text
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_a_line_has_marks_where_pieces_of_it_are_omitted(
 def test_few_short_lines_are_shown_rather_than_a_mark(
     lines: list[str], chosen: list[int], shown: list[str | None]
 ) -> None:
-    pieces = [(row, Span(0, len(lines[row]))) for row in chosen]
+    pieces = [(row, PieceSpan(0, len(lines[row]))) for row in chosen]
     assert list(shown_lines(lines, pieces, with_ends=True)) == shown
 
 
 def test_lines_before_and_behind_all_chosen_ones_may_have_no_mark() -> None:
-    pieces = [(1, Span(0, 1)), (3, Span(0, 1))]
+    pieces = [(1, PieceSpan(0, 1)), (3, PieceSpan(0, 1))]
     lines = ["a" * 9, "b", "c" * 121, "d", "e" * 9]
     assert list(shown_lines(lines, pieces, with_ends=False)) == ["b", None, "d"]
 
 
 def test_what_an_edit_removed_is_not_shown_between_others() -> None:
-    pieces = [(0, Span(0, 1, removed=1)), (2, Span(0, 1))]
+    pieces = [(0, PieceSpan(0, 1, removed=1)), (2, PieceSpan(0, 1))]
     assert list(shown_lines(["a", "b", "c"], pieces, with_ends=True)) == ["a", None, "c"]

@@ -5,7 +5,7 @@ from builders import assistant, call, conversation, result, user
 
 from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
-from compactctl.summaries.digest.lines import Span
+from compactctl.summaries.digest.lines import PieceSpan
 from compactctl.summaries.digest.render import (
     format_note,
     group_heading,
@@ -29,7 +29,7 @@ def quote(row: int, text: str, *, passage: int = 2, start: int = 0) -> Fragment:
     return Fragment(
         group=FragmentGroup("course", 1 if passage == 2 else passage),
         line=LineIndex(passage, row),
-        span=Span(start, start + len(text.split("\n", maxsplit=1)[0]), text.count("\n") + 1),
+        span=PieceSpan(start, start + len(text.split("\n", maxsplit=1)[0]), text.count("\n") + 1),
         text=text,
     )
 
