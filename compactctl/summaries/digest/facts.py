@@ -49,6 +49,8 @@ class LineIndex(NamedTuple):
 
 
 HEADING = -1
+# The argument of calls that ask; options to choose from stand beside it.
+_QUESTION_KEY = "question"
 # The headings of passages without a tool.
 _SPEAKERS: Mapping[PassageKind, str] = {
     "request": USER,
@@ -147,13 +149,20 @@ def heading(passage: Passage) -> str:
     """Return the heading of quotations from a passage, without its reference."""
     pair = passage.pair
     if passage.kind == "answer":
-        tool = f"{pair.tool} {pair.subject}" if pair else "a tool"
+        tool = f"{pair.tool} {_subject(pair)}" if pair else "a tool"
         return one_line(f"{USER}, to {tool}", MAX_COMMAND_CHARS)
     if pair is not None:
-        return one_line(f"{pair.tool} {pair.subject}", MAX_COMMAND_CHARS) + _failure(pair)
+        return one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
     return _SPEAKERS.get(passage.kind) or one_line(
         f"{passage.kind} {passage.name}", MAX_COMMAND_CHARS
     )
+
+
+def _subject(pair: ToolPair) -> str:
+    """Return what a call is about; of one that asks, the questions without the options."""
+    questions = [text for name, text in pair.texts if name == _QUESTION_KEY]
+    is_asking = questions and not (pair.changes or pair.reads or pair.command)
+    return " ".join(questions) if is_asking else pair.subject
 
 
 def _failure(pair: ToolPair) -> str:

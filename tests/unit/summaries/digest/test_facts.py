@@ -5,6 +5,7 @@ from builders import assistant, attached, call, conversation, result, summary, s
 
 from compactctl.model.message import Message
 from compactctl.summaries.digest.facts import LineIndex, facts_by_line, freshness, heading
+from compactctl.summaries.digest.lines import quotable_lines
 from compactctl.summaries.extract.passages import read_passages
 
 
@@ -113,3 +114,13 @@ def test_an_answer_to_an_unknown_call_is_an_answer_to_a_tool() -> None:
     passages = read_passages(conversation(result("lost", "x", said="no")))
     assert [heading(passage) for passage in passages] == ["result", "user, to a tool"]
     assert LineIndex(0, -1) not in facts_by_line(passages)
+
+
+def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
+    options = [{"label": "Left quay", "description": "near"}, {"label": "Right quay"}]
+    asked = [{"question": "Which quay?", "header": "Quay", "options": options}]
+    passages = read_passages(conversation(user("go"), call("q", "Ask", questions=asked)))
+    assert heading(passages[-1]) == "Ask Which quay?"
+    lines = [line.text for line in quotable_lines(passages[-1])]
+    assert "label: Left quay" in lines
+    assert not any("Which quay?" in line for line in lines)
