@@ -47,6 +47,16 @@ TOOL_KINDS: dict[ToolKind, frozenset[str]] = {
 # Tools that read or edit, depending on their argument "command".
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
 
+# Tools that load others, of Claude Code and Codex, and tools whose results of one line confirm what
+# the call says: task lists, skills.
+_LOADING = frozenset({"toolsearch"})
+_CONFIRMING = frozenset(
+    {
+        "skill", "taskcreate", "taskupdate", "todowrite", "writetodos", "updateplan",
+        "managetodolist", "updatetodolist",
+    }
+)  # fmt: skip
+
 _PREFIX = re.compile(r".*(?:__|[.:/])")
 _KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
 
@@ -60,3 +70,13 @@ def plain_name(tool: str) -> str:
 def kind_of(tool: str) -> ToolKind | None:
     """Return the kind of a tool, None if its name is not in the table."""
     return _KINDS.get(plain_name(tool))
+
+
+def loads_tools(tool: str) -> bool:
+    """Whether a tool only makes other tools available, which nobody needs to know later."""
+    return plain_name(tool) in _LOADING
+
+
+def is_confirmation(tool: str, result: str) -> bool:
+    """Whether the result of a tool says no more than that its call was carried out."""
+    return plain_name(tool) in _CONFIRMING and "\n" not in result.strip()

@@ -8,7 +8,7 @@ from functools import partial
 from math import inf
 from typing import Literal, NamedTuple
 
-from compactctl.history.tool_names import kind_of
+from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
 from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import (
     HEADING,
@@ -125,7 +125,7 @@ def collect_fragments(
     """Return the fragments of passages from ``start`` on, newest first; of equal lines the newest.
 
     Lines that are ``pinned`` (by passage index) are left out, and so are the words of the user, of
-    which nothing else is quoted, and reasoning, which is not sent again.
+    which nothing else is quoted, reasoning, which is not sent again, and what only confirms a call.
     """
     seen = {line.strip() for text in pinned.values() for line in text.split("\n")}
     collector = _FragmentCollector(
@@ -134,10 +134,20 @@ def collect_fragments(
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
     for index in reversed(range(start, len(passages))):
         passage = passages[index]
-        if passage.kind not in {"thought", *SPOKEN} and index not in pinned:
+        is_quotable = passage.kind not in {"thought", *SPOKEN} and not _is_plumbing(passage)
+        if is_quotable and index not in pinned:
             group = FragmentGroup("course", calls.get(id(passage.pair), index))
             collector.add_passage(index, passage, group)
     return collector.fragments
+
+
+def _is_plumbing(passage: Passage) -> bool:
+    """Whether a call or result says nothing about the work."""
+    pair = passage.pair
+    if pair is None or has_failed(pair):
+        return False
+    is_result = passage.kind == "result"
+    return loads_tools(pair.tool) or (is_result and is_confirmation(pair.tool, passage.text))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -55,6 +55,17 @@ def test_words_of_the_user_are_not_chosen_by_lines() -> None:
     assert texts(assistant("Fine."), user(STATES), result("a", "x", said=STATES)) == []
 
 
+def test_what_only_confirms_a_call_is_not_quoted() -> None:
+    tasks = call("a", "TaskCreate", subject=STATES), result("a", f"Task #1 created: {STATES}")
+    assert texts(*tasks) == []
+    failed = call("a", "TaskCreate", subject=""), result("a", STATES, is_error=True)
+    assert texts(*failed) == [STATES]
+    skill = call("a", "skill", name="gardening"), result("a", f"# Gardening\n{STATES}")
+    assert STATES in texts(*skill)
+    search = call("a", "ToolSearch", query=STATES), result("a", f"{STATES} 1\n{STATES} 2")
+    assert texts(*search) == []
+
+
 @pytest.mark.parametrize(("count", "describes"), [(12, 12), (13, 12)])
 def test_twelve_of_the_newest_lines_about_a_name_are_statements(count: int, describes: int) -> None:
     found = fragments(*(assistant(f"The soil_sensor reads {n} today.") for n in range(count)))
