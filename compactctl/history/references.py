@@ -8,7 +8,11 @@ from typing import Literal
 from compactctl.model.message import Message, MessageId
 from compactctl.records import dataclass
 
-_REFERENCE = re.compile(r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?(mark)\])")
+_REFERENCE = re.compile(
+    r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?:\.(?P<item>\d{1,9}))?(?(mark)\])"
+)
+WRITTEN = r"\[[LM]\d+(?:\.\d+)?\]"
+"""Matches a reference as summaries write it."""
 _LINE = re.compile(r"\d{1,9}")
 
 
@@ -19,17 +23,24 @@ class SourceRef:
     Attributes:
         number: the number of the line or message.
         unit: which of the two it counts.
+        item: of a line with several messages, the number of the message in it, from 1; else 0.
         position: the place of the message in the conversation, from 1. Lines may be in another
             order.
     """
 
     number: int
     unit: Literal["L", "M"] = "L"
+    item: int = 0
     position: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        """Return it as summaries write it, such as ``[L12]``."""
-        return f"[{self.unit}{self.number}]"
+        """Return it as summaries write it, such as ``[L12]`` or ``[L12.3]``."""
+        return f"[{self.name}]"
+
+    @property
+    def name(self) -> str:
+        """The reference as users type it, such as ``L12``."""
+        return f"{self.unit}{self.number}" + (f".{self.item}" if self.item else "")
 
     @property
     def legend(self) -> str:
@@ -39,28 +50,34 @@ class SourceRef:
 
     def names(self, message: Message) -> bool:
         """Return whether this is the line, or the number in its document, of a message."""
-        if self.unit == "L":
-            return message.line + 1 == self.number
-        return any(isinstance(step, int) for step in message.record_path) and (
-            number_in_document(message) == self.number
-        )
+        if self.unit == "M":
+            return number_in_line(message) == self.number
+        is_item = not self.item or number_in_line(message) == self.item
+        return message.line + 1 == self.number and is_item
 
 
 NO_REF = SourceRef(0)
 
 
 def parse_reference(name: str) -> SourceRef | None:
-    """Parse ``L12``, ``[L12]``, ``M12`` or ``[M12]``; None for anything else."""
+    """Parse ``L12``, ``[L12]``, ``L12.3``, ``M12`` or ``[M12]``; None for anything else."""
     match = _REFERENCE.fullmatch(name)
-    if match is None:
+    if match is None or (match["unit"] == "M" and match["item"]):
         return None
-    return SourceRef(int(match["number"]), "L" if match["unit"] == "L" else "M")
+    unit: Literal["L", "M"] = "L" if match["unit"] == "L" else "M"
+    return SourceRef(int(match["number"]), unit, int(match["item"] or 0))
 
 
 def number_in_document(message: Message) -> int | None:
     """Return the number of a message in its document, from 1: its first index in a part's path."""
     paths = (part.path for part in message.parts)
     return next((step + 1 for path in paths for step in path if isinstance(step, int)), None)
+
+
+def number_in_line(message: Message) -> int | None:
+    """Return the number of a message among several on its line, None if it is the whole line."""
+    is_part = any(isinstance(step, int) for step in message.record_path)
+    return number_in_document(message) if is_part else None
 
 
 def messages_named(messages: Sequence[Message], name: str) -> Iterator[int]:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
+from compactctl.history.references import WRITTEN
 from compactctl.model.message import Message, MessageId, Tags
 
 NOTE = r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
@@ -14,7 +15,7 @@ _START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summar
 _LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_START}")
 _ANY_START = re.compile(rf"^{_START}", re.MULTILINE)
 # How the lines of a summary begin, except those of the requests that it quotes.
-_SUMMARY_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_START}")
+_SUMMARY_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|{WRITTEN} |\[Earlier |{_START}")
 
 
 def is_marker(message: Message) -> bool:

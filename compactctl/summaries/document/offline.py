@@ -229,7 +229,7 @@ def _texts(passages: Sequence[Passage]) -> list[str]:
 def _note(messages: Sequence[Message]) -> str:
     refs = source_refs(messages) or [NO_REF]
     first, last = refs[0], refs[-1]
-    span = f" ({first.unit}{first.number} to {last.unit}{last.number})" if messages else ""
+    span = f" ({first.name} to {last.name})" if messages else ""
     return (
         f"Hand-over of {len(messages)} earlier messages{span}, extracted without a model: "
         f"quotes are verbatim, {CUT} and {OMISSION.strip()} mark omissions, {first.legend}"

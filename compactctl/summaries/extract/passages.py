@@ -1,13 +1,14 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
-from compactctl.history.references import SourceRef, number_in_document
+from compactctl.history.references import SourceRef, number_in_document, number_in_line
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -132,15 +133,21 @@ def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[
 def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """Return references to messages: by line, or by message if all are on one line.
 
-    Messages from different states of a transcript may have the same line.
+    A message among several on its line has its number there, too, such as ``[L12.3]``. Messages
+    from different states of a transcript may have the same line.
     """
     if len(messages) > 1 and len({message.line for message in messages}) == 1:
         return [
-            SourceRef(number_in_document(message) or position, "M", position)
+            SourceRef(number_in_document(message) or position, "M", position=position)
             for position, message in enumerate(messages, start=1)
         ]
+    counts = Counter(message.line for message in messages if number_in_line(message))
     return [
-        SourceRef(message.line + 1, "L", position)
+        SourceRef(
+            message.line + 1,
+            item=number_in_line(message) or 0 if counts[message.line] > 1 else 0,
+            position=position,
+        )
         for position, message in enumerate(messages, start=1)
     ]
 
@@ -278,7 +285,7 @@ def _attachment(
 
 def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
     """Describe what a user attached: ``[image/png, 1,024x768, 245,112 bytes, at L12]``."""
-    place = f", at {ref.unit}{ref.number}]"
+    place = f", at {ref.name}]"
     if isinstance(part, MediaPart):
         return media_text(part).removesuffix("]") + place
     # Its text may have been cut, so its length says nothing.

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
+from compactctl.history.references import WRITTEN
+
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[\"'(])|(?<=[!?])\s+|\n+")
 _BULLET = re.compile(r"\s*(?:(?:[-*>#|+]+|\d{1,2}[.)])\s+)*")
 # The start of a line that does not continue the one before: a bullet, a heading, a quotation, a
@@ -34,8 +36,8 @@ _LABELS: Mapping[str, SpokenKind] = {
     INSTRUCTIONS: "instruction",
     ANSWERS: "answer",
 }
-_ITEM = re.compile(rf"{BULLET}(?:\[[LM]\d+\] )?(.*)")
-_HEADING = re.compile(r"\[[LM]\d+\] (.+)")
+_ITEM = re.compile(rf"{BULLET}(?:{WRITTEN} )?(.*)")
+_HEADING = re.compile(rf"{WRITTEN} (.+)")
 
 Words = tuple[SpokenKind, str]
 

@@ -135,7 +135,7 @@ def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...
     start = (
         str(count),
         compaction.compaction.writer,
-        _ref(compaction.spot),
+        compaction.spot.name,
         f"{compaction.tokens_before:,}",
         f"{compaction.tokens_after:,}",
     )
@@ -145,10 +145,6 @@ def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...
     kinds = (kind for kind in LOSS_KINDS if kind != "read")
     losses = (_share(audit, kind) for kind in kinds)
     return (*start, *losses, invented, f"{len(audit.rereads):,}/{audit.read_calls:,}")
-
-
-def _ref(spot: SourceRef) -> str:
-    return f"{spot.unit}{spot.number}"
 
 
 def _share(audit: Audit, kind: LossKind) -> str:
@@ -161,7 +157,7 @@ def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[Sc
     audit, source = compaction.audit, compaction.compaction
     stages = f" ({', '.join(source.stages)})" if source.stages else ""
     yield ""
-    yield Accent(f"{count}  {source.writer}{stages} at {_ref(compaction.spot)}", "bold")
+    yield Accent(f"{count}  {source.writer}{stages} at {compaction.spot.name}", "bold")
     yield Facts(tuple(_facts(compaction)))
     if audit is None:
         return
@@ -212,9 +208,9 @@ def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
 
 
 def _loss_row(loss: Loss) -> tuple[str, ...]:
-    mentioned = _ref(loss.mentioned_again) if loss.mentioned_again else ""
+    mentioned = loss.mentioned_again.name if loss.mentioned_again else ""
     note = f" ({loss.note})" if loss.note else ""
-    return (_NAMES[loss.kind], _ref(loss.ref), one_line(loss.text + note, _TEXT_WIDTH), mentioned)
+    return (_NAMES[loss.kind], loss.ref.name, one_line(loss.text + note, _TEXT_WIDTH), mentioned)
 
 
 def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
@@ -244,8 +240,8 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
     largest = sorted(audit.rereads, key=lambda reread: -reread.tokens)[:top]
     rows = [
         (
-            _ref(reread.ref),
-            _ref(reread.first_seen),
+            reread.ref.name,
+            reread.first_seen.name,
             f"{reread.tokens:,}",
             one_line(reread.what, _TEXT_WIDTH),
         )
@@ -294,9 +290,9 @@ def _second_look(look: RepeatedRead) -> dict[str, Any]:
 
 @encoded.register
 def _spot(spot: SourceRef) -> dict[str, int | None]:
-    """The position of a finding: its line in a file, or its message in a document."""
+    """The position of a finding: its line in a file, its message in a document or line, or both."""
     is_line = spot.unit == "L"
     return {
         "line": spot.number if is_line else None,
-        "message": None if is_line else spot.number,
+        "message": spot.item or None if is_line else spot.number,
     }

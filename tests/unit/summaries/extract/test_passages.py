@@ -19,7 +19,7 @@ from builders import (
     user,
 )
 
-from compactctl.history.references import SourceRef
+from compactctl.history.references import SourceRef, parse_reference
 from compactctl.model.message import Message, TextPart
 from compactctl.summaries.extract.passages import (
     read_passages,
@@ -160,6 +160,28 @@ def test_references_are_lines_or_messages_of_a_document() -> None:
     assert source_refs(mixed) == [SourceRef(3), SourceRef(1), SourceRef(2)]
     assert source_refs(talk[1:2]) == [SourceRef(2)]
     assert source_refs(()) == []
+
+
+def test_messages_on_one_line_of_several_have_references_of_their_own() -> None:
+    asked, answered, alone = conversation(user("a"), assistant("b"), user("c"))
+    kept = tuple(
+        replace(
+            message,
+            line=7,
+            record_path=("history", index),
+            parts=(replace(message.parts[0], path=("history", index, "text")),),
+        )
+        for index, message in ((2, asked), (4, answered))
+    )
+    refs = source_refs((*kept, alone))
+    assert [str(ref) for ref in refs] == ["[L8.3]", "[L8.5]", "[L3]"]
+    for ref, what in zip(refs, (*kept, alone), strict=True):
+        assert parse_reference(str(ref)) == ref
+        assert [m for m in (*kept, alone) if ref.names(m)] == [what]
+    whole = parse_reference("L8")
+    assert whole is not None
+    assert [whole.names(m) for m in (*kept, alone)] == [True, True, False]
+    assert parse_reference("M8.3") is None
 
 
 def test_a_reference_is_written_with_its_legend() -> None:
