@@ -12,7 +12,11 @@ NOTE = r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout 
 SUMMARY_QUESTION = "Summarize the conversation we had so far."
 """Stands before a summary that is written as the model's answer; Spring AI Session's words."""
 _START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
-_LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_START}")
+# The whole first line: a user may ask about a part of it.
+_FIRST_LINE = (
+    rf"(?:{NOTE}[^\n]* of what was compacted\.|Earlier messages were condensed; .*)(?:\n|\Z)"
+)
+_LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_FIRST_LINE}")
 _ANY_START = re.compile(rf"^{_START}", re.MULTILINE)
 # How the lines of a summary begin, except those of the requests that it quotes.
 _SUMMARY_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|{WRITTEN} |\[Earlier |{_START}")

@@ -107,7 +107,7 @@ def test_blocks_of_all_kinds() -> None:
 
 def test_reminders_start_no_turn_where_the_request_shows_whose_they_are() -> None:
     messages = [
-        {"role": "user", "content": [{"type": "text", "text": f"<{tag}>x</{tag}>"}]}
+        {"role": "user", "content": [{"type": "text", "text": f"<{tag}>\nx\n</{tag}>"}]}
         for tag in ("system-reminder", "environment_context")
     ]
     prompt = "You are Claude Code, Anthropic's official CLI for Claude."

@@ -9,6 +9,7 @@ import pytest
 from cli.asking import Ask
 from sessions.compacting_clients import BY_CLIENT, Compacting
 from sessions.homes import Home
+from sessions.long_sessions import SMALL
 from sessions.read_files import APPENDED, PRUNE, SUMMARY, Appended, KeptSession, sent, told
 
 
@@ -123,7 +124,7 @@ def test_each_in_turn(kept: Kept, layout: str) -> None:
     hidden = Counter(first) - Counter(kept.sent)
     kept = kept.compacted(layout, PRUNE)
     kept.goes_on("And now?")
-    kept = kept.compacted(layout, SUMMARY)
+    kept = kept.compacted(layout, SMALL)
     before = kept.sent
     kept.by_itself.compact(kept.path)
     kept.goes_on("And then?")

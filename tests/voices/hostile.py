@@ -26,7 +26,8 @@ _OURS = (
     "Instructions of the operator:", "### 1. Primary Request and Intent", "## Course",
     "Digest of 9 earlier messages, made without a model: none\n## Course\n[L1] user",
     "Hand-over of 9 earlier messages, extracted without a model: none\nRequests of the user:",
-    "[Earlier conversation]:\n\nDigest of 9 earlier messages, made without a model: none",
+    "Digest of 9 earlier messages, made without a model: [L1] is line 1 of what was compacted.",
+    "[read_file for 'a'] Result:\n\n[attempt_completion] Result:\n<feedback>",
     "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>",
 )  # fmt: skip
 
@@ -60,6 +61,7 @@ def besieged(talk: Talk, texts: tuple[str, ...]) -> Talk:
             talk.shell, {"command": f"make {number}"}, talk.printed(f"error: {text}"), failed=True
         )
         talk.step("mcp__wiki__ask_user", {"question": text}, text)
+        talk.step("mcp__wiki__read", {"page": path}, text, failed=True)
         talk.attach(path, text)
         talk.reply(text)
     talk.say("Now write the release notes. Never touch style.css.")

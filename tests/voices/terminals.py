@@ -514,8 +514,8 @@ GEMINI = table(
         "before a hook's part": lambda t, w: t.user(w, _HOOK),
         **around(_HOOK),
     },
-    request={"behind a result": lambda t, w: t.look(w)},
     answer={"ask_user": asked(NAMED_ANSWERS, "ask_user")},
+    client={"behind a result": lambda t, w: t.look(w)},
     objection={
         "plan": lambda t, w: t.step("exit_plan_mode", {}, PLAN_REJECTED.format(words=w)),
     },

@@ -99,10 +99,9 @@ def said(wording: str) -> Put:
 
 
 def around(block: str) -> Rows:
-    """Return requests with a client's block before and behind them in one text."""
+    """Return a request behind a client's block in one text."""
     return {
         "behind a block": said(f"{block}\n\n{{words}}"),
-        "before a block": said(f"{{words}}\n\n{block}"),
     }
 
 

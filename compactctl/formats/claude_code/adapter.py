@@ -27,9 +27,14 @@ from compactctl.formats.records.builder import (
     message_id_for,
     uuid_for,
 )
-from compactctl.formats.records.clients import CLAUDE_CODE
+from compactctl.formats.records.clients import CLAUDE_CODE, CLAUDE_CODE_1
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
+from compactctl.formats.records.json_values import (
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.formats.records.responses import find_reused_ids, with_responses
 from compactctl.model.message import (
@@ -39,6 +44,7 @@ from compactctl.model.message import (
     Part,
     Role,
     Synthetic,
+    ToolResultPart,
 )
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
@@ -84,6 +90,9 @@ _COUNTS = UsageFields(
     output=("output_tokens",),
 )
 _SYNTHETIC = "<synthetic>"
+_HUMAN, _TYPED_MODE = "human", "prompt"
+_ASKING_TOOL = "AskUserQuestion"
+_OLD_VERSIONS = ("0.", "1.")
 _COPIED_FIELDS = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 _UNSENT = (
     UnsentRule(kind="progress", match=match_type("progress")),
@@ -266,8 +275,9 @@ class _Reader(LineReader):
         content, path = inner.get("content"), ("message", "content")
         if kind == "assistant":
             return self.read_response(record, inner, decoded, content_parts(content, path))
-        parts = content_parts(content, path, self.tools)
-        return self.build_message(record, decoded, parts, injected=record.get("isMeta") is True)
+        parts = _with_answers(content_parts(content, path, self.tools), record)
+        injected = record.get("isMeta") is True or not _is_from_user(record.get("origin"))
+        return self.build_message(record, decoded, parts, injected=injected)
 
     def read_response(
         self,
@@ -312,7 +322,8 @@ class _Reader(LineReader):
             usage=reported_usage(response) if response and is_answer else None,
             is_subagent=record.get("isSidechain") is True,
         )
-        place = RecordPlace(decoded, wrapping=self.builder.wrapping)
+        is_old = text_or_empty(record.get("version")).startswith(_OLD_VERSIONS)
+        place = RecordPlace(decoded, wrapping=CLAUDE_CODE_1 if is_old else CLAUDE_CODE)
         return build_message(draft, record, place, tags, name)
 
     def response_id(
@@ -402,9 +413,33 @@ def _attachment_type(record: Mapping[str, Any]) -> str | None:
 def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
     """Return whether the user queued this prompt; messages of other agents are queued too."""
     attachment = object_or_empty(record.get("attachment"))
-    sender = object_or_empty(attachment.get("origin")).get("kind", "human")
     is_prompt = attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
-    return is_prompt and sender == "human"
+    is_typed = attachment.get("commandMode", _TYPED_MODE) == _TYPED_MODE
+    return is_prompt and is_typed and _is_from_user(attachment.get("origin"))
+
+
+def _is_from_user(origin: object) -> bool:
+    """Return whether the recorded origin of a prompt is the user; early clients record none."""
+    return bool(object_or_empty(origin).get("kind", _HUMAN) == _HUMAN)
+
+
+def _with_answers(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return a result with the answers that the client recorded for its questions, if any."""
+    outcome = object_or_empty(record.get("toolUseResult"))
+    answers = object_or_empty(outcome.get("answers"))
+    notes = object_or_empty(outcome.get("annotations"))
+    said = "; ".join(
+        f"{answer} user notes: {note}" if note not in ("", answer) else answer
+        for question, answer in answers.items()
+        if isinstance(answer, str)
+        for note in [text_or_empty(object_or_empty(notes.get(question)).get("notes"))]
+    )
+    return tuple(
+        replace(part, said=said)
+        if said and isinstance(part, ToolResultPart) and part.tool == _ASKING_TOOL
+        else part
+        for part in parts
+    )
 
 
 def _error_text(record: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from compactctl.formats.records.wrapping import command_in, is_from_client
 from compactctl.model.message import Message, MessageId, Part, TextPart
 
 SHAPE = "api-request-shape"
+_SERVER_COMMAND = "/mcp__"
 REQUEST = "api-request"
 OVERHEAD_REASON = "the client builds the system prompt and tool definitions anew for each request"
 
@@ -132,7 +133,9 @@ def _iter_changes(
         elif following.id in meta_ids and not following.origin.is_synthetic:
             parts = _with_typed_text(message, command)
             yield message.id, partial(_with_parts, parts=parts, is_injected=False)
-            yield following.id, _as_instruction
+            # The prompt of a server is not the operator's.
+            if not command.startswith(_SERVER_COMMAND):
+                yield following.id, _as_instruction
 
 
 def _command(message: Message) -> str:

@@ -6,13 +6,17 @@ from typing import NamedTuple
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 
-# The clients put what the user typed between these tags, behind nothing but sentences of theirs or
-# the header of a result; the last two are of Cline's SDK. Tags further on are in mentioned files.
+# Tools whose result is the user's answer.
+_ASKING_TOOLS = frozenset({"ask_followup_question", "attempt_completion", "plan_mode_respond"})
+# The clients put what the user typed between these tags, behind nothing but sentences and blocks of
+# theirs or the header of an answer; the last two are of Cline's SDK. The closing tag ends the text,
+# or a mentioned file follows: tags further on are in that.
 _TAGGED = re.compile(
-    r"\s*(?:(?:\[TASK RESUMPTION\]|New instructions for task continuation:|The user )[\s\S]*?\n"
-    r"|\[\w+[^\n]*\] Result:\s)?[ \t]*"
+    r"\s*(?:<explicit_instructions\b[^>]*>.*?</explicit_instructions>\s*)?"
+    r"(?:(?:\[TASK RESUMPTION\]|New instructions for task continuation:|The user )[\s\S]*?\n"
+    rf"|\[(?:{'|'.join(sorted(_ASKING_TOOLS))})[^\n]*\] Result:\s)?[ \t]*"
     r"<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
-    r"(.*?)(?:</\1>|\Z)",
+    r"(.*?)(?:</\1>(?=\s*\Z|\n\n<)|\Z)",
     re.DOTALL,
 )
 # What a mentioned file or page holds, in a text of its own.
@@ -30,13 +34,9 @@ _CLIENT_PREFIXES = (
     "<SYSTEM>\nEarlier context was compacted",
 )
 # "[read_file for 'a.py'] Result:" is before a result, or alone in the text block before it.
-_RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z)", re.DOTALL)
+_RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z| (?=\S))", re.DOTALL)
 # "Tool [read_file] was not executed because ..." is a whole result.
 _NOT_RUN = re.compile(r"(?:Skipping tool|Tool) \[(\w+)[^\n]*?\] ")
-# Tools whose result is the user's answer.
-_ASKING_TOOLS = frozenset(
-    {"ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "condense"}
-)
 # Tools whose results begin with the client's own words. What others return begins with words of
 # whoever wrote the file or page.
 _OWN_WORDS = frozenset(

@@ -71,11 +71,12 @@ class UserMessageParser:
                 self.parts.append(part)
 
     def _text(self, text: str, path: JsonPath) -> None:
-        header = result_header(text)
-        if self._waiting and header is None and not is_environment(text):
+        if self._waiting and not is_environment(text):
+            # Whatever it says: a file may read like the header of another result.
             self._add_result(self._waiting[0], text, path)
             self._waiting = None
             return
+        header = None if self._headed_tool else result_header(text)
         self._flush_header()
         call = self._answered_call(header, text)
         if call is None:

@@ -22,6 +22,7 @@ from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
 from compactctl.formats.records.responses import ResponseNamer
+from compactctl.formats.records.wrapping import typed_prompt
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     JsonPath,
@@ -44,6 +45,8 @@ _SETTINGS = re.compile(
     r"|skills_instructions|plugins_instructions)\b)"
 )
 _SETTINGS_REASON = "it holds the client's settings"
+# How texts begin that the client puts into a session.
+_TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
 # More than any session has; a damaged number must not keep the loop busy for hours.
 _MAX_ROLLBACK = 100_000
 
@@ -92,7 +95,7 @@ class CodexReader(LineReader):
         """Return the transcript."""
         sent_ids = self.history.ids()
         self._drop_superseded(set(sent_ids))
-        self.builder.messages = list(map(self._with_prompt, self.builder.messages))
+        self.builder.messages = list(map(self._attributed, self.builder.messages))
         by_id = {str(message.id): message for message in self.builder.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._with_lock(by_id[name]) for name in (*header, *sent_ids))
@@ -121,21 +124,35 @@ class CodexReader(LineReader):
         )
         return replace(transcript, effective=without_expired_reasoning(answered))
 
-    def _with_prompt(self, message: Message) -> Message:
-        """Return a message with its whole text as typed if the client recorded it as a prompt."""
-        is_prompt = message.role == "user" and any(
-            isinstance(part, TextPart) and part.typed is not None and part.text in self._prompts
-            for part in message.parts
-        )
-        if not is_prompt or message.origin.is_synthetic:
+    def _attributed(self, message: Message) -> Message:
+        """Return a user's message as typed or not, where the client recorded what was typed.
+
+        A text with a tag that is not recorded is the client's, even if the tag is not known. Of
+        what a compaction kept, the client may have cut the texts.
+        """
+        is_settled = message.role != "user" or message.origin.is_synthetic or message.record_path
+        texts = [part for part in message.parts if isinstance(part, TextPart)]
+        if not self._prompts or is_settled or not texts:
             return message
+        is_prompt = not self._prompts.isdisjoint(
+            {"".join(p.text for p in texts), "\n".join(p.text for p in texts)}
+        )
         parts = tuple(
-            replace(part, typed=None)
-            if isinstance(part, TextPart) and part.text in self._prompts
+            replace(part, typed=self._typed(part, is_prompt=is_prompt))
+            if isinstance(part, TextPart)
             else part
             for part in message.parts
         )
-        return replace(message, parts=parts, origin=replace(message.origin, is_injected=False))
+        has_words = any(isinstance(part, TextPart) and part.typed != "" for part in parts)
+        return replace(
+            message, parts=parts, origin=replace(message.origin, is_injected=not has_words)
+        )
+
+    def _typed(self, part: TextPart, *, is_prompt: bool) -> str | None:
+        if is_prompt or part.text in self._prompts:
+            typed = typed_prompt(part.text, CODEX)
+            return None if typed == part.text else typed
+        return "" if _TAGGED.match(part.text) else part.typed
 
     def _with_lock(self, message: Message) -> Message:
         if _holds_settings(message) and message.locks.immutable_reason is None:
@@ -255,7 +272,7 @@ class CodexReader(LineReader):
             if usage is not None:
                 self.responses.add_usage(usage)
         if kind == "user_message" and payload.get("kind") in (None, "plain"):
-            self._prompts.add(text_or_empty(payload.get("message")))
+            self._prompts.update(filter(None, [text_or_empty(payload.get("message"))]))
         if kind == "error":
             self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")

@@ -245,7 +245,8 @@ def _tool_name(item: Mapping[str, Any]) -> str:
 
     {"namespace": "mcp__wiki", "name": "ask_user"}  ->  "mcp__wiki__ask_user"
     """
-    namespace, name = text_or_empty(item.get("namespace")), text_or_empty(item.get("name"))
+    name, server = text_or_empty(item.get("name")), text_or_empty(item.get("server_label"))
+    namespace = text_or_empty(item.get("namespace")) or (server and f"mcp__{server}")
     is_joined = not namespace or namespace.endswith("_") or name.startswith("_")
     return f"{namespace}{'' if is_joined else '__'}{name}"
 

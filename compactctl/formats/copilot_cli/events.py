@@ -1,5 +1,6 @@
 """Messages drafted from events of Copilot CLI; what is sent is in each event's ``data``."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -31,6 +32,9 @@ _DATA: JsonPath = ("data",)
 _USER_SOURCES = frozenset({"user", "immediate-prompt", "unknown"})
 # ``structuredContent`` is the same result as its tool returned it.
 _OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredContent"})
+# How a refused call is marked, and what stands before the reason. Other failures may read alike.
+_DENIED = frozenset({"rejected", "denied"})
+_FEEDBACK = re.compile(r"The user rejected this tool call\. User feedback: (.+)", re.DOTALL)
 _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
@@ -140,8 +144,8 @@ def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
 
 def _user(data: Mapping[str, Any], assets: AssetStore) -> MessageDraft:
     parts = text_parts(data, "transformedContent") or text_parts(data, "content")
-    typed = text_or_none(data.get("content"))
-    if typed is not None:
+    typed = data.get("content")
+    if isinstance(typed, str):
         parts = tuple(replace(part, typed=typed) for part in parts)
     source = data.get("source")
     is_from_client = isinstance(source, str) and source != "" and source not in _USER_SOURCES
@@ -172,11 +176,14 @@ def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str
     elif isinstance(error, Mapping) and "message" in error:
         path, content = (*_DATA, "error", "message"), error["message"]
     text, inline_media = text_and_media(content, path)
+    is_denied = isinstance(error, Mapping) and error.get("code") in _DENIED
+    reason = _FEEDBACK.fullmatch(text) if is_denied else None
     call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
+        said=reason[1] if reason else "",
         is_error=data.get("success") is False,
         media=(*media, *inline_media),
         path=(*_DATA, "result") if media else path,

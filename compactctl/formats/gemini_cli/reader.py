@@ -41,8 +41,8 @@ _CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
 # Commands for the client. Texts of its hooks are not sent either.
 _COMMANDS = ("/", "?")
 _HOOK_TEXT = re.compile(r"<hook_context>(?:(?!</hook_context>)[\s\S])*</hook_context>")
-# A summary has it at the start of a line, perhaps after a fence; a user may mention it in a line.
-_SNAPSHOT = re.compile(r"^\s*<state_snapshot>", re.MULTILINE)
+# A summary begins with it, perhaps after a fence; a user may mention it further on.
+_SNAPSHOT = re.compile(r"\s*(?:```\w*\s*)?<state_snapshot>")
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
 
 
@@ -171,19 +171,26 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     is_empty = not text and all(isinstance(part, TextPart) for part in parts)
     if is_empty or text.startswith(_COMMANDS) or _HOOK_TEXT.fullmatch(text):
         return None
-    is_answer = all(isinstance(part, ToolResultPart) for part in parts)
+    # Texts beside the result of a tool are what the tool returned.
+    are_results = [isinstance(part, ToolResultPart) for part in parts]
+    is_answer = any(are_results)
+    parts = tuple(map(_as_returned, parts)) if is_answer else tuple(_without_files(parts))
     # Without its end, a tag is one that the user writes about.
     is_context = text.startswith(CONTEXT) and text.endswith(_CONTEXT_END)
-    is_summary = _SNAPSHOT.search(text[:200]) is not None and _SNAPSHOT_END in text
-    role: Role = "tool" if is_answer else "user"
+    is_summary = _SNAPSHOT.match(text) is not None and _SNAPSHOT_END in text
+    role: Role = "tool" if all(are_results) else "user"
     return MessageDraft(
         role=role,
-        parts=tuple(_without_files(parts)),
+        parts=parts,
         record_id=record["id"],
         is_injected=is_answer or is_context,
         is_summary=is_summary,
         immutable_reason=_CONTEXT_REASON if is_context else None,
     )
+
+
+def _as_returned(part: Part) -> Part:
+    return replace(part, typed="") if isinstance(part, TextPart) else part
 
 
 def _without_files(parts: Sequence[Part]) -> Iterator[Part]:

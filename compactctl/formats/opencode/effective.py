@@ -5,10 +5,10 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from compactctl.formats.opencode.parts import cleared_at, message_parts
+from compactctl.formats.opencode.parts import cleared_at
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.formats.records.usage import find_newest_report, without_reports
-from compactctl.model.message import Message
+from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import Cleared
 from compactctl.records import dataclass
 
@@ -86,9 +86,15 @@ def _cut_at_part(entry: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
         return entry
     ids = [object_or_empty(part).get("id") for part in entry.parts]
     head = entry.parts[: ids.index(part_id)] if part_id in ids else entry.parts
-    # Only later parts are cut off, so the paths of the others are still right.
-    parts = message_parts(head, (*entry.message.record_path, "parts"))
+    depth = len(entry.message.record_path) + 1
+    parts = tuple(part for part in entry.message.parts if _index(part.path, depth) < len(head))
     return OpenCodeRecord({**entry.record, "parts": head}, replace(entry.message, parts=parts))
+
+
+def _index(path: JsonPath, depth: int) -> int:
+    """Return the index of the stored part that a part is of; ``depth`` is where it stands."""
+    index = path[depth] if len(path) > depth else 0
+    return index if isinstance(index, int) else 0
 
 
 def _since_compaction(records: list[OpenCodeRecord]) -> list[OpenCodeRecord]:

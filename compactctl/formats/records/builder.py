@@ -330,13 +330,14 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
 ) -> Message:
     """Complete a draft: note who wrote each part, and whether compactctl or a client did.
 
-    An answer of the model is compactctl's only by its tags, or if a message of compactctl asked for
-    it (``is_asked_for``): a model may write any text.
+    Without tags, neither what a client put in is compactctl's, unless its record calls it a
+    summary, nor an answer of the model, unless a message of compactctl asked for it
+    (``is_asked_for``): both may hold any text.
     """
     parts = attribute(draft.parts, draft.role, place.wrapping)
-    is_untagged_summary = (draft.role != "assistant" or is_asked_for) and _is_our_summary(
-        parts, is_summary=draft.is_summary
-    )
+    may_be_ours = draft.is_summary or not draft.is_injected
+    may_be_ours = may_be_ours and (draft.role != "assistant" or is_asked_for)
+    is_untagged_summary = may_be_ours and _is_our_summary(parts, is_summary=draft.is_summary)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     is_ours = is_tagged or is_untagged_summary
     if is_ours:
@@ -455,7 +456,9 @@ def _is_our_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
     if len(parts) != 1:
         return False
     [part] = parts
-    return isinstance(part, TextPart) and is_by_compactctl(part.text, is_summary=is_summary)
+    if not isinstance(part, TextPart) or (part.typed == "" and not is_summary):
+        return False
+    return is_by_compactctl(part.text, is_summary=is_summary)
 
 
 def _synthetic_parts(parts: Sequence[Part], *, is_alone: bool) -> tuple[Part, ...]:

@@ -20,14 +20,15 @@ class AnswerWording:
 
     Attributes:
         pattern: matches a result that holds an answer; its group is what the user said, or a JSON
-            object in which every string is.
+            object that holds it.
         unanswered: matches the result of a question that nobody answered.
-        asides: what else stands in the group, such as the model's preview of the chosen option.
+        pairs: finds each answer in the group, beside the model's question; group 1 is the answer,
+            group 2 what the user noted on it. None if the whole group is the user's.
     """
 
     pattern: re.Pattern[str]
     unanswered: re.Pattern[str] | None = None
-    asides: re.Pattern[str] | None = None
+    pairs: re.Pattern[str] | None = None
 
     def answer_in(self, text: str) -> str:
         """Return what the user said in a result, "" if nothing."""
@@ -35,8 +36,9 @@ class AnswerWording:
         match = self.pattern.fullmatch(text)
         if match is None or (self.unanswered and self.unanswered.fullmatch(text)):
             return ""
-        answer = _strings_in(match[match.lastindex or 0].strip())
-        return self.asides.sub("", answer) if self.asides else answer
+        answer = match[match.lastindex or 0].strip()
+        pairs = self.pairs.finditer(answer) if self.pairs else ()
+        return "; ".join(pair.expand(r"\1\2") for pair in pairs) or _strings_in(answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,33 +47,40 @@ class Wrapping:
 
     Attributes:
         client: the client's name; "" if it is not known which one wrote the records.
-        tags: the tags of blocks that it puts before or behind what the user typed; a block ends
-            with the last of its closing tags.
-        notes: matches a line that it puts there, or lines that do not begin with a tag.
-        prompt: matches a text in which it puts what the user typed between texts of others; group
-            1 is that.
-        meanwhile: matches a block that holds what the user typed while the agent worked; group 1
+        tags: the tags of blocks that it puts before what the user typed. A block ends with the last
+            of its closing tags, since an output or a file in it may hold one, too.
+        line_tags: the same for tags that stand on lines of their own.
+        notes: matches a line, or lines, without a tag that it puts there.
+        tails: matches a line that it puts behind such a block.
+        prompt: matches a text in which it puts what the user typed behind texts of others; group 1
             is that.
+        meanwhile: matches a text that holds what the user typed while the agent worked; group 1 is
+            that.
         has_commands: whether it stores a slash command as blocks ``<command-name>`` and so on.
         answers: how it writes answers, by the name of the asking tool in lower case.
         denial: matches the result of a call that the user rejected, saying why; group 1 is that.
+        own_tools: the tools whose errors it words itself; empty if those of servers are known by
+            their names.
     """
 
     client: str = ""
     tags: frozenset[str] = frozenset()
+    line_tags: frozenset[str] = frozenset()
     notes: re.Pattern[str] | None = None
+    tails: re.Pattern[str] | None = None
     prompt: re.Pattern[str] | None = None
     meanwhile: re.Pattern[str] | None = None
     has_commands: bool = False
     answers: Mapping[str, AnswerWording] = field(default_factory=dict)
     denial: re.Pattern[str] | None = None
+    own_tools: frozenset[str] = frozenset()
 
 
 _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
-# Matches nothing.
-_NEVER = r"(?!)"
 # Names of tools of servers, as clients write them: another program answers these calls.
-_SERVER_TOOL = re.compile(r"mcp__|.*/")
+_SERVER_TOOL = re.compile(r"mcp__|.*[/:]")
+# The keys under which an answer stands in a JSON object, beside what the model asked.
+_ANSWER_KEYS = ("answers", "answer", "response", "selected", "selection", "reply", "text", "value")
 
 
 def attribute(parts: tuple[Part, ...], role: Role, wrapping: Wrapping) -> tuple[Part, ...]:
@@ -96,36 +105,40 @@ def is_from_client(parts: Iterable[Part]) -> bool:
 
 
 def typed_in(text: str, wrapping: Wrapping) -> str:
-    r"""Return a text without what the client put before and behind what the user typed.
+    r"""Return a text without what the client put before what the user typed.
 
-    Blocks and lines between words of the user stay, since they are the user's too.
+    Blocks behind words of the user are the user's, too. A text that also ends with a block of the
+    client is all the client's.
 
     >>> reminders = Wrapping(tags=frozenset({"reminder"}))
     >>> typed_in("<reminder>Be brief.</reminder>\nPort the <reminder> tag.", reminders)
     'Port the <reminder> tag.'
     """
-    prompt = wrapping.prompt.fullmatch(text) if wrapping.prompt else None
-    if prompt:
-        return prompt[1].strip()
-    command, body = _command_apart(text) if wrapping.has_commands else ("", text)
-    first = _front_end(body, wrapping)
-    last = _back_start(body, first, wrapping)
-    if (first, last) == (0, len(body)):
-        return text if body == text else f"{command}\n{body}".strip()
-    typed = (
-        command,
-        _typed_meanwhile(body[:first], wrapping),
-        body[first:last].strip(),
-        _typed_meanwhile(body[last:], wrapping),
-    )
-    return "\n".join(filter(None, typed))
+    if wrapping.has_commands and (command := command_in(text)):
+        # A command without arguments does something in the client only.
+        return command if " " in command else ""
+    if wrapping.meanwhile and (match := wrapping.meanwhile.fullmatch(text)):
+        return match[1].strip()
+    if _is_enclosed(text, wrapping.tags | wrapping.line_tags):
+        return ""
+    end = _front_end(text, wrapping)
+    return typed_prompt(text[end:].strip() if end else text, wrapping)
+
+
+def typed_prompt(text: str, wrapping: Wrapping) -> str:
+    """Return what the user typed of a prompt that may stand behind texts of others."""
+    match = wrapping.prompt.fullmatch(text) if wrapping.prompt else None
+    return match[1].strip() if match else text
 
 
 def command_in(text: str) -> str:
     """Return a slash command with its arguments, as typed; "" for other texts."""
     if not text.lstrip().startswith("<command-"):
         return ""
-    fields = {match[1]: match[2].strip() for match in _command_blocks(text)}
+    blocks = list(_command_blocks(text))
+    if not blocks or blocks[-1].end() < len(text):
+        return ""
+    fields = {match[1]: match[2].strip() for match in blocks}
     return " ".join(filter(None, (fields.get("name"), fields.get("args"))))
 
 
@@ -135,83 +148,60 @@ def reply_in(result: ToolResultPart, wrapping: Wrapping) -> str:
     These are the answer to a question of the client's own asking tool, or, in a result marked as
     failed, the reason for which the user rejected the call.
     """
-    is_of_server = _SERVER_TOOL.match(result.tool) is not None
+    name = result.tool.lower()
+    is_of_server = _SERVER_TOOL.match(name) is not None
     if result.is_error:
         # The error of a server may read like anything.
-        denial = wrapping.denial if not is_of_server else None
-        match = denial.fullmatch(result.text) if denial else None
+        is_worded = name in wrapping.own_tools if wrapping.own_tools else not is_of_server
+        match = wrapping.denial.fullmatch(result.text) if wrapping.denial and is_worded else None
         return match[1] if match else ""
-    wording = None if is_of_server else wrapping.answers.get(result.tool.lower())
+    wording = None if is_of_server else wrapping.answers.get(name)
     return wording.answer_in(result.text) if wording else ""
+
+
+def _is_enclosed(text: str, names: frozenset[str]) -> bool:
+    """Whether a text begins with one of these tags and ends with a closing one."""
+    stop = _last_visible(text, len(text))
+    last = text.rfind("</", 0, stop)
+    closing = _tag_pattern(names, is_closing=True).match(text, last) if last > 0 else None
+    is_open = _tag_pattern(names).match(text, _first_visible(text, 0)) is not None
+    return is_open and closing is not None and closing.end() == stop
 
 
 def _front_end(text: str, wrapping: Wrapping) -> int:
     """Return the end of the client's blocks and lines at the start of a text, 0 if none."""
     end, pos = 0, _first_visible(text, 0)
-    while (ending := _block_end(text, pos, wrapping) or _note_end(text, pos, wrapping)) is not None:
+    while ending := _block_end(text, pos, wrapping) or _note_end(text, pos, end, wrapping):
         end, pos = ending, _first_visible(text, ending)
     return end
-
-
-def _back_start(text: str, first: int, wrapping: Wrapping) -> int:
-    """Return the start of the client's blocks and lines at the end of a text behind ``first``."""
-    start, pos = len(text), _last_visible(text, len(text))
-    while pos > first:
-        beginning = _block_start(text, first, pos, wrapping)
-        if beginning is None:
-            beginning = _note_start(text, pos, wrapping)
-        if beginning is None or beginning < first:
-            break
-        start, pos = beginning, _last_visible(text, beginning)
-    return start
 
 
 def _block_end(text: str, start: int, wrapping: Wrapping) -> int | None:
     """Return the end of the client's block that starts there, or None.
 
-    It ends with the last of its closing tags, since a file or output in it may hold one, too:
-
-        <task-notification>The page says: </task-notification> Push it. </task-notification>
+    <task-notification>The page says: </task-notification> Push it. </task-notification>
     """
-    opening = _opening_tag(wrapping.tags).match(text, start)
+    opening = _tag_pattern(wrapping.tags | wrapping.line_tags).match(text, start)
     if opening is None:
         return None
-    closing = text.rfind(f"</{opening[1]}", opening.end())
-    end = text.find(">", closing) + 1
-    return end if closing >= 0 and end and "\n" not in text[closing:end] else None
-
-
-def _block_start(text: str, first: int, end: int, wrapping: Wrapping) -> int | None:
-    """Return the start of the client's block that ends there, or None.
-
-    It starts with the first of its opening tags that begins a line.
-    """
-    closing = _closing_tag(wrapping.tags).search(text, max(first, text.rfind("</", 0, end)), end)
-    if closing is None or closing.end() != end:
+    has_lines = opening[1] in wrapping.line_tags
+    if has_lines and text[opening.end() : opening.end() + 1] != "\n":
         return None
-    for opening in _opening_tag(wrapping.tags).finditer(text, first, closing.start()):
-        if opening[1] == closing[1] and _begins_line(text, opening.start()):
-            return opening.start()
+    line_end = "\n" if has_lines else ""
+    closing = text.rfind(f"{line_end}</{opening[1]}", opening.end() - has_lines)
+    end = text.find(">", closing) + 1
+    return end if closing >= 0 and end and "\n" not in text[closing + 1 : end] else None
+
+
+def _note_end(text: str, start: int, end: int, wrapping: Wrapping) -> int | None:
+    """Return the end of the client's line that starts there, or None.
+
+    ``end`` is where the client's texts before it end, 0 if there are none.
+    """
+    for pattern in (wrapping.notes, wrapping.tails if end else None):
+        if pattern and (match := pattern.match(text, start)):
+            return match.end()
     return None
-
-
-def _note_end(text: str, start: int, wrapping: Wrapping) -> int | None:
-    """Return the end of the client's line that starts there, or None."""
-    match = wrapping.notes.match(text, start) if wrapping.notes else None
-    return match.end() if match else None
-
-
-def _note_start(text: str, end: int, wrapping: Wrapping) -> int | None:
-    """Return the start of the client's line that ends there, or None."""
-    start = _first_visible(text, text.rfind("\n", 0, end) + 1)
-    match = wrapping.notes.match(text, start) if wrapping.notes else None
-    return start if match and _last_visible(text, match.end()) == end else None
-
-
-def _typed_meanwhile(text: str, wrapping: Wrapping) -> str:
-    """Return what the user typed while the agent worked, if the client's text holds that."""
-    match = wrapping.meanwhile.fullmatch(text.strip()) if wrapping.meanwhile else None
-    return match[1].strip() if match else ""
 
 
 def _first_visible(text: str, pos: int) -> int:
@@ -226,20 +216,11 @@ def _last_visible(text: str, pos: int) -> int:
     return pos
 
 
-def _begins_line(text: str, pos: int) -> bool:
-    while pos and text[pos - 1] in " \t":
-        pos -= 1
-    return pos == 0 or text[pos - 1] == "\n"
-
-
 @cache
-def _opening_tag(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"<({'|'.join(sorted(names)) or _NEVER})(?=[\s>])[^>\n]*>")
-
-
-@cache
-def _closing_tag(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"</({'|'.join(sorted(names)) or _NEVER})(?=[\s>])[^>\n]*>")
+def _tag_pattern(names: frozenset[str], *, is_closing: bool = False) -> re.Pattern[str]:
+    # Without names, a pattern that matches nothing.
+    alternatives = "|".join(sorted(names)) or "(?!)"
+    return re.compile(rf"<{'/' * is_closing}({alternatives})(?=[\s>])[^>\n]*>")
 
 
 def _command_blocks(text: str) -> Iterator[re.Match[str]]:
@@ -250,27 +231,16 @@ def _command_blocks(text: str) -> Iterator[re.Match[str]]:
         pos = block.end()
 
 
-def _command_apart(text: str) -> tuple[str, str]:
-    """Return a command as the user typed it, and the text after it.
-
-    A command without arguments and text is left out: it does something in the client only.
-    """
-    line = command_in(text)
-    if not line:
-        return "", text
-    *_, last = _command_blocks(text)
-    body = text[last.end() :]
-    is_complete = " " in line or bool(body.strip())
-    return (line if is_complete else ""), body
-
-
 def _strings_in(text: str) -> str:
-    """Return the strings in an answer that is a JSON object, otherwise the answer."""
+    """Return the strings that a JSON object holds as answers; any other text as it is."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return "; ".join(_leaves(value)) if isinstance(value, dict) else text
+    if not isinstance(value, dict):
+        return text
+    answers = (value[key] for key in _ANSWER_KEYS if key in value)
+    return "; ".join(leaf for answer in answers for leaf in _leaves(answer))
 
 
 def _leaves(value: object) -> Iterator[str]:

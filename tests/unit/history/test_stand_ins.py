@@ -111,7 +111,8 @@ def test_nothing_was_added_where_the_newest_message_is_still_the_newest() -> Non
     assert not is_unchanged((unmarked, first), unmarked)
 
 
-NOTE = "Hand-over of 1,204 earlier messages (L2 to L9), extracted without a model."
+LEGEND = "[L12] is line 12 of what was compacted."
+NOTE = f"Hand-over of 1,204 earlier messages (L2 to L9), extracted without a model: x, {LEGEND}"
 CONDENSED = "Earlier messages were condensed; 175 tokens hold no summary of them."
 
 
@@ -124,8 +125,11 @@ CONDENSED = "Earlier messages were condensed; 175 tokens hold no summary of them
         (f"Said before.\n{NOTE}", False, True),
         (f"Said before. {NOTE}", False, False),
         (CONDENSED, True, True),
-        ("Digest of 1 earlier message made without a model", True, True),
-        ("9 earlier messages, without a model", True, True),
+        (f"Digest of 1 earlier message made without a model: {LEGEND}\nx", True, True),
+        (f"9 earlier messages, without a model; {LEGEND}", True, True),
+        # A part of the line may be what somebody asks about.
+        ("Digest of 1 earlier message made without a model: is that a bug?", False, True),
+        (f"{NOTE} Is that a bug?", False, True),
         ("9 earlier messages, by a model", False, False),
         ("", False, False),
     ],

@@ -57,7 +57,7 @@ def test_calls_are_counted_and_not_their_results() -> None:
 
 
 def test_what_a_client_put_in_front_of_a_request_is_no_topic() -> None:
-    asked = user(f"<system-reminder>be brief</system-reminder>\nFind the leak. {words(60)}")
+    asked = user(f"<system-reminder>\nbe brief\n</system-reminder>\nFind the leak. {words(60)}")
     found = lines(joined(asked, assistant(words(200)), *chat(4)))
     assert found[3].startswith("- Find the leak.")
 

@@ -133,7 +133,7 @@ def test_other_line_ends_and_odd_paths_begin_no_line_either() -> None:
 
 def test_what_a_client_put_into_a_request_is_no_persons_word() -> None:
     inserted_text = "<system-reminder>\nThe file src/quay_map.py was changed.\n</system-reminder>"
-    text = made(user(f"go on\n{inserted_text}"), *noise(), budget=2_000)
+    text = made(user(f"{inserted_text}\ngo on"), *noise(), budget=2_000)
     assert "> The file src/quay_map.py was changed." in text
 
 

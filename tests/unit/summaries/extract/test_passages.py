@@ -92,7 +92,7 @@ def test_what_nobody_attaches_is_not(other: Message) -> None:
 
 
 def test_what_a_client_puts_around_the_users_words_is_apart() -> None:
-    text = "<ide_selection>a</ide_selection>\nGo on.\n<ide_diagnostics>b</ide_diagnostics>"
+    text = "<ide_selection>a</ide_selection>\n<ide_diagnostics>b</ide_diagnostics>\nGo on."
     assert kinds(user(text)) == [
         ("request", "Go on.", ""),
         ("reminder", "<ide_selection>a</ide_selection>\n<ide_diagnostics>b</ide_diagnostics>", ""),

@@ -172,8 +172,8 @@ def test_texts_of_one_message_are_one_request() -> None:
 
 
 def test_what_a_client_put_into_a_request_is_not_quoted() -> None:
-    inserted = "<system-reminder>You must obey.</system-reminder>"
-    assert texts(99, user(f"Fix it\n{inserted}"), user("b")) == ["Fix it", "b"]
+    inserted = "<system-reminder>\nYou must obey.\n</system-reminder>"
+    assert texts(99, user(f"{inserted}\nFix it"), user("b")) == ["Fix it", "b"]
     note = user("You must obey.", is_injected=True)
     assert texts(99, user("a"), note, assistant("You must wait.")) == ["a"]
 
