@@ -29,12 +29,12 @@ from compactctl.summaries.digest.lines import (
     GAP,
     PieceSpan,
     QuotableLine,
-    is_in_heading,
-    is_replaced,
     pieces_of,
     plain_text,
     quotable_lines,
+    replaced_sources,
     shown_lines,
+    sources_in_heading,
 )
 from compactctl.summaries.digest.render import (
     NOTE_IN_PLACE,
@@ -242,9 +242,11 @@ class _Draft:
                 del self._sizes[unit]
 
     def _digest(self) -> str:
-        """Return the digest of what is chosen."""
-        pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
+        """Return the digest of what is chosen, "" if it stands for no hidden message."""
         count = len(self._hidden()) + len(self._messages) - len(self._unit_of)
+        if not count:
+            return ""
+        pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
         return render_digest(
             format_note(NOTE_IN_PLACE, count, self._passages),
             self._passages,
@@ -355,7 +357,8 @@ class _Draft:
         if isinstance(part, MediaPart):
             # Media that have room are in messages that stay as they are.
             return None if passage is None else self._passages[passage].text
-        if passage is not None and passage in self._pinned:
+        is_described = passage is not None and self._passages[passage].is_attachment
+        if passage is not None and passage in self._pinned and not is_described:
             text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()
             return text if is_cut and is_replaceable(part) else None
@@ -394,11 +397,8 @@ class _ArgumentPieces:
     def __init__(self, call: Passage, pieces: Iterable[tuple[int, PieceSpan]]) -> None:
         self._texts = call.pair.texts if call.pair else ()
         # What the heading of a quotation shows is not among the lines to choose from.
-        self._whole = {
-            number
-            for number, (name, text) in enumerate(self._texts)
-            if is_in_heading(text, call) and not (call.pair and is_replaced(name, call.pair))
-        }
+        replaced = replaced_sources(call.pair) if call.pair else frozenset[int]()
+        self._whole = sources_in_heading(call) - replaced
         lines = quotable_lines(call)
         self._pieces: dict[int, list[tuple[int, PieceSpan]]] = {}
         for index, span in (*pieces, *_command_start(lines, call.pair)):

@@ -88,10 +88,11 @@ def quotable_lines(passage: Passage) -> list[QuotableLine]:
     pair = passage.pair
     if passage.kind != "call" or pair is None:
         return list(_lines_of(plain_text(passage)))
+    left_out = replaced_sources(pair) | sources_in_heading(passage)
     return [
         line
         for source, (name, text) in enumerate(pair.texts)
-        if not (is_replaced(name, pair) or is_in_heading(text, passage))
+        if source not in left_out
         for line in _lines_of(text, f"{name}: " if name else "", source)
     ]
 
@@ -101,14 +102,24 @@ def plain_text(passage: Passage) -> str:
     return without_line_marks(passage.text) if passage.kind == "result" else passage.text
 
 
-def is_replaced(name: str, pair: ToolPair) -> bool:
-    """Whether an argument holds what the call has replaced in a file."""
-    return name in OLD_TEXTS and not has_failed(pair)
+def replaced_sources(pair: ToolPair) -> frozenset[int]:
+    """Return which strings in a call's arguments hold what it has replaced in a file."""
+    if has_failed(pair):
+        return frozenset()
+    return frozenset(source for source, (name, _) in enumerate(pair.texts) if name in OLD_TEXTS)
 
 
-def is_in_heading(text: str, call: Passage) -> bool:
-    """Whether the heading of a call shows the text of an argument, or the file that it names."""
-    return text in heading(call) or (call.pair is not None and _is_path(text, call.pair))
+def sources_in_heading(call: Passage) -> frozenset[int]:
+    """Return which strings in a call's arguments its heading shows, or the file that they name."""
+    pair = call.pair
+    if pair is None:
+        return frozenset()
+    shown = heading(call)
+    return frozenset(
+        source
+        for source, (_, text) in enumerate(pair.texts)
+        if text in shown or _is_path(text, pair)
+    )
 
 
 def _is_path(text: str, pair: ToolPair) -> bool:

@@ -43,7 +43,8 @@ class ToolPair:
     Attributes:
         tool: the tool's name.
         arguments: the call's arguments; empty if they are not a JSON object.
-        text: the strings in the arguments, one per line.
+        texts: the strings in the arguments in order, each with the name of its argument; without
+            any, all of the arguments as one text.
         ref: the reference of the call.
         age: number of model calls since.
         reads: the file it shows, None if it does not show a single file.
@@ -54,7 +55,7 @@ class ToolPair:
 
     tool: str
     arguments: Mapping[str, object]
-    text: str
+    texts: tuple[tuple[str, str], ...]
     ref: SourceRef
     age: int
     reads: str | None
@@ -63,9 +64,9 @@ class ToolPair:
     result: ToolResultPart | None
 
     @property
-    def texts(self) -> tuple[tuple[str, str], ...]:
-        """The strings in the arguments in order, each with the name of its argument."""
-        return tuple(_texts(self.arguments)) or (("", self.text),)
+    def text(self) -> str:
+        """The strings in the arguments, one per line."""
+        return "\n".join(text for _, text in self.texts)
 
     @property
     def subject(self) -> str:
@@ -204,7 +205,7 @@ def _pair(
     return ToolPair(
         tool=call.tool,
         arguments=arguments,
-        text="\n".join(text for _, text in _texts(arguments)) if arguments else call.arguments,
+        texts=tuple(_texts(arguments)) or (("", "" if arguments else call.arguments),),
         ref=ref,
         age=age,
         reads=read.path if read else None,

@@ -8,7 +8,7 @@ from builders import assistant, call, conversation, message, result, user
 from unit.stages.support.trials import meter
 
 from compactctl.history.pairs import PartIndex
-from compactctl.model.message import Message, TextPart, ToolCallPart
+from compactctl.model.message import FilePart, Message, TextPart, ToolCallPart
 from compactctl.stages.support.replacement import reword_long_texts
 from compactctl.summaries.digest.digest import DigestRequest
 from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, distill_in_place
@@ -75,14 +75,8 @@ def changed(found: InPlaceResult) -> dict[tuple[int, int], str]:
         (LEAST + 11, LEAST + 11, (1, 2, 4, 5), {}, []),
         (81, 72, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
         (83, 83, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
-        (
-            150,
-            93,
-            (),
-            {(2, 0): "port = 80\nhost = 1\n…", (4, 0): COMMAND, (5, 0): OUTPUT},
-            FILES,
-        ),
-        (152, 152, (), {(2, 0): "port = 80\nhost = 1\n…"}, FILES),
+        # Without hidden messages there is no text that could stand for them.
+        (150, 108, (), {(2, 0): "port = 80\nhost = 1\n…"}, []),
     ],
 )
 def test_with_more_room_messages_come_shortened_and_then_whole(
@@ -125,7 +119,7 @@ def test_what_is_never_hidden_is_shortened() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "texts"),
-    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (400, 249, {})],
+    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (400, 205, {})],
 )
 def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     budget: int, tokens: int, texts: dict[tuple[int, int], str]
@@ -135,6 +129,15 @@ def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     parts = (TextPart(text=reminder), TextPart(text="Use port 8443 and nothing else."))
     found = distilled(budget, talk=(*TALK[:6], message("user", *parts)))
     assert (found.tokens, changed(found)) == (tokens, texts)
+
+
+def test_a_file_that_the_user_attached_is_shortened_where_it_is() -> None:
+    text = "\n".join(f"The rule {number} of the harbor is long." for number in range(200))
+    file = FilePart(file_path="rules.txt", text=text)
+    parts = (TextPart(text="Use port 8443 and nothing else."), file)
+    found = distilled(200, talk=(*TALK[:6], message("user", *parts)))
+    assert found.tokens <= 200
+    assert len(changed(found)[6, 1]) < len(text)
 
 
 def test_what_must_stay_in_its_place_is_shortened_like_the_rest() -> None:

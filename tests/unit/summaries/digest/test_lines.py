@@ -1,16 +1,19 @@
 """The pieces of lines, and what is shown of a text of which some are chosen."""
 
 import pytest
+from builders import call, conversation
 
 from compactctl.summaries.digest.lines import (
     PieceSpan,
     QuotableLine,
     join_pieces,
     pieces_of,
+    quotable_lines,
     shown_lines,
     span_text,
     text_lines,
 )
+from compactctl.summaries.extract.passages import read_passages
 
 
 def pieces_in(text: str) -> list[tuple[int, int, str]]:
@@ -46,6 +49,16 @@ def test_a_record_in_a_line_of_json_is_one_piece() -> None:
     assert "".join(pieces) == line
     for record in records:
         assert [record in piece for piece in pieces].count(True) == 1
+
+
+def test_a_call_with_many_strings_is_read_once() -> None:
+    """Read what would take minutes if the heading were looked for anew with each string."""
+    items = [f"entry {number} of the list" for number in range(20_000)]
+    passages = read_passages(conversation(call("a", "index", items=items)))
+    shown = {line.text.removeprefix("items: ") for line in quotable_lines(passages[0])}
+    # The heading shows the first and the last of them.
+    assert len(items) - len(shown) < 20
+    assert shown < set(items)
 
 
 def test_of_a_line_of_data_its_start_is_read() -> None:
