@@ -26,7 +26,7 @@ TALK = (
 )
 UNITS = ((0,), (1, 2), (3,), (4, 5), (6,))
 # The words of the note and of both requests, which always stay.
-LEAST = 51
+LEAST = 67
 
 
 def reword(part: ToolCallPart, change: Callable[[int, str], str]) -> str:
@@ -73,10 +73,10 @@ def changed(found: InPlaceResult) -> dict[tuple[int, int], str]:
         (LEAST - 20, LEAST, (1, 2, 3, 4, 5), {}, []),
         (LEAST, LEAST, (1, 2, 3, 4, 5), {}, []),
         (LEAST + 11, LEAST + 11, (1, 2, 4, 5), {}, []),
-        (81, 72, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
-        (83, 83, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
+        (LEAST + 30, LEAST + 21, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
+        (LEAST + 32, LEAST + 32, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
         # Without hidden messages there is no text that could stand for them.
-        (150, 108, (), {(2, 0): "port = 80\nhost = 1\n…"}, []),
+        (LEAST + 99, 108, (), {(2, 0): "port = 80\nhost = 1\n…"}, []),
     ],
 )
 def test_with_more_room_messages_come_shortened_and_then_whole(
@@ -93,7 +93,11 @@ def test_with_more_room_messages_come_shortened_and_then_whole(
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "hidden", "files"),
-    [(60, 57, (1, 2, 3, 4, 5), []), (80, 68, (1, 2, 4, 5), []), (120, 99, (), FILES)],
+    [
+        (LEAST + 9, LEAST + 6, (1, 2, 3, 4, 5), []),
+        (LEAST + 29, LEAST + 17, (1, 2, 4, 5), []),
+        (LEAST + 69, LEAST + 48, (), FILES),
+    ],
 )
 def test_requests_that_are_hidden_already_are_quoted(
     budget: int, tokens: int, hidden: tuple[int, ...], files: list[str]
@@ -105,7 +109,7 @@ def test_requests_that_are_hidden_already_are_quoted(
 def test_what_must_not_change_comes_whole_or_not_at_all() -> None:
     fixed = {(4, 0), (5, 0)}
     hidden = set()
-    for budget in range(60, 200, 10):
+    for budget in range(LEAST + 9, LEAST + 149, 10):
         found = distilled(budget, immutable=frozenset(PartIndex(*index) for index in fixed))
         assert not fixed & changed(found).keys()
         hidden.add({4, 5} <= set(found.hidden))
@@ -113,13 +117,13 @@ def test_what_must_not_change_comes_whole_or_not_at_all() -> None:
 
 
 def test_what_is_never_hidden_is_shortened() -> None:
-    found = distilled(70, never_hidden=frozenset({1, 2}), never_hidden_tokens=10)
-    assert (found.tokens, found.hidden, changed(found)) == (66, (4, 5), {(2, 0): "…"})
+    found = distilled(LEAST + 19, never_hidden=frozenset({1, 2}), never_hidden_tokens=10)
+    assert (found.tokens, found.hidden, changed(found)) == (LEAST + 15, (4, 5), {(2, 0): "…"})
 
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "texts"),
-    [(LEAST, 54, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (400, 205, {})],
+    [(LEAST, LEAST + 3, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (450, 205, {})],
 )
 def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     budget: int, tokens: int, texts: dict[tuple[int, int], str]
@@ -158,7 +162,7 @@ def test_a_result_of_which_no_line_stays_is_not_a_mark_alone() -> None:
         assistant("harbour_gate is the one. harbour_gate again."),
         user("Use port 8443 and nothing else."),
     )
-    for budget in range(60, 140, 4):
+    for budget in range(LEAST + 9, LEAST + 89, 4):
         found = distilled(budget, talk=talk, units=((0,), (1, 2), (3,), (4,)))
         assert "…" not in changed(found).values()
         assert found.tokens <= max(budget, LEAST)
