@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from compactctl.history.read_calls import normal_path
 from compactctl.summaries.digest.facts import heading
 from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.line_marks import without_line_marks
@@ -123,9 +124,12 @@ def sources_in_heading(call: Passage) -> frozenset[int]:
 
 
 def _is_path(text: str, pair: ToolPair) -> bool:
-    """Whether a text is the absolute path of a file whose relative path the heading shows."""
+    r"""Whether a text is a path, perhaps absolute or with ``\``, of a file in the heading."""
+    if "\n" in text:
+        return False
+    path = f"/{normal_path(text)}"
     files = (*pair.changes, pair.reads or "")
-    return "\n" not in text and any(file and text.endswith(f"/{file}") for file in files)
+    return any(file and path.endswith(f"/{file.removeprefix('/')}") for file in files)
 
 
 def _lines_of(text: str, label: str = "", source: int = 0) -> Iterator[QuotableLine]:

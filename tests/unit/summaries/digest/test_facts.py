@@ -124,3 +124,20 @@ def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
     lines = [line.text for line in quotable_lines(passages[-1])]
     assert "label: Left quay" in lines
     assert not any("Which quay?" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "path", "shown"),
+    [
+        (None, r"D:\quay\pump.fish", "D:/quay/pump.fish"),
+        (r"D:\quay", r"D:\quay\src\pump.fish", "src/pump.fish"),
+        ("/quay", "/quay/src/pump.fish", "src/pump.fish"),
+        ("/quay", "./src/pump.fish", "src/pump.fish"),
+        (None, "/quay/pump.fish", "/quay/pump.fish"),
+    ],
+)
+def test_a_path_in_the_heading_is_not_quoted_again(cwd: str | None, path: str, shown: str) -> None:
+    edit = call("e", "Edit", file_path=path, old_string="a", new_string=r"set bay D:\quay\src")
+    (passage,) = read_passages(conversation(edit), cwd)
+    assert heading(passage) == f"Edit {shown}"
+    assert [line.text for line in quotable_lines(passage)] == [r"new_string: set bay D:\quay\src"]
