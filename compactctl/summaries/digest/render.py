@@ -102,12 +102,21 @@ def _course_lines(
         if index in pinned:
             is_spoken = passages[index].kind in SPOKEN
             yield pinned[index] if is_spoken else _as_data(pinned[index])
-        for line in quote_lines(passages, quoted.get(index, ())):
-            yield GAP if line is None else f"{QUOTE}{line}".rstrip()
+        yield from marked_lines(passages, quoted.get(index, ()))
 
 
 def _as_data(text: str) -> str:
-    return "\n".join(f"{QUOTE}{line}".rstrip() for line in text_lines(text))
+    return "\n".join(map(_marked, text_lines(text)))
+
+
+def marked_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> Iterator[str]:
+    """Yield ``quote_lines`` with the mark of a quotation, and ``GAP`` for omitted ones."""
+    for line in quote_lines(passages, fragments):
+        yield GAP if line is None else _marked(line)
+
+
+def _marked(line: str) -> str:
+    return f"{QUOTE}{line}".rstrip()
 
 
 def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> Iterator[str | None]:

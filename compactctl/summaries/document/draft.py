@@ -14,7 +14,7 @@ from compactctl.summaries.digest.fragments import (
 )
 from compactctl.summaries.digest.lines import GAP
 from compactctl.summaries.digest.neighbors import find_neighbors
-from compactctl.summaries.digest.render import group_heading, list_row, quote_lines
+from compactctl.summaries.digest.render import group_heading, list_row, marked_lines, quote_lines
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
@@ -156,7 +156,7 @@ def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
 def _lines(material: SummaryMaterial) -> list[Fragment]:
     """Return the readable lines about entities, those with the most demand per character."""
     passages, demand = material.passages, material.demand
-    covered = {line.strip() for text in material.covered for line in text.split("\n")}
+    covered = {without_marks(line) for text in material.covered for line in text.split("\n")}
     covered.update(item.text.partition("] ")[2] for item in material.items.values())
     readable = (
         fragment._replace(facts=())
@@ -232,7 +232,7 @@ def _line_items(
                 break
             shown.setdefault(group, []).append(fragment)
     for group, lines in shown.items():
-        text = f"{_title(group, passages)}\n{_quoted(lines, passages)}"
+        text = "\n".join((_title(group, passages), *marked_lines(passages, lines)))
         yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, position=group.passage)
 
 

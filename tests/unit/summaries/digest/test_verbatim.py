@@ -166,6 +166,8 @@ def test_a_document_is_verbatim(talk: Talk, budget: int) -> None:
     key_lines = text.partition(f"{KEY_LINES}\n")[2].partition("\n###")[0]
     for block in re.finditer(r"^- \[L(\d+)\] .*\n((?:  .*\n)+)", f"{key_lines}\n", re.MULTILINE):
         shown = [line.removeprefix("  ") for line in block[2].splitlines()]
+        assert all(line == GAP or re.match(r">(?: |$)", line) for line in shown)
+        shown = [re.sub(r"^> ?", "", line) for line in shown]
         assert fits(talk.lines[int(block[1])], shown, with_ends=False), shown
 
 

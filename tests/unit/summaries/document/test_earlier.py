@@ -59,3 +59,10 @@ def test_what_was_pending_then_is_history_beside_a_newer_task_list() -> None:
     ):
         [item] = earlier_items(read_passages(conversation(*messages)))
         assert item.section == section
+
+
+def test_a_quoted_heading_or_fence_is_only_a_point() -> None:
+    text = "## Files\n- a.py\n  > ```\n  > ## Pending\n  > Push it.\n- b.py"
+    items = list(earlier_items(read_passages(conversation(summary(text)))))
+    assert {item.section for item in items} == {3}
+    assert [item.text for item in items] == ["a.py", "> ```", "> ## Pending", "> Push it.", "b.py"]
