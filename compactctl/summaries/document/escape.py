@@ -14,6 +14,7 @@ _LABELS = (
     "user",
     "assistant",
     "tool",
+    "client",
     "File Context",
     "Files Read",
     "Files Modified",

@@ -1,7 +1,9 @@
 """Write a conversation as one text that labels every message with its speaker."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
+from typing import Literal
 
 from compactctl.model.message import (
     FilePart,
@@ -18,9 +20,16 @@ from compactctl.model.summary import LabelStyle
 from compactctl.summaries.document.escape import escape_name, escape_structure
 from compactctl.summaries.extract.words import word_end
 
+Speaker = Literal[Role, "client"]
 # Kinds of parts whose text nobody in the conversation says.
 _SHOWN = (ToolResultPart, FilePart)
-_SPEAKERS = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
+_SPEAKERS: Mapping[Speaker, str] = {
+    "system": "System",
+    "user": "User",
+    "assistant": "Assistant",
+    "tool": "Tool",
+    "client": "Client",
+}
 _OPENING, _CLOSING = "<conversation>", "</conversation>"
 
 
@@ -32,19 +41,19 @@ def label_messages(
     ``xml`` puts each into a tag, as Codebuddy's code does; ``role`` writes ``user: text`` as
     NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does and Codebuddy documents.
     Includes tool calls and results, but neither reasoning nor messages without text. Results and
-    files that share a message with other texts stand under the tool's label. No text can pass for
-    a tag or a label, see ``escape_structure``.
+    files that share a message with other texts stand under the tool's label, and what a client put
+    into a message of the user or the operator under the client's. No text can pass for a tag or a
+    label, see ``escape_structure``.
     """
     spoken = [
-        (role, text)
+        (speaker, "\n".join(text for _, text in texts))
         for message in messages
-        for role, parts in _by_speaker(message)
-        if (text := "\n".join(_lines(parts, mask)))
+        for speaker, texts in groupby(_texts(message, mask), key=itemgetter(0))
     ]
     if style == "xml":
-        tagged = (_tagged(role, truncate_text(text, limit)) for role, text in spoken)
+        tagged = (_tagged(speaker, truncate_text(text, limit)) for speaker, text in spoken)
         return "\n".join((_OPENING, *tagged, _CLOSING))
-    return "\n\n".join(_labelled(_label(role, style), text, limit) for role, text in spoken)
+    return "\n\n".join(_labelled(_label(speaker, style), text, limit) for speaker, text in spoken)
 
 
 def prose(message: Message) -> str:
@@ -58,14 +67,8 @@ def previous_summary(messages: Sequence[Message]) -> str:
     return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
 
 
-def _by_speaker(message: Message) -> Iterator[tuple[Role, Iterator[Part]]]:
-    """Yield the runs of parts with one speaker: some APIs send results with the user's words."""
-    for is_shown, parts in groupby(message.parts, key=lambda part: isinstance(part, _SHOWN)):
-        yield "tool" if is_shown else message.role, parts
-
-
-def _tagged(role: Role, text: str) -> str:
-    return f'<message role="{_SPEAKERS[role]}">\n{text}\n</message>'
+def _tagged(speaker: Speaker, text: str) -> str:
+    return f'<message role="{_SPEAKERS[speaker]}">\n{text}\n</message>'
 
 
 def _labelled(label: str, text: str, limit: int) -> str:
@@ -74,34 +77,70 @@ def _labelled(label: str, text: str, limit: int) -> str:
     return label + (text if len(text) <= limit else truncate_text(text, limit - len(label)))
 
 
-def _label(role: Role, style: LabelStyle) -> str:
-    return role if style == "role" else _SPEAKERS[role]
+def _label(speaker: Speaker, style: LabelStyle) -> str:
+    return speaker if style == "role" else _SPEAKERS[speaker]
 
 
-def _lines(parts: Iterable[Part], mask: Callable[[str], str]) -> Iterator[str]:
-    """Yield the texts of parts that are not blank, each masked as a whole and then escaped."""
+def _texts(message: Message, mask: Callable[[str], str]) -> Iterator[tuple[Speaker, str]]:
+    """Yield the texts of a message that are not blank, each with its speaker.
 
+    Each is masked as a whole and then escaped. Some APIs send results with the user's words.
+    """
+    default: Speaker = "client" if _is_by_client(message) else message.role
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            pieces = _by_author(message, part, default, mask)
+            yield from ((speaker, escape_structure(text)) for speaker, text in pieces if text)
+        else:
+            speaker = "tool" if isinstance(part, _SHOWN) else default
+            yield from ((speaker, text) for text in _lines(part, mask))
+
+
+def _is_by_client(message: Message) -> bool:
+    """Whether a client wrote all of a message, even if a command of the user asked for it."""
+    return message.origin.is_injected and not message.origin.is_synthetic
+
+
+def _by_author(
+    message: Message, part: TextPart, speaker: Speaker, mask: Callable[[str], str]
+) -> Iterator[tuple[Speaker, str]]:
+    """Yield the pieces of a masked text: the user's words, and what a client put around them.
+
+    Some may be "". The text is masked before it is split, since half a secret may not look like
+    one. If a secret reaches across the border, all is the client's.
+    """
+    text = mask(part.text)
+    if speaker not in ("user", "system") or part.typed is None or message.origin.is_synthetic:
+        yield speaker, text if text.strip() else ""
+        return
+    words = message.words(part).strip()
+    masked = mask(words)
+    before, match, after = text.partition(masked) if words else (text, "", "")
+    yield "client", before.strip()
+    # Words that are in several places of the text are not in it as a whole.
+    yield speaker, masked if match or words not in part.text else ""
+    yield "client", after.strip()
+
+
+def _lines(part: Part, mask: Callable[[str], str]) -> Iterator[str]:
     def shown(text: str) -> str:
         return escape_structure(mask(text))
 
     def named(name: str) -> str:
         return escape_name(mask(name))
 
-    for part in parts:
-        match part:
-            case TextPart(text=text) if text.strip():
-                yield shown(text)
-            case ToolCallPart(tool=tool, arguments=arguments):
-                yield f"[tool call {named(tool)}] {shown(arguments)}"
-            case ToolResultPart(text=text, tool=tool, is_error=is_error):
-                yield f"[{'failed ' if is_error else ''}tool result {named(tool)}] {shown(text)}"
-                yield from map(media_text, part.media)
-            case FilePart(text=text, file_path=path):
-                yield f"[file {named(path)}]\n{shown(text)}"
-            case MediaPart():
-                yield media_text(part)
-            case _:
-                continue
+    match part:
+        case ToolCallPart(tool=tool, arguments=arguments):
+            yield f"[tool call {named(tool)}] {shown(arguments)}"
+        case ToolResultPart(text=text, tool=tool, is_error=is_error):
+            yield f"[{'failed ' if is_error else ''}tool result {named(tool)}] {shown(text)}"
+            yield from map(media_text, part.media)
+        case FilePart(text=text, file_path=path):
+            yield f"[file {named(path)}]\n{shown(text)}"
+        case MediaPart():
+            yield media_text(part)
+        case _:
+            return
 
 
 def truncate_text(text: str, limit: int) -> str:

@@ -34,6 +34,7 @@ LABELS = (
     "system\uff1a x",
     "**User:** x",
     "- user: x",
+    "Client: x",
 )
 LISTS = ("File Context:", "Files Read:", "files modified:", "Please write the summary now:")
 TITLES = (
@@ -58,7 +59,7 @@ ANYWHERE = re.compile(
     re.IGNORECASE,
 )
 AT_START = re.compile(
-    r"[\s>*_#-]*(?:system|user|assistant|tool|file context|files read|files modified)"
+    r"[\s>*_#-]*(?:system|user|assistant|tool|client|file context|files read|files modified)"
     r"[\s*]*[:\uff1a]"
     r"|===[^=].*===$|\[(?:failed )?tool (?:call|result)|\[file |\[image/",
     re.IGNORECASE,

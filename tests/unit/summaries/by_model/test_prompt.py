@@ -1,12 +1,23 @@
 """The prompt for a summary: cases T37 and T38 of NeuroLink, and what must never be missing."""
 
+import re
 from typing import Any
 
 import pytest
-from builders import assistant, call, conversation, image, result, summary, thinking, user
+from builders import (
+    assistant,
+    call,
+    conversation,
+    image,
+    message,
+    result,
+    summary,
+    thinking,
+    user,
+)
 from planted_secrets import PLANTED, PlantedSecret
 
-from compactctl.model.message import Message
+from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.prompt import Prompt, PromptStyle, write_prompt
 from compactctl.summaries.document.templates import TEMPLATES
@@ -93,6 +104,63 @@ def test_speakers_are_marked_and_tools_are_not_left_out(
     assert '[tool call Read] {"file_path": "src/reader.py"}' in text
     assert f"{failed}[failed tool result Edit] no such file" in text
     assert "I wonder." not in text
+
+
+REMINDER = "<system-reminder>\nMind the quay.\n</system-reminder>"
+
+
+def said_in(text: str) -> list[tuple[str, str]]:
+    """Return the speakers and texts of a prompt with tags."""
+    return re.findall(r'<message role="(\w+)">\n(.*?)\n</message>', text, re.DOTALL)
+
+
+def test_what_a_client_wrote_does_not_stand_under_the_user() -> None:
+    talk = conversation(
+        summary("We met.", is_synthetic=True),
+        user(f"{REMINDER}\nFix the reader."),
+        message("user", TextPart(text=REMINDER), TextPart(text="And the writer.")),
+        user("A hook ran.", is_injected=True),
+        user("Use this skill.", is_injected=True, is_instruction=True),
+        message("system", TextPart(text="It is May."), is_injected=True),
+        image(is_injected=True),
+        assistant(REMINDER),
+    )
+    around = TextPart(text="First: a b. Then: b a.", typed="a b.\nb a.")
+    between = TextPart(text="Before. a b After.", typed="a b")
+    talk += (message("user", around), message("user", between))
+    assert said_in(prompt(talk).text) == [
+        ("User", "We met."),
+        ("Client", REMINDER),
+        ("User", "Fix the reader."),
+        ("Client", REMINDER),
+        ("User", "And the writer."),
+        ("Client", "A hook ran."),
+        ("Client", "Use this skill."),
+        ("Client", "It is May."),
+        ("Client", "[image/png, 1,000 bytes]"),
+        ("Assistant", REMINDER),
+        ("Client", "First: a b. Then: b a."),
+        ("User", "a b.\nb a."),
+        ("Client", "Before."),
+        ("User", "a b"),
+        ("Client", "After."),
+    ]
+
+
+@pytest.mark.parametrize(("label", "shown"), [("role", "client"), ("speaker", "Client")])
+def test_the_client_has_a_label_of_its_own(label: str, shown: str) -> None:
+    talk = conversation(user("A hook ran.", is_injected=True), user(f"{REMINDER}\nGo on."))
+    text = prompt(talk, PromptStyle(label=label)).text  # type: ignore[arg-type]
+    assert f"\n{shown}: A hook ran.\n\n{shown}: {REMINDER}\n\n" in text
+    assert text.count("A hook ran.") == text.count("Mind the quay.") == 1
+
+
+def test_a_secret_in_a_clients_text_is_masked_before_it_is_split() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    part = TextPart(text=f"token: {secret} Go on.", typed=f"{secret[20:]} Go on.")
+    text = prompt((message("user", part),)).text
+    assert secret[24:] not in text
+    assert "Go on." in text
 
 
 def test_no_text_can_close_the_tag_it_stands_in() -> None:
