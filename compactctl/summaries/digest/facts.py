@@ -152,7 +152,9 @@ def heading(passage: Passage) -> str:
         tool = f"{pair.tool} {_subject(pair)}" if pair else "a tool"
         return one_line(f"{USER}, to {tool}", MAX_COMMAND_CHARS)
     if pair is not None:
-        return one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
+        # A tool may be called like a speaker.
+        kind = "tool " if pair.tool in _SPEAKERS.values() else ""
+        return kind + one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
     return _SPEAKERS.get(passage.kind) or one_line(
         f"{passage.kind} {passage.name}", MAX_COMMAND_CHARS
     )

@@ -15,7 +15,7 @@ from compactctl.summaries.digest.lines import (
     text_lines,
 )
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.sentences import COURSE, NAMES
+from compactctl.summaries.extract.sentences import COURSE, NAMES, mark_imitations
 from compactctl.summaries.extract.user_words import SPOKEN
 
 _SPOKEN_AND_DATA = (
@@ -101,8 +101,12 @@ def _course_lines(
         yield group_heading(FragmentGroup("course", index), passages)
         if index in pinned:
             is_spoken = passages[index].kind in SPOKEN
-            yield pinned[index] if is_spoken else _as_data(pinned[index])
+            yield _as_spoken(pinned[index]) if is_spoken else _as_data(pinned[index])
         yield from marked_lines(passages, quoted.get(index, ()))
+
+
+def _as_spoken(text: str) -> str:
+    return mark_imitations("\n".join(text_lines(text.replace("\r\n", "\n"))))
 
 
 def _as_data(text: str) -> str:

@@ -12,7 +12,7 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
-from compactctl.summaries.digest.lines import GAP
+from compactctl.summaries.digest.lines import GAP, text_lines
 from compactctl.summaries.digest.neighbors import find_neighbors
 from compactctl.summaries.digest.render import group_heading, list_row, marked_lines, quote_lines
 from compactctl.summaries.digest.selection import FragmentPool, Selection
@@ -69,7 +69,8 @@ def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
             label = item.label
             yield label
         # Continuation lines are indented, so that quoted headings cannot pass for our own.
-        yield BULLET + item.text.replace("\n", "\n" + INDENT)
+        # Nor can what follows another kind of line end.
+        yield BULLET + f"\n{INDENT}".join(text_lines(item.text.replace("\r\n", "\n")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

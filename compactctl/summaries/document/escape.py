@@ -4,8 +4,14 @@ import re
 
 # Every character that a reader may take for the end of a line.
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-# Blanks, and characters that are not shown.
-_BLANKS = r"\t \x00-\x08\x0e-\x1b\x1f\x7f\xa0\xad\u1680\u2000-\u200f\u202f\u205f\u2060\u3000\ufeff"
+# Characters that are not shown, or only on the one before, and blanks. The first may also stand
+# inside a word.
+_UNSEEN = (
+    r"\x00-\x08\x0e-\x1b\x1f\x7f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    r"\U000e0000-\U000e0fff"
+)
+_BLANKS = rf"\t \xa0\u1680\u2000-\u200a\u202f\u205f\u3000{_UNSEEN}"
 _START = rf"(?<![^{LINE_ENDS}])"
 # A label may be emphasized, or follow a bullet or the mark of a quotation.
 _MARKS = rf"[>*_#{_BLANKS}-]*"
@@ -26,7 +32,11 @@ _TAGS = ("message", "conversation", "summary", "analysis")
 
 def _any(texts: tuple[str, ...]) -> str:
     """Return a pattern for any of ``texts``, with any blanks between their words."""
-    return f"(?:{'|'.join(text.replace(' ', f'[{_BLANKS}]+') for text in texts)})"
+    return f"(?:{'|'.join(map(_spaced, texts))})"
+
+
+def _spaced(text: str) -> str:
+    return "".join(f"[{_BLANKS}]+" if char == " " else f"{char}[{_UNSEEN}]*" for char in text)
 
 
 # Each matches up to where the backslash goes.
@@ -38,8 +48,9 @@ _OTHER_TITLE = (
     rf"{_START}[{_BLANKS}]*==(?==(?!=)[^{LINE_ENDS}]*[^={LINE_ENDS}]===[{_BLANKS}]*(?:\s|\Z))"
 )
 _MARK = (
-    rf"{_START}[{_BLANKS}]*\[(?=(?:failed )?tool (?:call|result)\b|file |\.\.\. [\d,]+ chars"
-    r"|(?:image|audio|video|application)/)"
+    rf"{_START}[{_BLANKS}]*\[(?=[{_BLANKS}]*(?:(?:{_spaced('failed ')})?{_spaced('tool ')}"
+    rf"{_any(('call', 'result'))}|{_spaced('file ')}|\.\.\.[{_BLANKS}]+[\d,]+[{_BLANKS}]+chars"
+    rf"|{_spaced('attachment')}\]|[\w.+-]+/))"
 )
 _STRUCTURE = re.compile(f"{_TAG}|{_LABEL}|{_TITLE}|{_OTHER_TITLE}|{_MARK}", re.IGNORECASE)
 _LINE_END = re.compile(rf"[{LINE_ENDS}]+")

@@ -39,6 +39,10 @@ _LABELS: Mapping[str, SpokenKind] = {
 _ITEM = re.compile(rf"{BULLET}(?:{WRITTEN} )?(.*)")
 _HEADING = re.compile(rf"{WRITTEN} (.+)")
 
+# A line of somebody's words that looks like one of a digest, and the same line as digests write it.
+_IMITATION = re.compile(rf"^(?=\\*(?:{WRITTEN} |## ))", re.MULTILINE)
+_MARKED = re.compile(rf"^\\(?=\\*(?:{WRITTEN} |## ))", re.MULTILINE)
+
 Words = tuple[SpokenKind, str]
 
 
@@ -88,6 +92,14 @@ def is_continuation(before: str, line: str, width: int) -> bool:
     return len(before.rstrip()) + 1 + len(first_word[0]) > min_width
 
 
+def mark_imitations(text: str) -> str:
+    r"""Put a backslash before each line that could pass for a heading of a digest.
+
+    [L3] user  ->  \[L3] user
+    """
+    return _IMITATION.sub(r"\\", text)
+
+
 def find_quoted_words(text: str) -> tuple[Words, ...]:
     """Return the user's and the operator's words that a summary or digest by compactctl quotes.
 
@@ -112,7 +124,7 @@ def _words_in_digest(lines: Sequence[str]) -> Iterator[Words]:
         heading = _HEADING.fullmatch(lines[start])
         kind = _speaker(heading[1]) if heading else None
         if kind:
-            yield kind, "\n".join(lines[start + 1 : end])
+            yield kind, _MARKED.sub("", "\n".join(lines[start + 1 : end]))
 
 
 def _speaker(title: str) -> SpokenKind | None:

@@ -71,3 +71,14 @@ def test_all_that_a_summary_quotes_is_found(
 
 def test_other_texts_quote_nobody() -> None:
     assert find_quoted_words("Everything is done.\n- [L1] as asked") == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["[L30] user", "[M12] operator", "## Also named", "\\[L3] user", "\\\\## A"]
+)
+def test_lines_like_those_of_a_digest_stay_words_of_who_wrote_them(line: str) -> None:
+    words = f"Port it.\n{line}\nNever push."
+    talk_of_one = conversation(user(words), assistant("I do."), user("Go on."), assistant("I do."))
+    text = write_digest(DigestRequest(messages=talk_of_one, budget=300), counts).text
+    assert line not in text.split("\n")
+    assert find_quoted_words(text)[0] == ("request", words)
