@@ -21,7 +21,11 @@ _MAX_SEGMENT = 3
 # What may stand before the first word of a clause.
 _CLAUSE_START = r"(?:^[ \t]*|[,;:|\u2014\uff0c\u3001(-]\s*)"
 
-_Words = Literal["demands", "hints", "orders", "openers", "titles", "abbreviations"]
+# The end of a sentence, also of one before lower case; behind an abbreviation, too.
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])(?:\s+|(?<=[\u3002\uff01\uff1f]))")
+_QUESTION_MARK = re.compile(r"[?\uff1f]+[\"'\u201d\u2019\u00bb)\]}*_`\u300d\u300f\uff09\u3011]*$")
+
+_Words = Literal["demands", "hints", "orders", "openers", "questions", "titles", "abbreviations"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,7 @@ class _Patterns:
     demands: re.Pattern[str]
     hints: re.Pattern[str]
     orders: re.Pattern[str]
+    questions: re.Pattern[str]
     titles: re.Pattern[str]
     abbreviations: frozenset[str]
 
@@ -39,17 +44,27 @@ def is_rule(sentence: str, *, is_typed: bool) -> bool:
     """Whether a sentence sets a rule, as far as its words show it.
 
     In a pasted text (not ``is_typed``), words that often describe something, such as "always", show
-    it only where a clause begins with them.
+    it only where a clause begins with them. Nor do they in a question, with or without its mark.
     """
     sentence = sentence.strip()
     if len(sentence) not in (_TYPED_RULE if is_typed else _PASTED_RULE):
         return False
-    if sentence.endswith(("?", "\uff1f")) or _DATA.search(sentence):
+    if _QUESTION_MARK.search(sentence) or _DATA.search(sentence):
         return False
     patterns = _patterns()
+    sentence = _without_questions(sentence, patterns.questions)
     searched = [patterns.demands, patterns.titles, patterns.orders]
     searched += [patterns.hints] if is_typed else []
     return any(pattern.search(sentence) for pattern in searched)
+
+
+def _without_questions(text: str, questions: re.Pattern[str]) -> str:
+    """Return a unit of a text without those of its sentences that ask something.
+
+    how does it count.  we must know  ->  we must know
+    """
+    parts = _SENTENCE_END.split(text)
+    return " ".join(p for p in parts if not (_QUESTION_MARK.search(p) or questions.match(p)))
 
 
 def is_abbreviation(word: str) -> bool:
@@ -69,6 +84,9 @@ def _patterns() -> _Patterns:
         demands=_compiled(_any_of(languages, "demands")),
         hints=_compiled(hints),
         orders=_compiled(rf"(?:{_CLAUSE_START}|{openers}\s+)[*_`]*(?:{hints}|{orders})"),
+        questions=_compiled(
+            rf"[*_`\s]*(?:{openers}[,\s]+){{0,2}}{_any_of(languages, 'questions')}"
+        ),
         titles=_compiled(rf"^(?:[*_\s]*|\s*#.*){titles}[*_\s]*(?:[:\uff1a]|$)"),
         abbreviations=frozenset(
             word for language in languages.values() for word in language.get("abbreviations", ())

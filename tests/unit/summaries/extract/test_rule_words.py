@@ -78,7 +78,7 @@ def test_every_language_has_rules_here() -> None:
     languages = tomllib.loads(text)
     assert set(languages) == set(RULES)
     for words in languages.values():
-        for name in ("demands", "hints", "orders", "openers", "titles"):
+        for name in ("demands", "hints", "orders", "openers", "questions", "titles"):
             for word in words.get(name, ()):
                 re.compile(word)
 
@@ -92,6 +92,15 @@ def test_every_language_has_rules_here() -> None:
         ("Then please use tabs.", True, True),
         ("They use tabs.", False, False),
         ("Should I never push?", False, False),
+        ("(must we always push?)", False, False),
+        ("should we always push", False, False),
+        ("Also, do we have to push. is it required", False, False),
+        ("how does it push.  must it be forced?  ok.", False, False),
+        ("how does it push.  never force it.", True, True),
+        ("Do not push.", True, True),
+        ("do this, never that", True, True),
+        ("Should the build fail, never push.", True, True),
+        ("What you must not do is push.", True, True),
         ("We must push.", True, True),
         ("The door is green.", False, False),
         ('Use "kg", "cm", "ml", "l", "g" and "pcs", never "lb".', True, True),
@@ -109,6 +118,21 @@ def test_in_a_pasted_text_a_rule_must_demand_something(
 ) -> None:
     assert is_rule(sentence, is_typed=True) is typed
     assert is_rule(sentence, is_typed=False) is pasted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "should we group runs:\n- by day\n- by hour",
+        "should we group runs by day? or should we keep them\nas they are",
+        "how does it count the runs.  do we have to pay for each?",
+        "Also, should we group runs as we do there. do we need to set a default",
+        "why must it be grouped (should it be at all?)",
+    ],
+)
+def test_what_only_asks_is_not_a_rule(text: str) -> None:
+    assert find_rules(text) == []
+    assert find_rules(f"{text}\n\nNever group them.") == ["Never group them."]
 
 
 def test_a_list_is_a_rule_with_its_introduction_or_an_item() -> None:
