@@ -67,6 +67,11 @@ def _without_questions(text: str, questions: re.Pattern[str]) -> str:
     return " ".join(p for p in parts if not (_QUESTION_MARK.search(p) or questions.match(p)))
 
 
+def is_title(line: str) -> bool:
+    """Whether a heading is the title of rules, such as "## Rules"."""
+    return _patterns().titles.search(line.strip()) is not None
+
+
 def is_abbreviation(word: str) -> bool:
     """Whether a period behind a word belongs to it: "Mr", "z.B", and any single letter."""
     segments = word.lower().lstrip("([{\"'\u201c\u201e\u00ab*_").split(".")
