@@ -9,13 +9,14 @@ from typing import Literal
 
 from compactctl.records import dataclass
 
-# A longer text is pasted, and most of its sentences describe something.
+# A longer paragraph is pasted, and most of its sentences describe something.
 MAX_TYPED = 1_600
-"""Characters up to which a text counts as typed."""
+"""Characters up to which a paragraph counts as typed."""
 # Characters of a sentence that can be a rule: longer ones, and JSON, are data.
 _TYPED_RULE, _PASTED_RULE = range(4, MAX_TYPED + 1), range(4, 801)
 _DATA = re.compile(r"""["']\s*:\s*["'{\[\d]|\{\s*["']""")
-_BLANK = r"\s+"
+_DATA_START = re.compile(r"""["'{\[]""")
+_BLANK, _NO_BLANK = r"\s+", r"\s*"
 # Letters of each segment of an abbreviation with periods.
 _MAX_SEGMENT = 3
 # What may stand before the first word of a clause.
@@ -25,7 +26,9 @@ _CLAUSE_START = r"(?:^[ \t]*|[,;:|\u2014\uff0c\u3001(-]\s*)"
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])(?:\s+|(?<=[\u3002\uff01\uff1f]))")
 _QUESTION_MARK = re.compile(r"[?\uff1f]+[\"'\u201d\u2019\u00bb)\]}*_`\u300d\u300f\uff09\u3011]*$")
 
-_Words = Literal["demands", "hints", "orders", "openers", "questions", "titles", "abbreviations"]
+_Words = Literal[
+    "demands", "hints", "orders", "openers", "questions", "titles", "tags", "abbreviations"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class _Patterns:
     orders: re.Pattern[str]
     questions: re.Pattern[str]
     titles: re.Pattern[str]
+    tags: re.Pattern[str]
     abbreviations: frozenset[str]
 
 
@@ -44,17 +48,20 @@ def is_rule(sentence: str, *, is_typed: bool) -> bool:
     """Whether a sentence sets a rule, as far as its words show it.
 
     In a pasted text (not ``is_typed``), words that often describe something, such as "always", show
-    it only where a clause begins with them. Nor do they in a question, with or without its mark.
+    it only where a clause begins with them. A question is not a rule, with or without its mark, but
+    a rule may end in one: "Never push, ok?". Nor is data, unless the words before it give an order.
     """
     sentence = sentence.strip()
     if len(sentence) not in (_TYPED_RULE if is_typed else _PASTED_RULE):
         return False
-    if _QUESTION_MARK.search(sentence) or _DATA.search(sentence):
-        return False
     patterns = _patterns()
-    sentence = _without_questions(sentence, patterns.questions)
+    sentence = _without_questions(patterns.tags.sub("", sentence), patterns.questions)
     searched = [patterns.demands, patterns.titles, patterns.orders]
     searched += [patterns.hints] if is_typed else []
+    if _DATA.search(sentence):
+        sentence = _DATA_START.split(sentence, maxsplit=1)[0]
+        if ":" in sentence:
+            return False
     return any(pattern.search(sentence) for pattern in searched)
 
 
@@ -93,6 +100,9 @@ def _patterns() -> _Patterns:
             rf"[*_`\s]*(?:{openers}[,\s]+){{0,2}}{_any_of(languages, 'questions')}"
         ),
         titles=_compiled(rf"^(?:[*_\s]*|\s*#.*){titles}[*_\s]*(?:[:\uff1a]|$)"),
+        tags=_compiled(
+            rf"[,;\uff0c\u3001\u2013\u2014-]\s*\u00bf?{_any_of(languages, 'tags')}\s*[?\uff1f]+$"
+        ),
         abbreviations=frozenset(
             word for language in languages.values() for word in language.get("abbreviations", ())
         ),
@@ -112,5 +122,6 @@ def _any_of(languages: Mapping[str, Mapping[str, Iterable[str]]], name: _Words) 
 
 def _alternatives(languages: Iterable[Mapping[str, Iterable[str]]], name: _Words) -> str:
     words = (word for language in languages for word in language.get(name, ()))
+    patterns = (word.replace(" ?", _NO_BLANK).replace(" ", _BLANK) for word in words)
     # Without words, a pattern that matches nothing.
-    return f"(?:{'|'.join(word.replace(' ', _BLANK) for word in words) or '(?!)'})"
+    return f"(?:{'|'.join(patterns) or '(?!)'})"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from itertools import dropwhile
+from itertools import dropwhile, groupby
 from typing import get_args
 
 from compactctl.records import dataclass
@@ -11,7 +11,7 @@ from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.summaries.extract.passages import Passage, PassageKind
 from compactctl.summaries.extract.rule_words import MAX_TYPED, is_rule
 from compactctl.summaries.extract.sentences import SpokenKind, sentences, without_marks
-from compactctl.summaries.extract.text_units import Unit, split_units
+from compactctl.summaries.extract.text_units import Unit, is_data, split_units
 
 SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
@@ -279,13 +279,14 @@ class _TextDraft:
 
 def _add_rules(drafts: Mapping[int, _TextDraft], following: Sequence[Passage]) -> None:
     """Choose the rules of all texts; of equal rules only the newest, unless it stays anyway."""
-    stays = [_key(passage.text) for passage in following if passage.kind in SPOKEN]
+    # Whole units: a part of "Never push old tags." is another rule.
+    stays = {key for passage in following if passage.kind in SPOKEN for key in _keys(passage.text)}
     owners: dict[str, tuple[int, int]] = {}
     for index in sorted(drafts):
         draft = drafts[index]
         owners |= {_key(draft.text[u.start : u.end]): (index, n) for n, u in _rule_units(draft)}
     for key, (index, unit) in owners.items():
-        if not any(key in text for text in stays):
+        if key not in stays:
             drafts[index].add((unit,), float("inf"))
 
 
@@ -333,16 +334,26 @@ def _runs(indexes: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 def _marked_units(text: str) -> Iterator[tuple[Unit, bool]]:
     """Yield the units of a text, each with whether it sets a rule."""
-    is_typed = len(text) <= MAX_TYPED
     units = split_units(text)
+    typed_blocks = set(_typed_blocks(text, units))
     rules: list[bool] = []
     for unit in units:
+        is_typed = unit.block in typed_blocks
         sets_rule = unit.head is not None and _is_rule_sentence(
             text, units[unit.head], is_typed=is_typed
         )
         sets_rule = sets_rule or _sets_rule(text, unit, is_typed=is_typed)
         rules.append(sets_rule)
     return zip(units, rules, strict=True)
+
+
+def _typed_blocks(text: str, units: Sequence[Unit]) -> Iterator[int]:
+    """Yield the paragraphs, lists and code blocks that were not pasted, as far as they show it."""
+    for block, members in groupby(units, key=lambda unit: unit.block):
+        first, *others = members
+        start, end = first.start, (others or [first])[-1].end
+        if end - start <= MAX_TYPED and not is_data(text[start:end]):
+            yield block
 
 
 def _sets_rule(text: str, unit: Unit, *, is_typed: bool) -> bool:
@@ -358,6 +369,10 @@ def _sets_rule(text: str, unit: Unit, *, is_typed: bool) -> bool:
 
 def _is_rule_sentence(text: str, unit: Unit, *, is_typed: bool) -> bool:
     return is_rule(without_marks(text[unit.start : unit.sentence_end]), is_typed=is_typed)
+
+
+def _keys(text: str) -> Iterator[str]:
+    return (_key(text[unit.start : unit.end]) for unit in split_units(text))
 
 
 def _key(rule: str) -> str:

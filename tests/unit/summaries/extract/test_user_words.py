@@ -150,8 +150,10 @@ def test_what_follows_is_not_said_again() -> None:
     rule = f"{FILLER * 9}Never push."
     talk = (user("a"), user(rule), user("b"))
     assert list(chosen(0, *talk).texts) == [0, 1, 2]
-    following = [user("As I said: Never push."), user("a")]
+    following = [user("As I said. Never  push."), user("a")]
     assert chosen(0, *talk, following=following).texts == {}
+    for other in ("Never push. ever", "Never push.py", "Never push. or pull."):
+        assert list(chosen(0, *talk, following=[user(other), user("a")]).texts) == [1]
     assert list(chosen(99, *talk, following=[assistant("Never push.")]).texts) == [0, 1, 2]
 
 
