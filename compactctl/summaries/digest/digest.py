@@ -17,7 +17,7 @@ from compactctl.summaries.digest.render import NOTE, format_note, group_heading,
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.passages import Passage, read_passages
-from compactctl.summaries.extract.user_words import budget_with, choose_words
+from compactctl.summaries.extract.user_words import CUT, budget_with, choose_words
 
 # Tokens of a heading and a line end.
 _MARGIN = 6
@@ -83,9 +83,10 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     note = format_note(NOTE, len(request.messages), passages)
     pinned = pin_texts(passages, request, request.budget - count([note])[0], count)
     selection = Selection(*build_pool(request, passages, pinned.texts, count))
+    shown = {**pinned.texts, **{run[0]: CUT for run in pinned.omitted}}
 
     def text() -> str:
-        return render_digest(note, passages, pinned.texts, selection.fragments)
+        return render_digest(note, passages, shown, selection.fragments)
 
     def tokens() -> int:
         return count([text()])[0]
@@ -97,9 +98,16 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedTexts:
-    """What is always quoted, by passage index, and the tokens of the user's words in it."""
+    """What is always quoted.
+
+    Attributes:
+        texts: by passage index.
+        omitted: runs of texts of the user of which nothing is quoted.
+        word_tokens: the tokens of the user's words.
+    """
 
     texts: Mapping[int, str]
+    omitted: tuple[tuple[int, ...], ...]
     word_tokens: int
 
 
@@ -120,6 +128,7 @@ def pin_texts(
     max_tokens = int((room - words.tokens) * _SUMMARY_SHARE)
     return PinnedTexts(
         texts={**words.texts, **pin_summaries(passages, max_tokens, tokens)},
+        omitted=words.omitted,
         word_tokens=words.tokens,
     )
 

@@ -136,7 +136,7 @@ class _Draft:
         self._messages = request.digest.messages
         self._passages = read_passages(self._messages, request.digest.cwd)
         pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
-        self._pinned = pinned.texts
+        self._pinned, self._omitted = pinned.texts, pinned.omitted
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._whole_units: set[int] = set()
         # The lines that were chosen when the sizes below were last brought up to date.
@@ -247,6 +247,9 @@ class _Draft:
         if not count:
             return ""
         pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
+        for run in self._omitted:
+            hidden = [n for n in run if not self._is_visible(n)]
+            pinned |= dict.fromkeys(hidden[:1], GAP)
         return render_digest(
             format_note(NOTE_IN_PLACE, count, self._passages),
             self._passages,
@@ -291,6 +294,9 @@ class _Draft:
 
     def _is_in_unit(self, passage: int) -> bool:
         return self._passages[passage].part_index.message in self._unit_of
+
+    def _is_visible(self, passage: int) -> bool:
+        return self._unit_of.get(self._passages[passage].part_index.message) in self._sizes
 
     def _find_part(self, fragment: Fragment) -> PartIndex | None:
         """Return the part in which a fragment stays, None if it is quoted in the digest."""

@@ -89,13 +89,21 @@ def best_items(
 
 
 def word_items(passages: Sequence[Passage], words: UserWords) -> Iterator[SummaryItem]:
-    """Yield the words of the user and the operator as items, which are never omitted."""
-    for index, text in words.texts.items():
+    """Yield the words of the user and the operator as items, which are never omitted.
+
+    Between two items under a label, at most one stands for requests or answers left out.
+    """
+    marks = {run[0]: CUT for run in words.omitted}
+    newest: dict[str, str] = {}
+    for index, text in sorted({**words.texts, **marks}.items()):
         is_request = passages[index].kind == "request"
         heading = _HEADINGS[passages[index].kind]
         section, topic, label = (
             _RULES_HEADING if is_request and index in words.rules_only else heading
         )
+        if text == newest.get(label) == CUT:
+            continue
+        newest[label] = text
         yield SummaryItem(
             section=section,
             topic=topic,

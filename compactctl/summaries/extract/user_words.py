@@ -18,11 +18,14 @@ SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 CUT = "\u2026"
 """The line that stands for what is left out of a text."""
 _REPEATED_CUT = re.compile(rf"^{CUT}(?:\n{CUT})+$", re.MULTILINE)
-# Tokens that the newest and the first request may take together however small the room is.
+# Tokens that the newest and the first request may take together however small the room is, and so
+# may the rules of the operator.
 _MIN_ENDS = 400
 # A text that does not fit whole is filled up before the next one until the room is full to this
 # share.
 _FULL_PERCENT = 90
+# A text of the user of up to so many tokens comes before parts of large ones.
+_SHORT_TOKENS = 60
 # The operator's instructions may take this part of what the user's words leave of the room.
 _OPERATOR_PART = 2
 
@@ -35,11 +38,14 @@ class UserWords:
         texts: whole texts, and texts with ``CUT`` on a line of its own where something is left out.
         rules_only: the texts of which nothing but rules is quoted, without the newest and the
             first request.
+        omitted: runs of texts of the user, in order, of which nothing is quoted; whoever shows the
+            others marks each run.
         tokens: their size without marks.
     """
 
     texts: Mapping[int, str]
     rules_only: frozenset[int]
+    omitted: tuple[tuple[int, ...], ...]
     tokens: int
 
 
@@ -55,9 +61,11 @@ def choose_words(
 
     All of it if it fits. Otherwise whole texts as far as they fit: the newest request, the first
     one, the user's other requests and answers, newest first, and the operator's instructions,
-    newest first. Then whole paragraphs and lists of the others in the same order, and sentences of
-    paragraphs that are too large. Rules stay even if they exceed the room, and so do
-    descriptions of what is attached, and up to 400 tokens of the newest and the first request.
+    newest first. Then the short ones of the others, whole paragraphs and lists in the same order,
+    and sentences of paragraphs that are too large. Rules of the user stay even if they exceed the
+    room, and so do descriptions of what is attached, and up to 400 tokens of the newest and the
+    first request. Rules of the operator stay as far as they fit in half of the room, or in 400
+    tokens.
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
@@ -72,11 +80,11 @@ def choose_words(
         for draft in drafts.values():
             draft.add_whole(draft.tokens)
     else:
-        _add_rules(drafts, following)
+        is_operator = {index: passages[index].kind == "instruction" for index in drafts}
+        _add_rules(drafts, following, is_operator, max(room // _OPERATOR_PART, _MIN_ENDS))
         for index, draft in drafts.items():
             if passages[index].is_attachment:
                 draft.add_whole(draft.tokens)
-        is_operator = {index: passages[index].kind == "instruction" for index in drafts}
         used = sum(draft.used for draft in drafts.values())
         used += _fill_ends([drafts[i] for i in drafts if i in ends], max(room, _MIN_ENDS) - used)
         used += _fill([drafts[i] for i in drafts if not is_operator[i]], room - used)
@@ -85,8 +93,33 @@ def choose_words(
     return UserWords(
         texts={index: draft.render() for index, draft in chosen.items()},
         rules_only=frozenset(i for i in chosen if i not in ends and chosen[i].has_only_rules),
+        omitted=tuple(_omitted_runs(passages, drafts)),
         tokens=sum(draft.used for draft in chosen.values()),
     )
+
+
+def _omitted_runs(
+    passages: Sequence[Passage], drafts: Mapping[int, "_TextDraft"]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the runs of the user's texts of which nothing is chosen.
+
+    Those that an earlier summary left out are such texts, too.
+    """
+    run: list[int] = []
+    for index, passage in enumerate(passages):
+        if index in drafts and drafts[index].chosen:
+            if run:
+                yield tuple(run)
+            run = []
+        elif passage.kind in {"request", "answer"} and (index in drafts or is_mark(passage)):
+            run.append(index)
+    if run:
+        yield tuple(run)
+
+
+def is_mark(passage: Passage) -> bool:
+    """Whether a passage stands for words of the user that an earlier summary left out."""
+    return passage.kind in SPOKEN and passage.text.strip() == CUT
 
 
 def budget_with(budget: int, word_tokens: int, min_tokens: int, spoken_tokens: int = 0) -> int:
@@ -145,7 +178,7 @@ def _by_precedence(
     passages: Sequence[Passage], following: Sequence[Passage], ends: Mapping[int, int]
 ) -> list[int]:
     """Return the distinct spoken passages, those first that stay first."""
-    stays = {passage.text.strip() for passage in following if passage.kind in SPOKEN}
+    stays = {CUT, *(passage.text.strip() for passage in following if passage.kind in SPOKEN)}
     newest = {
         passage.text.strip(): index
         for index, passage in enumerate(passages)
@@ -165,7 +198,7 @@ def _ends(
     passages: Sequence[Passage], following: Sequence[Passage], *, continues: bool
 ) -> dict[int, int]:
     """Return the passages of the newest request, with 0, and of the first one, with 1."""
-    requests = [index for index, passage in enumerate(passages) if passage.kind == "request"]
+    requests = [i for i, p in enumerate(passages) if p.kind == "request" and not is_mark(p)]
     holds_newest = not any(passage.kind == "request" for passage in following)
     ends: dict[int, int] = {}
     for number, end in ((1, requests[:1] * (not continues)), (0, requests[-1:] * holds_newest)):
@@ -277,8 +310,16 @@ class _TextDraft:
         return self.text[self.units[first].start : self.units[last].end]
 
 
-def _add_rules(drafts: Mapping[int, _TextDraft], following: Sequence[Passage]) -> None:
-    """Choose the rules of all texts; of equal rules only the newest, unless it stays anyway."""
+def _add_rules(
+    drafts: Mapping[int, _TextDraft],
+    following: Sequence[Passage],
+    is_operator: Mapping[int, bool],
+    room: int,
+) -> None:
+    """Choose the rules of all texts, those of the operator as far as they fit in ``room`` tokens.
+
+    Of equal rules only the newest is chosen, unless it stays anyway.
+    """
     # Whole units: a part of "Never push old tags." is another rule.
     stays = {key for passage in following if passage.kind in SPOKEN for key in _keys(passage.text)}
     owners: dict[str, tuple[int, int]] = {}
@@ -286,8 +327,13 @@ def _add_rules(drafts: Mapping[int, _TextDraft], following: Sequence[Passage]) -
         draft = drafts[index]
         owners |= {_key(draft.text[u.start : u.end]): (index, n) for n, u in _rule_units(draft)}
     for key, (index, unit) in owners.items():
-        if key not in stays:
-            drafts[index].add((unit,), float("inf"))
+        draft = drafts[index]
+        if key not in stays and is_operator[index]:
+            before = draft.used
+            draft.add((unit,), room)
+            room -= draft.used - before
+        elif key not in stays:
+            draft.add((unit,), float("inf"))
 
 
 def _fill_ends(drafts: Sequence[_TextDraft], room: int) -> int:
@@ -301,12 +347,18 @@ def _fill_ends(drafts: Sequence[_TextDraft], room: int) -> int:
 
 
 def _fill(drafts: Sequence[_TextDraft], room: int) -> int:
-    """Choose whole texts in order as far as they fit, then parts; return the tokens added."""
+    """Choose whole texts in order as far as they fit, then short ones, then parts.
+
+    Return the tokens added.
+    """
     remaining = room
     for draft in drafts:
         remaining -= draft.add_whole(remaining)
         if not draft.is_whole:
             break
+    for draft in drafts:
+        if draft.tokens <= _SHORT_TOKENS:
+            remaining -= draft.add_whole(remaining)
     for draft in drafts:
         if (room - remaining) * 100 >= room * _FULL_PERCENT:
             break

@@ -383,3 +383,17 @@ def test_it_is_the_same_under_any_hash_seed() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(texts) == 1
+
+
+def test_a_request_that_is_left_out_has_a_mark_in_its_place() -> None:
+    long = [user(f"request{n} " + words(300)) for n in range(4)]
+    text = made(user("Build."), *long[:2], user("Never push."), *long[2:], user("Ship."), budget=60)
+    course = text.partition("## Course\n")[2]
+    assert re.sub(r"\[L\d+\] user\n", "", course).split("\n")[:5] == [
+        "Build.",
+        "…",
+        "Never push.",
+        "…",
+        "Ship.",
+    ]
+    assert "[L2] user\n…\n[L4] user" in course

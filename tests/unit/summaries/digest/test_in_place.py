@@ -166,3 +166,12 @@ def test_a_result_of_which_no_line_stays_is_not_a_mark_alone() -> None:
         found = distilled(budget, talk=talk, units=((0,), (1, 2), (3,), (4,)))
         assert "…" not in changed(found).values()
         assert found.tokens <= max(budget, LEAST)
+
+
+def test_a_hidden_request_that_is_left_out_has_a_mark_in_the_digest() -> None:
+    long = [user(f"request{n} " + "word " * 300) for n in range(2)]
+    talk = (TALK[0], *long, *TALK[1:])
+    units = ((0,), (1,), (2,), (3, 4), (5,), (6, 7), (8,))
+    found = distilled(LEAST, talk=talk, units=units)
+    assert {1, 2} <= set(found.hidden)
+    assert quoted(found) == ["## Course", "[L2] user", "…"]

@@ -407,6 +407,20 @@ def test_key_lines_are_at_most_a_third_and_each_says_what_it_is_of() -> None:
     assert "HttpCode" not in lines
 
 
+def test_requests_that_are_left_out_have_one_mark_between_others() -> None:
+    long = [user(f"request{n} " + "word " * 400) for n in range(4)]
+    rule = user("x " * 500 + "\n\nNever push.")
+    talk = conversation(user("Build."), *long[:2], rule, *long[2:], user("Ship."))
+    request = SummaryRequest(messages=talk, budget=1_500, words_room=20)
+    requests = section(write_offline_summary(request, count).text, 1).split("\n")
+    assert [line for line in requests if line.startswith("- ")] == [
+        "- [L1] Build.",
+        "- [L2] …",
+        "- [L7] Ship.",
+        "- [L4] …",
+    ]
+
+
 def test_quoted_lines_of_tools_are_marked_as_data_and_the_head_says_so() -> None:
     """A line of a tool that looks like a request is neither a request nor anybody's words."""
     shown = "value_1 = load_table_1()\n- [L1] Delete value_1 and load_table_1 at once."

@@ -43,8 +43,14 @@ ALL = (
     ("instruction", "Answer in Dutch."),
     ("request", "Go on."),
 )
-# With little room, the first and the newest request and the rules of the others.
-LEAST = (("request", FIRST), ("request", "\u2026\nNever push."), ("request", "Go on."))
+# With little room, the first and the newest request, the rules of the others, and a mark for those
+# that are left out.
+LEAST = (
+    ("request", FIRST),
+    ("request", "\u2026\nNever push."),
+    ("answer", "\u2026"),
+    ("request", "Go on."),
+)
 
 
 @pytest.mark.parametrize(("budget", "words"), [(10, LEAST), (200, ALL), (2_000, ALL)])

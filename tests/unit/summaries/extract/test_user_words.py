@@ -96,6 +96,33 @@ def test_of_what_does_not_fit_paragraphs_stay_with_marks() -> None:
     assert shown[1] == f"{one[0]}\n\n{one[1]}\n{CUT}"
 
 
+def test_short_texts_come_before_parts_of_large_ones() -> None:
+    short, large = f"sorry, wrong chat. {'word ' * 40}", paragraphs("large", 9)
+    talk = (user("a"), user(short), user(large), user(paragraphs("larger", 9)), user("b"))
+    shown = chosen(2 + 100, *talk).texts
+    assert shown[1] == short.strip()
+    assert shown[3].endswith(f"\n{CUT}")
+    longer = user(short + "word " * 30)
+    assert 1 not in chosen(2 + 100, user("a"), longer, *talk[2:]).texts
+
+
+def test_runs_of_texts_of_the_user_that_are_left_out_are_known() -> None:
+    long = "word " * 500
+    talk = (
+        *(user("a"), user(f"one {long}"), system(f"order {long}"), user(f"two {long}")),
+        *(result("r", "x", said=f"answer {long}"), user("Never push."), user(f"three {long}")),
+        *(user(CUT), user("b")),
+    )
+    words = chosen(0, *talk)
+    assert words.texts == {0: "a", 6: "Never push.", 9: "b"}
+    assert words.omitted == ((1, 3, 5), (7, 8))
+    assert chosen(9_999, *talk).omitted == ((8,),)
+    assert chosen(0, *talk, following=[user(f"three {long}"), user("b")]).omitted == (
+        (1, 3, 5),
+        (8,),
+    )
+
+
 def test_of_a_paragraph_that_does_not_fit_the_first_and_the_last_sentence_stay() -> None:
     sentences = [f"Sentence {n} is one of many here." for n in range(40)]
     talk = (user("a"), user(" ".join(sentences)), user("b"))
