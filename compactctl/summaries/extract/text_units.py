@@ -112,7 +112,11 @@ def split_units(text: str) -> tuple[Unit, ...]:
         index = len(units) if head else None
         for unit in _units_of(text, chunk, block, index, is_owned=_is_owner(previous, head)):
             if head:
-                units.append(head._replace(end=unit.end))
+                is_one = previous is not None and previous.kind == "heading"
+                sentence_end = unit.sentence_end if is_one and chunk.kind == "prose" else None
+                units.append(
+                    head._replace(end=unit.end, sentence_end=sentence_end or head.sentence_end)
+                )
                 head = None
             else:
                 units.append(unit)

@@ -17,6 +17,7 @@ SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
 CUT = "\u2026"
 """The line that stands for what is left out of a text."""
+_CODE = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1|\Z)", re.MULTILINE | re.DOTALL)
 _REPEATED_CUT = re.compile(rf"^{CUT}(?:\n{CUT})+$", re.MULTILINE)
 # Tokens that the newest and the first request may take together however small the room is, and so
 # may the rules of the operator.
@@ -411,11 +412,13 @@ def _typed_blocks(text: str, units: Sequence[Unit]) -> Iterator[int]:
 def _sets_rule(text: str, unit: Unit, *, is_typed: bool) -> bool:
     if unit.kind == "sentence" and _is_rule_sentence(text, unit, is_typed=is_typed):
         return True
-    # A list, or the one that a sentence introduces. Code is data.
+    # A list, or the one that a sentence introduces. Code is data. In a long text, most lists describe
+    # something.
     start = unit.sentence_end if unit.kind == "sentence" else unit.start
-    listed = text[start : unit.end].lstrip()
-    if listed.startswith(("```", "~~~")) or len(listed) > MAX_TYPED:
+    listed = _CODE.sub("", text[start : unit.end])
+    if len(listed) > MAX_TYPED:
         return False
+    is_typed = is_typed and len(text) <= MAX_TYPED
     return any(is_rule(item, is_typed=is_typed) for item in sentences(listed))
 
 

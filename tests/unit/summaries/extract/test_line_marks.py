@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from compactctl.summaries.extract.line_marks import without_line_marks
 
-
 ROWS = "\n".join(f"{n} | item_{n}" for n in range(1, 22))
 BARE_ROWS = "\n".join(f"item_{n}" for n in range(1, 22))
 

@@ -102,6 +102,8 @@ def test_only_a_long_paragraph_and_what_looks_like_code_or_a_log_is_pasted() -> 
     log = "\n".join(f"2026-05-01 10:00:0{n} INFO Only {n} of them." for n in range(6))
     code = "\n".join(f"    return {n} if only else 0;" for n in range(6))
     assert find_rules(f"{log}\n\n{code}") == []
+    assert find_rules(f"{PASTED}\n\n- one without tabs\n- another") == []
+    assert find_rules("- one without tabs\n- another") == ["- one without tabs\n- another"]
 
 
 def test_every_language_has_rules_here() -> None:
@@ -186,6 +188,8 @@ def test_a_list_is_a_rule_with_its_introduction_or_an_item() -> None:
 def test_code_is_data_unless_a_rule_introduces_it() -> None:
     code = "```\n# never call it\n```"
     assert find_rules(f"Fix this:\n{code}") == []
+    assert find_rules(f"- fix this:\n  {code}\n- then that") == []
+    assert find_rules(f"# Fix\n\nThis is how:\n\n{code}") == []
     assert find_rules(f"Never run:\n{code}") == [f"Never run:\n{code}"]
 
 
