@@ -111,17 +111,19 @@ def split_units(text: str) -> tuple[Unit, ...]:
         head = units.pop() if introduced else None
         index = len(units) if head else None
         for unit in _units_of(text, chunk, block, index, is_owned=_is_owner(previous, head)):
-            if head:
-                is_one = previous is not None and previous.kind == "heading"
-                sentence_end = unit.sentence_end if is_one and chunk.kind == "prose" else None
-                units.append(
-                    head._replace(end=unit.end, sentence_end=sentence_end or head.sentence_end)
-                )
-                head = None
-            else:
-                units.append(unit)
+            units.append(_with_head(head, unit, previous, chunk))
+            head = None
         previous = chunk
     return tuple(units)
+
+
+def _with_head(head: Unit | None, unit: Unit, before: _Chunk | None, chunk: _Chunk) -> Unit:
+    """Return a unit, as one with what introduces it; a heading is part of the sentence below it."""
+    if head is None:
+        return unit
+    is_sentence = before is not None and before.kind == "heading" and chunk.kind == "prose"
+    sentence_end = unit.sentence_end if is_sentence else head.sentence_end
+    return head._replace(end=unit.end, sentence_end=sentence_end)
 
 
 def _is_owner(chunk: _Chunk | None, head: Unit | None) -> bool:

@@ -412,8 +412,8 @@ def _typed_blocks(text: str, units: Sequence[Unit]) -> Iterator[int]:
 def _sets_rule(text: str, unit: Unit, *, is_typed: bool) -> bool:
     if unit.kind == "sentence" and _is_rule_sentence(text, unit, is_typed=is_typed):
         return True
-    # A list, or the one that a sentence introduces. Code is data. In a long text, most lists describe
-    # something.
+    # A list, or the one that a sentence introduces. Code is data. Most lists in a long text
+    # describe something.
     start = unit.sentence_end if unit.kind == "sentence" else unit.start
     listed = _CODE.sub("", text[start : unit.end])
     if len(listed) > MAX_TYPED:
