@@ -275,7 +275,7 @@ def test_the_plain_tier() -> None:
         "- Add a test",
         "- Run it",
     ]
-    # With hardly any room, of the user's words the first request and the rules, and a mark for others.
+    # With hardly any room, the first request and the rules, and a mark for the others.
     assert lines[7:] == [
         "Requests of the user:",
         "- [L1] Fix the login",
