@@ -15,7 +15,6 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     json_size,
     object_or_empty,
-    text_or_empty,
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
@@ -271,8 +270,9 @@ class CodexReader(LineReader):
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
                 self.responses.add_usage(usage)
-        if kind == "user_message" and payload.get("kind") in (None, "plain"):
-            self._prompts.update(filter(None, [text_or_empty(payload.get("message"))]))
+        prompt = text_or_none(payload.get("message"))
+        if kind == "user_message" and prompt and payload.get("kind") in (None, "plain"):
+            self._prompts.add(prompt)
         if kind == "error":
             self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")

@@ -174,7 +174,7 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     # Texts beside the result of a tool are what the tool returned.
     are_results = [isinstance(part, ToolResultPart) for part in parts]
     is_answer = any(are_results)
-    parts = tuple(map(_as_returned, parts)) if is_answer else tuple(_without_files(parts))
+    parts = tuple(map(_as_not_typed, parts)) if is_answer else tuple(_without_files(parts))
     # Without its end, a tag is one that the user writes about.
     is_context = text.startswith(CONTEXT) and text.endswith(_CONTEXT_END)
     is_summary = _SNAPSHOT.match(text) is not None and _SNAPSHOT_END in text
@@ -189,7 +189,7 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     )
 
 
-def _as_returned(part: Part) -> Part:
+def _as_not_typed(part: Part) -> Part:
     return replace(part, typed="") if isinstance(part, TextPart) else part
 
 
@@ -203,8 +203,7 @@ def _without_files(parts: Sequence[Part]) -> Iterator[Part]:
     ends = [index for index, line in enumerate(lines) if line == _FILES_END]
     last = ends[-1] if ends else len(parts)
     for index, part in enumerate(parts):
-        is_file = first <= index <= last
-        yield replace(part, typed="") if is_file and isinstance(part, TextPart) else part
+        yield _as_not_typed(part) if first <= index <= last else part
 
 
 def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:

@@ -245,8 +245,12 @@ def room_for_words(
 
 def spoken_tokens(meter: Meter, kept_messages: Sequence[Message]) -> int:
     """Return the tokens of what the user wrote in messages, without the preamble."""
-    conversation = messages_without(kept_messages, preamble(kept_messages))
-    texts = (text for message in conversation for text in map(message.words, message.parts))
+    return word_tokens(meter, messages_without(kept_messages, preamble(kept_messages)))
+
+
+def word_tokens(meter: Meter, messages: Iterable[Message]) -> int:
+    """Return the tokens of what the user wrote in messages."""
+    texts = (text for message in messages for text in map(message.words, message.parts))
     return sum(meter.text(text) for text in texts if text)
 
 

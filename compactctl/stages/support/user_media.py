@@ -8,6 +8,7 @@ from compactctl.history.protection import hideable
 from compactctl.history.turns import preamble
 from compactctl.model.message import MediaPart, Message, ToolResultPart
 from compactctl.stages.support.condensation import originals_of
+from compactctl.stages.support.truncation import word_tokens
 from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.tokens.meter import Meter
 
@@ -27,7 +28,7 @@ def with_user_media(view: ConversationView, meter: Meter) -> ConversationView:
     room = _media_room(view, meter)
     reasons = dict(view.protection.reasons)
     for message in _by_precedence(view.messages):
-        tokens = meter.message(message) - _word_tokens([message], meter)
+        tokens = meter.message(message) - word_tokens(meter, [message])
         if tokens <= room:
             room -= tokens
             reasons.setdefault(message.id, REASON)
@@ -56,17 +57,12 @@ def _media_room(view: ConversationView, meter: Meter) -> int:
     if view.target is None:
         return (meter.total(originals) - meter.total(fixed)) * _SHARE_PERCENT // 100
     fixed_ids = {message.id for message in fixed}
-    words = _word_tokens([message for message in originals if message.id not in fixed_ids], meter)
+    words = word_tokens(meter, (m for m in originals if m.id not in fixed_ids))
     half = (view.target - meter.total(fixed)) // 2
     # Beside what stays in any case there must be room for words and a summary.
     hideable_ids = set(hideable(view, (message.id for message in view.messages)))
     staying = [message for message in view.messages if message.id not in hideable_ids]
-    media = sum(meter.message(m) - _word_tokens([m], meter) for m in staying if _has_own_media(m))
+    media = sum(meter.message(m) - word_tokens(meter, [m]) for m in staying if _has_own_media(m))
     rest = view.target - meter.total(staying) + media - MIN_USEFUL
-    hidden_words = words - _word_tokens([m for m in staying if m.id not in fixed_ids], meter)
+    hidden_words = words - word_tokens(meter, (m for m in staying if m.id not in fixed_ids))
     return min(half - words, rest - hidden_words)
-
-
-def _word_tokens(messages: Sequence[Message], meter: Meter) -> int:
-    texts = (text for message in messages for text in map(message.words, message.parts))
-    return sum(meter.text(text) for text in texts if text)
