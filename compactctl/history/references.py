@@ -1,18 +1,18 @@
 """References to messages, as summaries print them and users type them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Literal
 
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import FirstPlace, Message, MessageId
 from compactctl.records import dataclass
 
 _REFERENCE = re.compile(
-    r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?:\.(?P<item>\d{1,9}))?(?(mark)\])"
+    r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?:\.(?P<item>\d{1,9}))?"
+    r"(?:@(?P<state>\d{1,6}))?(?(mark)\])"
 )
-WRITTEN = r"\[[LM]\d+(?:\.\d+)?\]"
-"""Matches a reference as summaries write it."""
 _LINE = re.compile(r"\d{1,9}")
 
 
@@ -24,6 +24,7 @@ class SourceRef:
         number: the number of the line or message.
         unit: which of the two it counts.
         item: of a line with several messages, the number of the message in it, from 1; else 0.
+        state: how many compactions were in effect when the file had the line.
         position: the place of the message in the conversation, from 1. Lines may be in another
             order.
     """
@@ -31,53 +32,81 @@ class SourceRef:
     number: int
     unit: Literal["L", "M"] = "L"
     item: int = 0
+    state: int = 0
     position: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        """Return it as summaries write it, such as ``[L12]`` or ``[L12.3]``."""
-        return f"[{self.name}]"
+        """Return it as summaries write it, such as ``[L12]`` or ``[L12.3]``; "" for ``NO_REF``."""
+        return f"[{self.name}]" if self.number else ""
 
     @property
     def name(self) -> str:
-        """The reference as users type it, such as ``L12``."""
-        return f"{self.unit}{self.number}" + (f".{self.item}" if self.item else "")
-
-    @property
-    def legend(self) -> str:
-        """A sentence that explains such references."""
-        unit = "line" if self.unit == "L" else "message"
-        return f"[{self.unit}12] is {unit} 12 of what was compacted."
+        """The reference as users type it, such as ``L12`` or ``L12@1``; "" for ``NO_REF``."""
+        item = f".{self.item}" if self.item else ""
+        state = f"@{self.state}" if self.state else ""
+        return f"{self.unit}{self.number}{item}{state}" if self.number else ""
 
     def names(self, message: Message) -> bool:
-        """Return whether this is the line, or the number in its document, of a message."""
+        """Return whether this is the first line, or number in its document, of a message."""
+        place = first_place(message)
+        number = place.number if is_in_document(message) else 0
+        if place.state != self.state:
+            return False
         if self.unit == "M":
-            return number_in_line(message) == self.number
-        is_item = not self.item or number_in_line(message) == self.item
-        return message.line + 1 == self.number and is_item
+            return number == self.number
+        return place.line + 1 == self.number and self.item in (0, number)
 
 
 NO_REF = SourceRef(0)
+"""The reference of what an earlier digest quotes, whose line is not known any more."""
 
 
 def parse_reference(name: str) -> SourceRef | None:
-    """Parse ``L12``, ``[L12]``, ``L12.3``, ``M12`` or ``[M12]``; None for anything else."""
+    """Parse ``L12``, ``[L12]``, ``L12.3``, ``M12``, ``L12@1`` and the like; None for all else."""
     match = _REFERENCE.fullmatch(name)
     if match is None or (match["unit"] == "M" and match["item"]):
         return None
     unit: Literal["L", "M"] = "L" if match["unit"] == "L" else "M"
-    return SourceRef(int(match["number"]), unit, int(match["item"] or 0))
+    item, state = int(match["item"] or 0), int(match["state"] or 0)
+    return SourceRef(int(match["number"]), unit, item, state)
 
 
-def number_in_document(message: Message) -> int | None:
-    """Return the number of a message in its document, from 1: its first index in a part's path."""
+def first_place(message: Message, state: int = 0) -> FirstPlace:
+    """Return the first place of a message; if it is not known, where it is, in ``state``."""
+    if message.first_place is not None:
+        return message.first_place
     paths = (part.path for part in message.parts)
-    return next((step + 1 for path in paths for step in path if isinstance(step, int)), None)
+    number = next((step + 1 for path in paths for step in path if isinstance(step, int)), 0)
+    return FirstPlace(state, message.line, number)
 
 
-def number_in_line(message: Message) -> int | None:
-    """Return the number of a message among several on its line, None if it is the whole line."""
-    is_part = any(isinstance(step, int) for step in message.record_path)
-    return number_in_document(message) if is_part else None
+def is_in_document(message: Message) -> bool:
+    """Whether a message is one of several on its line."""
+    return any(isinstance(step, int) for step in message.record_path)
+
+
+def refs_of(messages: Sequence[Message]) -> list[SourceRef]:
+    """Return references to messages: by line, or by message if all are on one line.
+
+    A message among several on its line has its number there, too, such as ``[L12.3]``.
+    """
+    places = [first_place(message) for message in messages]
+    if len(messages) > 1 and len({(place.state, place.line) for place in places}) == 1:
+        return [
+            SourceRef(place.number or position, "M", state=place.state, position=position)
+            for position, place in enumerate(places, start=1)
+        ]
+    shared = [is_in_document(message) for message in messages]
+    counts = Counter(p[:2] for p, is_shared in zip(places, shared, strict=True) if is_shared)
+    return [
+        SourceRef(
+            place.line + 1,
+            item=place.number if is_shared and counts[place[:2]] > 1 else 0,
+            state=place.state,
+            position=position,
+        )
+        for position, (place, is_shared) in enumerate(zip(places, shared, strict=True), start=1)
+    ]
 
 
 def messages_named(messages: Sequence[Message], name: str) -> Iterator[int]:

@@ -1,30 +1,35 @@
 """Stand-ins: summaries and markers that compactctl wrote in place of hidden messages."""
 
-import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from compactctl.history.references import WRITTEN
-from compactctl.model.message import Message, MessageId, Tags
+from compactctl.model.message import Message, MessageId, Tags, TextPart
+from compactctl.model.own_texts import Marker, OwnText
 
-NOTE = r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
-"""Matches the note that begins a summary or digest: what it was made from."""
 SUMMARY_QUESTION = "Summarize the conversation we had so far."
 """Stands before a summary that is written as the model's answer; Spring AI Session's words."""
-_START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
-# The whole first line: a user may ask about a part of it.
-_FIRST_LINE = (
-    rf"(?:{NOTE}[^\n]* of what was compacted\.|Earlier messages were condensed; .*)(?:\n|\Z)"
-)
-_LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_FIRST_LINE}")
-_ANY_START = re.compile(rf"^{_START}", re.MULTILINE)
-# How the lines of a summary begin, except those of the requests that it quotes.
-_SUMMARY_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|{WRITTEN} |\[Earlier |{_START}")
 
 
 def is_marker(message: Message) -> bool:
     """Whether the message is a truncation marker, by compactctl or by a client."""
-    return message.tags.is_truncation_marker
+    return message.tags.is_truncation_marker or is_own_marker(message)
+
+
+def is_own_marker(message: Message) -> bool:
+    """Whether compactctl wrote the message as a marker, with tags or without."""
+    has_marker = any(isinstance(own, Marker) for own in own_texts(message))
+    return message.origin.is_synthetic and (message.tags.is_truncation_marker or has_marker)
+
+
+def own_texts(message: Message) -> tuple[OwnText, ...]:
+    """Return what compactctl wrote in a message, as far as it can be read back."""
+    texts = (part for part in message.parts if isinstance(part, TextPart))
+    return tuple([own for part in texts for own in part.own])
+
+
+def is_proven(message: Message) -> bool:
+    """Whether tags say that compactctl wrote a message; else only its text does."""
+    return bool(message.tags.hiding_ids)
 
 
 def is_stand_in(message: Message) -> bool:
@@ -101,9 +106,18 @@ def _edit_point(indices_by_name: Mapping[str, Sequence[int]], start: int, tags: 
 
 def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
     """Whether no message was added after ``stand_in``, one of the messages, was written."""
-    newest = newest_id(messages)
-    newest_index = edit_points(messages).get(messages.index(stand_in))
-    return newest_index is not None and messages[newest_index].id == newest
+    index = messages.index(stand_in)
+    if stand_in.tags.through:
+        newest_index = edit_points(messages).get(index)
+        return newest_index is not None and messages[newest_index].id == newest_id(messages)
+    written = [own for own in own_texts(stand_in) if not isinstance(own, Marker)]
+    later = sum(not is_stand_in(message) for message in messages[index + 1 :])
+    return bool(written) and later <= written[-1].following
+
+
+def newest_summary(messages: Sequence[Message]) -> Message | None:
+    """Return the newest summary by compactctl, None if there is none."""
+    return next((m for m in reversed(messages) if is_stand_in(m) and not is_marker(m)), None)
 
 
 def newest_id(messages: Sequence[Message]) -> MessageId | None:
@@ -111,19 +125,11 @@ def newest_id(messages: Sequence[Message]) -> MessageId | None:
     return next((m.id for m in reversed(messages) if not is_stand_in(m)), None)
 
 
-def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
-    """Whether a text looks like a summary or digest by compactctl.
-
-    If its record calls it a summary (``is_summary``), any text may come before.
-    """
-    start = _ANY_START.search(text) if is_summary else _LABELED_START.match(text)
-    return start is not None
+def message_count(messages: Iterable[Message]) -> int:
+    """Return how many messages these stand for; one for each that compactctl did not write."""
+    return sum(map(_count, messages))
 
 
-def text_after_summary(text: str) -> str:
-    """Return the text after a summary by compactctl: the last paragraphs not part of it."""
-    paragraphs = text.split("\n\n")
-    start = len(paragraphs)
-    while start > 1 and not any(map(_SUMMARY_LINE.match, paragraphs[start - 1].split("\n"))):
-        start -= 1
-    return "\n\n".join(paragraphs[start:]).strip()
+def _count(message: Message) -> int:
+    earlier = sum(own.count for own in own_texts(message))
+    return earlier + any(map(message.words, message.parts)) if earlier else 1

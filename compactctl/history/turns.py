@@ -19,8 +19,7 @@ def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
     starts = turn_starts(messages)
     before_first_prompt = messages[: starts[0]] if starts else messages
     if all(
-        (m.role == "system" and not m.origin.is_synthetic)
-        or (m.origin.is_injected and not m.origin.is_summary)
+        _is_system(m) or (m.origin.is_injected and not m.origin.is_summary)
         for m in before_first_prompt
     ):
         starts = starts[1:]
@@ -71,7 +70,8 @@ def _is_setup(message: Message) -> bool:
 
 
 def _is_system(message: Message) -> bool:
-    return message.role == "system" and not message.origin.is_synthetic
+    stands_for_others = message.origin.is_synthetic or message.origin.is_summary
+    return message.role == "system" and not stands_for_others
 
 
 def leading_system_indices(messages: Sequence[Message]) -> frozenset[int]:
@@ -106,7 +106,7 @@ def _is_restored(message: Message) -> bool:
 
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the indices of the messages that start a turn: those that a user wrote."""
-    return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.origin.is_synthetic)
+    return tuple(i for i, m in enumerate(messages) if m.starts_turn)
 
 
 def without_expired_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:

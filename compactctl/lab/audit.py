@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from compactctl.history.stand_ins import NOTE
 from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Loss, UnsupportedClaim
 from compactctl.lab.losses import KnownFact, find_known_facts, later_mentions
 from compactctl.lab.mention_index import MentionIndex, visible_texts
 from compactctl.lab.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.model.message import Message
+from compactctl.model.own_texts import FIRST_LINE, LAST_LINE
 from compactctl.records import dataclass
 from compactctl.summaries.by_model.unsupported_claims import (
     plain_quotes,
@@ -29,7 +29,8 @@ _TRANSCRIPT_PATH = re.compile(r"read the full transcript at: .+")
 # sources, the location of the originals, and the placeholders of omitted texts.
 _BOILERPLATE = re.compile(
     r"\A\[[^\]\n]*\]:?$"
-    rf"|^{NOTE}.*$"
+    rf"|^{FIRST_LINE}.*$"
+    rf"|^{LAST_LINE}$"
     r"|^User messages: [\d,]+, Assistant responses: [\d,]+, Tool calls: [\d,]+$"
     r"|; [\d,]+ tokens hold no summary of them\."
     r"|^The messages that this summary stands for are kept word for word in .*$"

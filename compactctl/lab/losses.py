@@ -18,9 +18,10 @@ from compactctl.summaries.extract.outcomes import (
     find_errors,
     looks_like_error,
 )
+from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
-from compactctl.summaries.extract.user_words import SPOKEN, find_user_rules
+from compactctl.summaries.extract.user_words import find_user_rules
 
 # An identifier is in use if it was discussed and stands in this many passages.
 _MIN_PASSAGES = 2
@@ -51,7 +52,7 @@ def find_known_facts(
     pairs = tool_pairs(passages)
     for passage, rule in find_user_rules(passages):
         yield _worded_fact("rule", rule, passage.ref, after)
-    for task in newest_tasks(pairs):
+    for task in newest_tasks(passages):
         if not task.is_done:
             yield _worded_fact("task", task.title, task.ref, after, note=task.status)
     yield from _files(passages, after, cwd)

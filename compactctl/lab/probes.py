@@ -74,7 +74,7 @@ def make_probes(passages: Sequence[Passage], cwd: str | None) -> Probes:
         facts={
             "errors": tuple(_errors(pairs)),
             "commands": tuple(_commands(pairs)),
-            "tasks": tuple(task.title for task in newest_tasks(pairs) if not task.is_done)[-TASKS:],
+            "tasks": tuple(t.title for t in newest_tasks(passages) if not t.is_done)[-TASKS:],
         },
     )
 

@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import field, replace
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType
 
+from compactctl.model.own_texts import OwnText
 from compactctl.records import dataclass
 
 MessageId = NewType("MessageId", str)
@@ -26,6 +27,7 @@ class TextPart:
 
     Attributes:
         typed: the text without what a client or harness added to it; None if nothing was added.
+        own: what compactctl wrote of it: digests and hand-overs of earlier messages, or a marker.
         added: text that the client sends with it but does not store.
         embedded: the text is only a part of the value at ``path`` and cannot be replaced alone.
         path: leads from the root of the line to the value that holds the text.
@@ -33,6 +35,7 @@ class TextPart:
 
     text: str
     typed: str | None = None
+    own: tuple[OwnText, ...] = ()
     added: str = ""
     embedded: bool = False
     path: JsonPath = ()
@@ -296,6 +299,20 @@ class Locks:
 NO_LOCKS = Locks()
 
 
+class FirstPlace(NamedTuple):
+    """Where a message stood in the first state of its transcript that had it.
+
+    Attributes:
+        state: how many compactions were in effect.
+        line: the index of its line.
+        number: its number in a document, from 1; 0 outside of documents.
+    """
+
+    state: int
+    line: int
+    number: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One record of a transcript as a chat message.
@@ -309,6 +326,7 @@ class Message:
         timestamp: when it was written, in seconds since 1970; None if unknown.
         rank: its position among messages of several states of a transcript, whose line numbers
             cannot be compared; None if all are of one state.
+        first_place: set if the transcript was compacted before; summaries refer to it.
         dialect: the format that the record is written in, in a file that mixes formats; else None.
     """
 
@@ -326,6 +344,7 @@ class Message:
     usage: ReportedUsage | None = None
     timestamp: float | None = None
     rank: int | None = None
+    first_place: FirstPlace | None = None
     dialect: str | None = None
 
     @property

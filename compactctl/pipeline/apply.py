@@ -18,6 +18,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.own_texts import own_texts_in
 from compactctl.model.unsent import UnsentKind
 from compactctl.records import dataclass
 
@@ -135,7 +136,7 @@ def _synthetic_parts(item: Synthetic) -> tuple[Part, ...]:
             call = ToolCallPart(call_id=item.call_id, tool=item.tool, arguments="{}")
             return (TextPart(text=item.text), call)
         case _:
-            return (TextPart(text=item.text),)
+            return (TextPart(text=item.text, own=own_texts_in(item.text).texts),)
 
 
 def synthetic_tags(item: Synthetic, operation: str | None = None) -> Tags:

@@ -20,6 +20,7 @@ from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,
     condense,
+    following,
     summary_room,
     words_with_rest,
     write_summary,
@@ -32,8 +33,6 @@ from compactctl.tokens.meter import Meter
 LABEL = "[Conversation Summary — {count} earlier messages compacted]\n\n"
 SEPARATOR = "\n\n---\n\n"
 MERGE = "The messages are summaries of consecutive parts of one conversation; make one of them."
-# The built-in summarizer needs about 350 tokens before it can write sections.
-MIN_PART = 700
 # More characters than any message has.
 _NO_CAP = 1 << 24
 # Tokens of the label and of the line break behind it.
@@ -64,12 +63,10 @@ def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Prop
 
 
 class _ChunkSummarizer:
-    """Write the summaries, each within the words of the user in it and its share of the rest.
+    """Write the summaries, each within its share of what they may take together.
 
-    Summaries by the built-in summarizer are concatenated, so together they must fit the budget of
-    the whole. Summaries by a model are merged into one, so together they only have to save tokens.
-    The built-in summarizer does not need small chunks, but ``MIN_PART`` tokens for each summary:
-    if there are too many chunks for that, neighbors are merged.
+    A model merges its summaries into one, so together they only have to save tokens. The built-in
+    summarizer needs no small chunks: it summarizes all of them at once.
     """
 
     def __init__(
@@ -79,12 +76,12 @@ class _ChunkSummarizer:
         self._meter = meter
         self._message_cap = options.message_cap or _NO_CAP
         self._kept_messages = messages_without(view.messages, plan.hidden)
+        self._following = following(view, plan.hidden)
         source_tokens = sum(chunk.tokens for chunk in plan.chunks)
         half = meter.total(plan.hidden) // 2
-        default_tokens = max(summary_budget(source_tokens), len(plan.chunks) * MIN_PART)
         self.max_tokens = min(
             max(
-                options.summary_tokens or default_tokens,
+                options.summary_tokens or summary_budget(source_tokens),
                 words_with_rest(
                     view,
                     meter,
@@ -96,60 +93,32 @@ class _ChunkSummarizer:
             summary_room(view, meter, self._kept_messages, _LABEL_TOKENS),
         )
         summarized = [chunk for chunk in plan.chunks if chunk.summarized]
-        max_chunks = len(summarized) if view.summarizer else max(1, self.max_tokens // MIN_PART)
-        self.chunks = merge_chunks(summarized, max_chunks)
+        self.chunks = merge_chunks(summarized, len(summarized) if view.summarizer else 1)
         # Oversized messages are covered by a note; they get no share of the summary.
         self._summarized_tokens = max(1, sum(meter.total(chunk.summarized) for chunk in summarized))
         overhead = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(plan.chunks))
-        self._words_rooms = self._share_words_room()
         most = half if view.summarizer else self.max_tokens
-        self._room = max(0, most - overhead - sum(self._words_rooms))
+        self._room = max(0, most - overhead)
 
     def summarize(self, index: int) -> Summary:
         """Summarize a chunk, knowing what comes before and after it."""
         chunk = self.chunks[index]
-        share = self._room * self._meter.total(chunk.summarized) // self._summarized_tokens
-        budget = self._words_rooms[index] + share
+        budget = self._room * self._meter.total(chunk.summarized) // self._summarized_tokens
         if self._view.summarizer:
-            budget = min(share, summary_budget(chunk.tokens))
+            budget = min(budget, summary_budget(chunk.tokens))
         earlier_messages, later_messages = (
             [message for chunk in chunks for message in chunk.summarized]
             for chunks in (self.chunks[:index], self.chunks[index + 1 :])
         )
         request = replace(
             self._request(chunk.summarized, budget),
-            words_room=self._words_rooms[index],
+            words_room=room_for_words(self._view, self._meter, self._kept_messages),
             # The first chunk may hold only a client's summary, and no user prompt.
             continues=any(message.starts_turn for message in earlier_messages),
-            following=(*later_messages, *self._kept_messages),
+            following=(*later_messages, *self._following),
             message_cap=self._message_cap,
         )
         return write_summary(self._view, request, self._meter)
-
-    def _share_words_room(self) -> Sequence[int]:
-        """Return the tokens of the user's words in each chunk, as chosen from all of them.
-
-        They are 0 for a model, which is not bound to quote them.
-        """
-        from compactctl.summaries.extract.passages import read_passages
-        from compactctl.summaries.extract.user_words import choose_words
-
-        rooms = [0] * len(self.chunks)
-        if self._view.summarizer:
-            return rooms
-        room = room_for_words(self._view, self._meter, self._kept_messages)
-        messages = [message for chunk in self.chunks for message in chunk.summarized]
-        chunk_of = [n for n, chunk in enumerate(self.chunks) for _ in chunk.summarized]
-        passages = read_passages(messages, self._view.cwd)
-        words = choose_words(
-            passages,
-            self.max_tokens // 2 if room is None else room,
-            self._meter.text,
-            read_passages(self._kept_messages, self._view.cwd),
-        )
-        for index, text in words.texts.items():
-            rooms[chunk_of[passages[index].part_index.message]] += self._meter.text(text)
-        return rooms
 
     def merge(self, parts: Sequence[Summary]) -> Summary:
         """Return one summary for all parts: merged by the external summarizer, else joined."""

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
-from compactctl.history.stand_ins import is_stand_in
+from compactctl.history.stand_ins import (
+    is_proven,
+    is_stand_in,
+    message_count,
+    newest_summary,
+)
 from compactctl.history.turns import preamble
 from compactctl.model.edit import Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, ToolCallPart
@@ -15,13 +20,15 @@ from compactctl.model.numbers import exact
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
+    MIN_HIDDEN,
     CondenseSpec,
     SummaryFormat,
     condense,
+    following,
     hide_behind_summary,
     hideable_before,
     originals_of,
-    skip_if_nothing_older,
+    skip_if_nothing_new,
     skip_if_too_few,
     skip_not_smaller,
 )
@@ -49,6 +56,8 @@ _MAX_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
 # The newest work may fill this share of what stays before its tool results are shortened.
 _MAX_NEWEST_SHARE = 0.5
+# Without new messages, a smaller saving than this share is not worth another compaction.
+_MIN_SAVING = 0.05
 _DETAIL = "see --keep-turns"
 
 
@@ -92,19 +101,21 @@ def propose(
     newest = _oversized_newest(view, meter, max_newest)
     unmovable = _unmovable(view, meter, hidden, tail)
     source = originals_of(view, (*hidden, *unmovable, *newest))
-    # A stand-in among the originals is one whose own originals are unknown: it cannot be distilled
-    # again, so something must be new. Known originals may be distilled again, to a smaller size.
-    if any(map(is_stand_in, source)):
-        refusal = skip_if_nothing_older(NAME, view, hidden, _DETAIL)
-    else:
+    # Known originals may be distilled again, to a smaller size. What is known only from an earlier
+    # digest would lose a little each time.
+    is_lossy = any(map(is_stand_in, source))
+    refusal = skip_if_nothing_new(NAME, view) if is_lossy else None
+    if refusal is None and message_count(source) < MIN_HIDDEN:
         refusal = skip_if_too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept_messages = messages_without(view.messages, (*hidden, *unmovable, *newest))
+    chosen = (*hidden, *unmovable, *newest)
+    kept_messages = messages_without(view.messages, chosen)
     spoken = spoken_tokens(meter, kept_messages)
     request = DigestRequest(
         messages=source,
         following=kept_messages,
+        n_following=sum(not is_stand_in(message) for message in following(view, chosen)),
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
         words_room=(target - preamble_tokens) // 2 - spoken,
         spoken_tokens=spoken,
@@ -114,9 +125,22 @@ def propose(
     if newest or unmovable or not is_digest:
         layout = InPlaceLayout.build(view, hidden, newest, unmovable, hide_older=is_digest)
         result = distill_in_place(_in_place_request(layout, request, max_newest), meter)
-        return _propose_in_place(view, meter, layout, result, options)
-    summary = write_digest(request, meter.counter.count_many)
-    return condense(view, meter, hidden, summary, _condense_spec(options))
+        before, after = meter.total(layout.messages), result.tokens + meter.text(_PREFIX)
+        proposal = _propose_in_place(view, layout, result, options, meter)
+    else:
+        summary = write_digest(request, meter.counter.count_many)
+        before, after = meter.total(hidden), meter.text(_PREFIX + summary.text)
+        proposal = condense(view, meter, hidden, summary, _condense_spec(options))
+    # The same again would be a little smaller each time, since what was shortened counts less.
+    if before - after < meter.total(view.messages) * _MIN_SAVING and not _is_new_here(view):
+        return skip_if_nothing_new(NAME, view) or proposal
+    return proposal
+
+
+def _is_new_here(view: ConversationView) -> bool:
+    """Whether the newest summary is of this run, which may still find the size for its target."""
+    summary = newest_summary(view.messages)
+    return summary is not None and is_proven(summary) and summary.tags.operation is None
 
 
 def _condense_spec(options: DistillOptions) -> CondenseSpec:
@@ -159,10 +183,10 @@ def _is_kept_whole(view: ConversationView, message: Message) -> bool:
 
 def _propose_in_place(
     view: ConversationView,
-    meter: Meter,
     layout: InPlaceLayout,
     result: "InPlaceResult",
     options: DistillOptions,
+    meter: Meter,
 ) -> Proposal | SkippedStage:
     """Shorten messages in place; hide those of which no line is kept."""
     before = meter.total(layout.messages)

@@ -1,11 +1,15 @@
 """Plain: replace older messages with a note of how many there were, and the user's words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from compactctl.history.conversation_view import ConversationView
+from compactctl.history.stand_ins import own_texts
 from compactctl.history.turns import find_steps
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, media_text
+from compactctl.model.own_texts import TOPICS, Document, Item, Section, read_lines
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
@@ -23,7 +27,7 @@ from compactctl.summaries.extract.words import word_end
 from compactctl.tokens.meter import Meter
 
 NAME = "plain"
-LABEL = "[Conversation context — {count} earlier messages removed to fit context window]\n"
+_FORMAT = SummaryFormat(prefix="")
 # As in Codebuddy: the length of a topic, and the end of a longer one. Codebuddy also cuts inside
 # words; we do so only if the topic is a single word.
 TOPIC_CHARS = 80
@@ -45,36 +49,51 @@ def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Prop
     refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    from compactctl.summaries.document.offline import quote_words
+    from compactctl.summaries.document.offline import word_document
 
-    request = summary_request(view, meter, hidden, SummaryFormat(prefix=LABEL))
-    counts = "\n".join(_summary_lines(request.messages, options.topics))
-    text = "\n".join(filter(None, (counts, quote_words(request, meter.text_retried))))
-    spec = CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=LABEL))
-    return condense(view, meter, hidden, Summary(text=text, writer=COUNTS), spec)
-
-
-def _summary_lines(messages: Sequence[Message], max_topics: int) -> Iterator[str]:
-    prompts = sum(message.starts_turn for message in messages)
-    calls = sum(len(message.calls) for message in messages)
-    responses = len(find_steps(messages))
-    yield f"User messages: {prompts:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
-    topics = [topic for message in messages if message.starts_turn for topic in _topic(message)]
-    if topics[:max_topics]:
-        yield "Topics discussed:"
-        yield from (f"- {topic}" for topic in topics[:max_topics])
+    request = summary_request(view, meter, hidden, _FORMAT)
+    document = word_document(request, meter.text_retried)
+    topics = islice(_topics(request.messages), options.topics)
+    items = (*(Item(topic, TOPICS) for topic in topics), *document.items)
+    sections = (Section("", items),) if items else ()
+    document = replace(document, tally=_tally(request.messages), sections=sections)
+    spec = CondenseSpec(stage=NAME, options=options, format=_FORMAT)
+    return condense(view, meter, hidden, Summary(text=document.encode(), writer=COUNTS), spec)
 
 
-def _topic(message: Message) -> Iterator[str]:
-    """Yield the first line of what the user wrote, with what they attached, if there is any."""
-    text = "\n".join(filter(None, map(message.words, message.parts))).strip()
-    line = text.partition("\n")[0].strip()
+def _tally(messages: Sequence[Message]) -> tuple[int, int, int]:
+    """Count the prompts, responses and calls, also those that an earlier note counts."""
+    own = (own for message in messages for own in own_texts(message))
+    earlier = [each.tally for each in own if isinstance(each, Document) and each.tally]
+    newer = (
+        sum(message.starts_turn for message in messages),
+        len(find_steps(messages)),
+        sum(len(message.calls) for message in messages),
+    )
+    prompts, responses, calls = map(sum, zip(newer, *earlier, strict=True))
+    return prompts, responses, calls
+
+
+def _topics(messages: Iterable[Message]) -> Iterator[str]:
+    """Yield the first line of what the user wrote in each prompt, with what they attached."""
+    for message in messages:
+        own = own_texts(message)
+        documents = (each for each in own if isinstance(each, Document))
+        yield from (i.text for each in documents for i in each.items if i.label == TOPICS)
+        if not (own or message.starts_turn):
+            continue
+        text = "\n".join(filter(None, map(message.words, message.parts))).strip()
+        media = [media_text(part) for part in message.parts if isinstance(part, MediaPart)]
+        topic = " ".join(filter(None, (_cut(text), *media)))
+        if topic:
+            yield topic
+
+
+def _cut(text: str) -> str:
+    line = read_lines(text)[0].strip()
     max_chars = TOPIC_CHARS - len(ELLIPSIS)
     cut = line[: word_end(line, max_chars) or max_chars].rstrip() + ELLIPSIS
-    media = [media_text(part) for part in message.parts if isinstance(part, MediaPart)]
-    topic = " ".join(filter(None, (cut if len(line) > TOPIC_CHARS else line, *media)))
-    if topic:
-        yield topic
+    return cut if len(line) > TOPIC_CHARS else line
 
 
 STAGE = Stage(

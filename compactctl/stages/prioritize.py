@@ -8,6 +8,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
+from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
@@ -36,7 +37,7 @@ class PrioritizeOptions:
         0, "Never hide the first N messages, so that their prompt cache stays valid."
     )
     marker: str = option(
-        "[{count} messages of low priority left out to fit the context window]",
+        MARKERS[NAME],
         "Text that replaces the first hidden message; ``{count}`` is the number of all hidden "
         "messages.",
     )
@@ -98,13 +99,10 @@ def _select_lowest(
     """Return the messages of the first candidates that suffice, in order of the conversation."""
     messages = planner.view.messages
     chosen: list[int] = []
-    remaining = planner.total
+    remaining = planner.total_without_markers
     for candidate in candidates:
         # Counting the marker is slow, so only do it when the rest fits.
-        if (
-            remaining <= target
-            and remaining + meter.text(planner.marker.text(len(chosen))) <= target
-        ):
+        if remaining <= target and remaining + planner.marker_tokens(len(chosen)) <= target:
             break
         chosen += candidate.unit
         remaining -= meter.total(messages[index] for index in candidate.unit)

@@ -17,6 +17,7 @@ from compactctl.history.recent import (
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.model.edit import Proposal, SkippedStage
+from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import (
@@ -55,7 +56,7 @@ class WindowOptions:
         "inside the newest turn.",
     )
     marker: str = option(
-        "[{count} earlier messages are outside of the window]",
+        MARKERS[NAME],
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 

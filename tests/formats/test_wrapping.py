@@ -25,7 +25,6 @@ from compactctl.formats.records.wrapping import (
     reply_in,
     typed_in,
 )
-from compactctl.history.stand_ins import text_after_summary
 from compactctl.model.message import Message, MessageId, TextPart
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
@@ -305,18 +304,6 @@ def test_no_text_is_read_more_than_a_few_times(piece: str) -> None:
     for tool, is_error in (("Write", True), ("AskUserQuestion", False)):
         assert not reply_in(result_part("a", text, tool=tool, is_error=is_error), CLAUDE_CODE)
     assert len(reply_in(result_part("a", text, tool="ask_user"), UNKNOWN_CLIENT)) <= len(text)
-
-
-@pytest.mark.parametrize(
-    ("summary", "joined"),
-    [
-        ("[Earlier]:\n\nHand-over of 9 earlier messages, without a model: x\n## 1.\n- done", ""),
-        ("Digest of 9 earlier messages, made without a model: x\n## Course\n[M1] user\nGo.", ""),
-        ("Hand-over of 9 earlier messages, without a model: x\n- done", "Use tabs.\n\nOnly tabs."),
-    ],
-)
-def test_what_is_joined_with_a_summary_is_told_from_it(summary: str, joined: str) -> None:
-    assert text_after_summary(f"{summary}\n\n{joined}" if joined else summary) == joined
 
 
 @pytest.mark.parametrize(

@@ -281,13 +281,14 @@ def test_the_plain_tier() -> None:
         "- [L1] Fix the login",
         "  It fails since Monday.",
         "- [L3] …",
+        "[end, 4 messages follow]",
     ]
 
 
 def test_the_plain_tier_may_end_over_budget_and_that_shows() -> None:
     messages = conversation(*(user("x" * 1_600) for _ in range(8)))
     found = compacted(messages, "plain", target=1_250, counter=TESTS_COUNTER)
-    assert found.stages[-1].tokens_after == 1_720
+    assert found.stages[-1].tokens_after == 1_726
 
 
 @pytest.mark.parametrize("messages", [(), chat(1, 9_000), chat(12, 0)])

@@ -142,12 +142,15 @@ def test_roo_deviations() -> None:
     assert len(found.hidden) == ROO_DEVIATIONS["all of 3"].ours
 
 
-def test_hidden_messages_and_markers_are_not_truncated_again() -> None:
+def test_hidden_messages_are_not_truncated_again_and_one_marker_counts_them_all() -> None:
     first = tried("truncate", chat(41, 400), fraction=0.5, **ROO)
     again = tried("truncate", (*first.after, user("next", id="n1")), fraction=0.5, **ROO)
     marker = next(m.id for m in first.after if m.origin.is_synthetic)
-    assert again.hidden
-    assert marker not in again.hidden
+    # Half of the 22 behind the first, the marker being one. Roo leaves it; here the new one
+    # takes its place and counts its messages.
+    assert again.hidden == (marker, *(f"m{n}" for n in range(21, 30)))
+    [text] = [m.parts[0].text for m in again.after if m.origin.is_synthetic]  # type: ignore[union-attr]
+    assert text == "[Sliding window truncation: 29 messages hidden to reduce context]"
 
 
 def test_the_api_clears_all_tools_but_some_when_it_is_worth_it() -> None:

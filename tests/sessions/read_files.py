@@ -22,7 +22,7 @@ RESULTS = 8
 INTENT = "I read that log from its first line to its last, and then I say what it says."
 PRUNE = ("--stages", "prune", "--prune-protect-tokens", "100", "--prune-min-savings", "0",
          "--keep-turns", "0")  # fmt: skip
-SUMMARY = ("--stages", "summarize", "--keep-turns", "1")
+SUMMARY = ("--stages", "summarize", "--keep-turns", "1", "--summarize-keep-ratio", "0.1")
 
 
 def session(home: Home, version: str = TELLS, last: Record | None = None) -> Path:

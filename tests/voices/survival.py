@@ -13,6 +13,7 @@ from compactctl.formats.registry import format_named
 from compactctl.lab.audit import AuditInput, audit
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
+from compactctl.model.own_texts import WORDS
 from compactctl.model.transcript import Transcript
 
 # Of the stages that do not quote what was said, these hide some of it, but keep these requests.
@@ -83,6 +84,12 @@ def lost_rules(before: Transcript, after: Transcript) -> list[str]:
 def _said(places: Sequence[Place]) -> Iterator[str]:
     for place, text in words_at(places):
         yield from [] if place.kind == "client" else sentences(text)
+
+
+def unmarked(messages: Sequence[Message]) -> str:
+    """Return the texts of messages without the marks of lines that somebody said."""
+    lines = (line for text in texts(messages) for line in text.split("\n"))
+    return "\n".join("" if x == WORDS.rstrip() else x.removeprefix(WORDS) for x in lines)
 
 
 def texts(messages: Sequence[Message]) -> Iterator[str]:

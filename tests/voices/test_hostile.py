@@ -12,15 +12,15 @@ from voices.tables import TALKS
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.sentences import SpokenKind
 
 # A summary says in a heading, a label or before a quotation whose words follow.
 _PLACE = re.compile(r"\[[^\]\n]*\d+\] (.*)")
 _HEADING = re.compile(r"#+ (.*)")
 _LABEL = re.compile(r"([^->\s].*):")
 _SPEAKER = re.compile(r"\b(?:users?|operator|requests?|rules?)\b", re.IGNORECASE)
-_SPEAKING_PLACE = re.compile(r"(?:user|operator)(?:, to .*)?")
+_SPEAKING_PLACE = re.compile(r"(?:user|operator)(?:, (?:to .*|attached))?")
 _WAYS = (
     Way("", 0.1),
     Way("", 0.3),
@@ -59,9 +59,9 @@ def _turns(shape: str, texts: tuple[str, ...]) -> int:
 
 def _spoken(found: Transcript) -> list[str]:
     """Return the hostile words that count as a person's."""
-    kinds: set[SpokenKind] = {"request", "instruction", "answer"}
-    passages = read_passages(found.effective)
-    said = [passage.text for passage in passages if passage.kind in kinds]
+    merged = read_passages(found.effective, merges=True)
+    passages = (*read_passages(found.effective), *merged)
+    said = [passage.text for passage in passages if passage.kind in SPOKEN]
     typed = [message.words(part) for message in found.effective for part in message.parts]
     return [text for text in (*said, *typed) if ORDER in text]
 

@@ -4,7 +4,7 @@ import pytest
 from voices.apis import AnthropicTalk, OpenAITalk
 from voices.languages import LANGUAGES, Request
 from voices.place import Talk, lines_of
-from voices.survival import Way, compacted, seen, texts
+from voices.survival import Way, compacted, seen, unmarked
 
 from compactctl.commands.compact.in_memory import CompactedLines
 from compactctl.summaries.extract.user_words import CUT
@@ -41,7 +41,7 @@ def test_all_that_users_say_stays_while_it_takes_less_than_half_of_the_room(
     made = compact_talk(talk(), request, way, requests=8, steps=12)
     spoken = [request.joined(number) for number in range(100, 108)]
     assert sum(map(made.measured.meter.text, spoken)) < half_of_room(made)
-    after = flat("\n".join(texts(seen(made).effective)))
+    after = flat(unmarked(seen(made).effective))
     assert [text for text in spoken if flat(text) not in after] == []
     assert made.largest_after <= made.limit
 
@@ -55,7 +55,7 @@ def test_beyond_that_whole_requests_stay_by_precedence_and_every_cut_is_marked(
     made = compact_talk(OpenAITalk(), request, way, requests=40, steps=2)
     meter, half = made.measured.meter, half_of_room(made)
     assert sum(meter.text(request.joined(number)) for number in numbers) > half
-    after = flat("\n".join(texts(seen(made).effective)))
+    after = flat(unmarked(seen(made).effective))
     # Rules stay in any case.
     assert [n for n in numbers if request.rule.format(k=n) not in after] == []
     shown = {n: [unit for unit in request.units(n) if flat(unit) in after] for n in numbers}

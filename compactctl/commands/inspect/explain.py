@@ -28,7 +28,6 @@ from compactctl.history.reads import (
     group_by_path,
 )
 from compactctl.history.references import messages_named, parse_reference
-from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
 from compactctl.records import dataclass
@@ -151,7 +150,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     every_state = all_messages(loaded, history)
     all_viewed = _once(every_state)
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
-    compacted = _compacted(options.message, every_state)
+    compacted = _compacted(options.message, every_state, originals_of(loaded, history))
     index = _place(options, all_viewed, compacted, loaded, history)
     viewed, transcript = all_viewed[index], loaded.transcript
     measured = measure(transcript, options.measure)
@@ -228,19 +227,22 @@ def _place(
     )
 
 
-def _compacted(name: str, all_viewed: Iterable[ViewedMessage]) -> frozenset[MessageId]:
+def _compacted(
+    name: str,
+    all_viewed: Iterable[ViewedMessage],
+    originals: Mapping[MessageId, Sequence[Message]],
+) -> frozenset[MessageId]:
     """Return the ids of what a reference in a summary means: a message as it was before.
 
     It is hidden now or, if a stage shortened it in its place, on another line.
     """
     reference = parse_reference(name)
+    hidden = {viewed.message.id for viewed in all_viewed if viewed.hidden is not None}
+    messages = (message for behind in originals.values() for message in behind)
     return frozenset(
-        viewed.message.id
-        for viewed in all_viewed
-        if reference is not None
-        and viewed.hidden is not None
-        and not is_stand_in(viewed.message)
-        and reference.names(replace(viewed.message, line=viewed.line.index))
+        message.id
+        for message in messages
+        if reference is not None and message.id in hidden and reference.names(message)
     )
 
 

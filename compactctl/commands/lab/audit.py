@@ -21,14 +21,13 @@ from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.decode import Decoded
-from compactctl.history.references import SourceRef
+from compactctl.history.references import SourceRef, refs_of
 from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
 from compactctl.lab.audit import audit as audit_of
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.records import dataclass
-from compactctl.summaries.extract.passages import source_refs
 from compactctl.tokens.meter import Meter
 
 COMPACTCTL = "compactctl"
@@ -104,7 +103,7 @@ class FoundCompaction:
         """Return the reference of the summary, or else of the boundary."""
         written = {message.id for message in self.written(conversation)}
         after = self.audit_input.after
-        refs = zip(after, source_refs(after), strict=True)
+        refs = zip(after, refs_of(after), strict=True)
         summary_refs = (ref for message, ref in refs if message.id in written)
         return next(summary_refs, SourceRef(self.line + 1))
 

@@ -9,11 +9,13 @@ from typing import Any
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, parse
+from compactctl.errors import CompactctlError, IntegrityError
 from compactctl.formats.format import Format
-from compactctl.history.stand_ins import hidden_group
+from compactctl.history.references import first_place
+from compactctl.history.stand_ins import hidden_group, is_proven
 from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Edit, HideKind, Insert
-from compactctl.model.message import Message, MessageId, Tags
+from compactctl.model.message import FirstPlace, Message, MessageId, Tags, TextPart
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
@@ -61,11 +63,15 @@ class _Past:
         ranks: the position of every message there ever was.
         hidden: the messages behind each group.
         rewritten: for each group, the originals of the messages that carry its tag, in order.
+        places: where each message stood first.
+        groups: the group of each stand-in by its text, for those that have lost their tags.
     """
 
     ranks: Mapping[MessageId, int] = field(default_factory=dict)
     hidden: Mapping[str, _Messages] = field(default_factory=dict)
     rewritten: Mapping[str, Sequence[_Messages]] = field(default_factory=dict)
+    places: Mapping[MessageId, FirstPlace] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 class _State:
@@ -103,7 +109,7 @@ class _State:
         pending = [message]
         while pending:
             current = pending.pop()
-            group = hidden_group(current)
+            group = hidden_group(current) or self._past.groups.get(_text_of(current))
             key = group or current.id
             if key in seen:
                 yield current
@@ -164,25 +170,26 @@ def originals_of(
 ) -> Mapping[MessageId, _Messages]:
     """Return the originals behind every effective message, by its id.
 
-    Empty if nothing is a stand-in or rewritten. Originals come from the file itself (inline) or its
+    Empty if no compaction is in effect. Originals come from the file itself (inline) or its
     archives; messages with neither are left out, other messages map to themselves. Messages that
     the user dropped, by a stage or with tags, are behind none. All have a rank, since the lines of
-    different states are not comparable.
+    different states are not comparable, and their first place.
     """
     from compactctl.stages.support.condensation import in_order
 
     effective = loaded.transcript.effective
-    if not any(hidden_group(message) or message.tags.edit_id for message in effective):
+    is_tagged = any(hidden_group(message) or message.tags.edit_id for message in effective)
+    chain = history.chain if is_tagged else _known_chain(history)
+    if not (is_tagged or chain):
         return {}
     past = _Past()
-    for step in history.chain:
-        # What an inline step hid is in the transcript, or in the next archived state.
-        if isinstance(step, ArchivedStep):
-            past = _after(step, loaded.format, past)
+    for number, step in enumerate(chain):
+        past = _after(step, loaded.format, past, number)
     messages = _as_sent(loaded.transcript)
     state, ranks = _State(messages, past), _ranked(messages, past.ranks)
+    places = _first_places(messages, past.places, len(chain))
     originals = {
-        message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in effective
+        message.id: in_order(_placed(state.behind(message), ranks, places)) for message in effective
     }
     return {name: messages for name, messages in originals.items() if messages}
 
@@ -244,11 +251,19 @@ def _by_tag(tags: Tags) -> HiddenBy:
     return HiddenBy(group=getattr(tags, tag), tag=tag)
 
 
-def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
-    """Return the past extended by what another step removed."""
+def _after(step: OperationStep, chosen: Format, past: _Past, number: int) -> _Past:
+    """Return the past extended by what another step, the ``number``-th from 0, removed.
+
+    What an inline step hid is in the transcript, or in the next archived state.
+    """
+    if not isinstance(step, ArchivedStep):
+        return _with_places(step, chosen, past, number)
     rows = tuple(step.rows())
-    edits = read_edits((row.edits for row in rows), step.file.path).edits
     messages = _as_sent(parse((row.raw for row in rows), chosen))
+    places = _first_places(messages, past.places, number)
+    edits = read_edits((row.edits for row in rows), step.file.path).edits
+    inserted = (e.message for e in edits if isinstance(e, Insert) and not e.message.is_final)
+    groups = {message.text: message.group for message in inserted}
     folded, state = net_edits(edits), _State(messages, past)
     outer = dict(_outer_groups(edits, folded))
     hidden: dict[str, list[Message]] = defaultdict(list)
@@ -261,7 +276,30 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
             rewritten[group].append(tuple(state.behind(message)))
     hidden_by_group = {group: tuple(messages) for group, messages in hidden.items()}
     ranks = _ranked(messages, past.ranks)
-    return _Past(hidden={**past.hidden, **hidden_by_group}, rewritten=rewritten, ranks=ranks)
+    return _Past(
+        hidden={**past.hidden, **hidden_by_group},
+        rewritten=rewritten,
+        ranks=ranks,
+        places=places,
+        groups={**past.groups, **groups},
+    )
+
+
+def _known_chain(history: OperationHistory) -> tuple[OperationStep, ...]:
+    """Return the operations in effect; none if they cannot be known, and nothing asks for them."""
+    try:
+        return history.chain
+    except CompactctlError:
+        return ()
+
+
+def _with_places(step: OperationStep, chosen: Format, past: _Past, number: int) -> _Past:
+    """Return the past with the places before an inline step, unless its lines were edited since."""
+    try:
+        messages = parse(step.before(), chosen).messages
+    except IntegrityError:
+        return past
+    return replace(past, places=_first_places(messages, past.places, number))
 
 
 def _as_sent(transcript: Transcript) -> _Messages:
@@ -303,5 +341,25 @@ def _ranked(
     return ranks
 
 
-def _with_ranks(messages: Iterable[Message], ranks: Mapping[MessageId, int]) -> Iterator[Message]:
-    return (replace(message, rank=ranks.get(message.id)) for message in messages)
+def _first_places(
+    messages: Iterable[Message], earlier: Mapping[MessageId, FirstPlace], state: int
+) -> Mapping[MessageId, FirstPlace]:
+    new = {m.id: first_place(m, state) for m in messages if m.id not in earlier}
+    return {**earlier, **new}
+
+
+def _placed(
+    messages: Iterable[Message],
+    ranks: Mapping[MessageId, int],
+    places: Mapping[MessageId, FirstPlace],
+) -> Iterator[Message]:
+    for message in messages:
+        place = places.get(message.id)
+        yield replace(message, rank=ranks.get(message.id), first_place=place)
+
+
+def _text_of(message: Message) -> str:
+    """Return the text of a message by compactctl whose record does not say so, else ""."""
+    is_untagged = message.origin.is_synthetic and not is_proven(message)
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    return texts[0] if is_untagged and len(texts) == 1 else ""

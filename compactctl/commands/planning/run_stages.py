@@ -23,7 +23,7 @@ from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import can_write_assistant, roles_between_in
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
-from compactctl.history.stand_ins import newest_id
+from compactctl.history.stand_ins import is_unchanged, newest_id, newest_summary
 from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
@@ -276,10 +276,16 @@ def _share(
 ) -> int | None:
     """Return the tokens to keep of a conversation as it was before any summary.
 
-    None if the size to reach is not a share.
+    None if the size to reach is not a share. It is all of a conversation to which nothing was added
+    since a summary of which the originals are unknown: a share of that share is nobody's wish.
     """
     if reach.share is None:
         return None
+    summary = newest_summary(messages)
+    behind = originals.get(summary.id, (summary,)) if summary else ()
+    is_unknown = summary and summary.id in {message.id for message in behind}
+    if summary and is_unknown and is_unchanged(messages, summary):
+        return meter.total(messages)
     return kept_tokens(messages, reach.share, meter, originals)
 
 

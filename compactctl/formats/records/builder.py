@@ -18,12 +18,13 @@ from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
-from compactctl.formats.records.wrapping import Wrapping, attribute, is_from_client
-from compactctl.history.stand_ins import (
-    SUMMARY_QUESTION,
-    is_by_compactctl,
-    text_after_summary,
+from compactctl.formats.records.wrapping import (
+    Wrapping,
+    attribute,
+    is_from_client,
+    is_summary_from_client,
 )
+from compactctl.history.stand_ins import SUMMARY_QUESTION
 from compactctl.model.message import (
     NO_LOCKS,
     NO_TAGS,
@@ -37,6 +38,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
+from compactctl.model.own_texts import Marker, own_texts_in
 from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
 from compactctl.model.transcript import (
     Link,
@@ -335,13 +337,18 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
     (``is_asked_for``): both may hold any text.
     """
     parts = attribute(draft.parts, draft.role, place.wrapping)
-    may_be_ours = draft.is_summary or not draft.is_injected
-    may_be_ours = may_be_ours and (draft.role != "assistant" or is_asked_for)
-    is_untagged_summary = may_be_ours and _is_our_summary(parts, is_summary=draft.is_summary)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
-    is_ours = is_tagged or is_untagged_summary
-    if is_ours:
-        parts = _synthetic_parts(parts, is_alone=draft.is_summary or is_tagged)
+    by_client = draft.role == "user" and is_summary_from_client(parts, place.wrapping)
+    is_summary = draft.is_summary or by_client
+    may_be_ours = is_summary or not draft.is_injected
+    may_be_ours = may_be_ours and (draft.role in ("user", "system") or is_asked_for)
+    if is_tagged or may_be_ours:
+        parts = with_own_texts(parts, is_alone=is_summary or is_tagged)
+    own = [each for part in parts if isinstance(part, TextPart) for each in part.own]
+    is_ours = is_tagged or bool(own)
+    is_our_marker = (
+        tags.is_truncation_marker if is_tagged else any(isinstance(each, Marker) for each in own)
+    )
     is_by_client = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
         id=name,
@@ -354,9 +361,8 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         model=draft.model,
         origin=_origin(
             is_injected=draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
-            is_summary=draft.is_summary
-            or is_untagged_summary
-            or (is_tagged and tags.condense_id is not None),
+            is_summary=not is_our_marker
+            and (is_summary or bool(own) or (is_tagged and tags.condense_id is not None)),
             is_synthetic=is_ours,
             is_subagent=draft.is_subagent,
             is_logged_answer=draft.is_logged_answer,
@@ -448,30 +454,29 @@ def _asks_for_summary(message: Message, conversation: int) -> bool:
     return is_question and message.conversation == conversation
 
 
-def _is_our_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
-    """Whether the only part is a summary by compactctl, also one that has lost its tags.
+def with_own_texts(parts: tuple[Part, ...], *, is_alone: bool) -> tuple[Part, ...]:
+    """Return parts with what compactctl wrote in them, also where it has lost its tags.
 
-    Messages in requests, and those that a program keeps in memory, carry no tags.
+    Messages in requests, and those that a program keeps in memory, carry no tags. All other text
+    beside it was typed; with ``is_alone`` the record is known to contain nothing else.
     """
-    if len(parts) != 1:
-        return False
-    [part] = parts
-    if not isinstance(part, TextPart) or (part.typed == "" and not is_summary):
-        return False
-    return is_by_compactctl(part.text, is_summary=is_summary)
-
-
-def _synthetic_parts(parts: Sequence[Part], *, is_alone: bool) -> tuple[Part, ...]:
-    """Mark the text that a user typed after a summary in the same part.
-
-    With ``is_alone`` the record is known to contain nothing but the summary.
-    """
+    new = tuple(_with_own(p, is_alone=is_alone) if isinstance(p, TextPart) else p for p in parts)
+    if all(part is old for part, old in zip(new, parts, strict=True)):
+        return parts
     return tuple(
-        replace(part, typed="" if is_alone else text_after_summary(part.text))
-        if isinstance(part, TextPart)
+        replace(part, typed=part.text)
+        if isinstance(part, TextPart) and part.typed is None
         else part
-        for part in parts
+        for part in new
     )
+
+
+def _with_own(part: TextPart, *, is_alone: bool) -> TextPart:
+    text = part.text if part.typed is None or is_alone else part.typed
+    found = own_texts_in(text)
+    if not found.texts:
+        return part
+    return replace(part, own=found.texts, typed="" if is_alone else found.rest)
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:

@@ -36,8 +36,10 @@ _RESPONSE = AnswerWording(
 _TAGGED_ANSWER = AnswerWording(pattern=re.compile(r"<answer>\n(.*)</answer>", re.DOTALL))
 
 # Claude Code 1.0 to 2.1; what is typed meanwhile, 2.1.
+_CLAUDE_SUMMARY = r"This session is being continued from a previous conversation\b"
 CLAUDE_CODE = Wrapping(
     client="Claude Code",
+    summary=re.compile(_CLAUDE_SUMMARY),
     tags=frozenset(
         {
             "local-command-caveat",
@@ -83,8 +85,12 @@ CLAUDE_CODE_1 = replace(CLAUDE_CODE, denial=None)
 
 # Codex CLI 0.58 to 0.142, and its source; the editor's extension sends selections and open files
 # before the prompt.
+_CODEX_SUMMARY = (
+    r"Another language model started to solve this problem and produced a summary of its thinking\b"
+)
 CODEX = Wrapping(
     client="Codex",
+    summary=re.compile(_CODEX_SUMMARY),
     tags=frozenset(
         {
             "environment_context",
@@ -175,8 +181,10 @@ PI = Wrapping(
 
 # VS Code Copilot Chat: its records hold the request as it was typed. What it sends ends with that,
 # behind the attached files.
+_VSCODE_SUMMARY = r"\s*<conversation-summary>(?s:.*)</conversation-summary>\s*\Z"
 VSCODE_CHAT = Wrapping(
     client="VS Code Copilot Chat",
+    summary=re.compile(_VSCODE_SUMMARY),
     tags=frozenset(
         {
             "environment_info", "workspace_info", "conversation-summary", "attachments", "context",
@@ -195,7 +203,7 @@ CLINE = Wrapping(
 )
 
 # Records of APIs and of programs that are not known: nothing but the answer to a tool whose name
-# says that it asks the user.
+# says that it asks the user, and summaries in the form that a program documents.
 _PLAIN_ANSWER = AnswerWording(
     pattern=re.compile(
         r"<answer>\n(.*)</answer>"
@@ -215,13 +223,14 @@ _PLAIN_ANSWER = AnswerWording(
     ),
 )
 UNKNOWN_CLIENT = Wrapping(
+    summary=re.compile(f"{_CLAUDE_SUMMARY}|{_CODEX_SUMMARY}|{_VSCODE_SUMMARY}"),
     answers={
         "ask_user": _PLAIN_ANSWER,
         "ask_user_question": _PLAIN_ANSWER,
         "ask_followup_question": _PLAIN_ANSWER,
         "askuserquestion": _PLAIN_ANSWER,
         "request_user_input": _PLAIN_ANSWER,
-    }
+    },
 )
 
 # How the system prompts of clients begin.

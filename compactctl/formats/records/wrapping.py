@@ -54,6 +54,7 @@ class Wrapping:
         tails: matches a line that it puts behind such a block.
         prompt: matches a text in which it puts what the user typed behind texts of others; group 1
             is that.
+        summary: matches a text that is its summary of earlier messages.
         meanwhile: matches a text that holds what the user typed while the agent worked; group 1 is
             that.
         has_commands: whether it stores a slash command as blocks ``<command-name>`` and so on.
@@ -69,6 +70,7 @@ class Wrapping:
     notes: re.Pattern[str] | None = None
     tails: re.Pattern[str] | None = None
     prompt: re.Pattern[str] | None = None
+    summary: re.Pattern[str] | None = None
     meanwhile: re.Pattern[str] | None = None
     has_commands: bool = False
     answers: Mapping[str, AnswerWording] = field(default_factory=dict)
@@ -102,6 +104,14 @@ def is_from_client(parts: Iterable[Part]) -> bool:
     """Whether the parts contain texts, and a client wrote all of them."""
     texts = [part for part in parts if isinstance(part, TextPart)]
     return bool(texts) and all(part.typed == "" for part in texts)
+
+
+def is_summary_from_client(parts: Iterable[Part], wrapping: Wrapping) -> bool:
+    """Whether the parts are a summary that the client wrote, and nothing that a user typed."""
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    pattern = wrapping.summary
+    is_summary = pattern is not None and any(pattern.match(part.text) for part in texts)
+    return is_summary and is_from_client(texts)
 
 
 def typed_in(text: str, wrapping: Wrapping) -> str:
@@ -261,7 +271,8 @@ def _leaves(value: object) -> Iterator[str]:
 def _with_typed(part: TextPart, wrapping: Wrapping) -> TextPart:
     if part.typed is not None:
         return part
-    typed = typed_in(part.text, wrapping)
+    is_summary = wrapping.summary and wrapping.summary.match(part.text)
+    typed = "" if is_summary else typed_in(part.text, wrapping)
     return part if typed == part.text else replace(part, typed=typed)
 
 

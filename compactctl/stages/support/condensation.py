@@ -3,11 +3,18 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.stand_ins import is_stand_in, is_unchanged, newest_id
+from compactctl.history.stand_ins import (
+    is_stand_in,
+    is_unchanged,
+    message_count,
+    newest_id,
+    newest_summary,
+)
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
@@ -105,8 +112,8 @@ def skip_if_too_few(
 
 def skip_if_nothing_new(stage: str, view: ConversationView) -> SkippedStage | None:
     """Return a refusal if nothing was added since the last summary."""
-    summaries = [m for m in view.messages if m.origin.is_synthetic and m.origin.is_summary]
-    if summaries and is_unchanged(view.messages, summaries[-1]):
+    summary = newest_summary(view.messages)
+    if summary and is_unchanged(view.messages, summary):
         return SkippedStage(stage=stage, reason="nothing was added since the last summary")
     return None
 
@@ -211,17 +218,24 @@ def summary_request(
         ),
         source_tokens // 2,
         meter.total(hidden) * 9 // 10,
-        summary_room(view, meter, kept_messages, summary_format.tokens("", len(source), meter)),
+        summary_room(
+            view, meter, kept_messages, summary_format.tokens("", message_count(source), meter)
+        ),
     )
-    first = next(n for n, message in enumerate(view.messages) if message.id == hidden[0].id)
-    following = messages_without(view.messages[first:], hidden)
     return SummaryRequest(
         messages=source,
         budget=budget,
         words_room=room_for_words(view, meter, kept_messages),
         cwd=view.cwd,
-        following=following,
+        following=following(view, hidden),
     )
+
+
+def following(view: ConversationView, hidden: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages that stay behind the first of the ``hidden`` ones."""
+    hidden_ids = {message.id for message in hidden}
+    later = dropwhile(lambda message: message.id not in hidden_ids, view.messages)
+    return tuple(message for message in later if message.id not in hidden_ids)
 
 
 def words_with_rest(
@@ -284,7 +298,7 @@ def condense(
     spec: CondenseSpec,
 ) -> Proposal | SkippedStage:
     """Propose to hide messages behind a summary, if that makes the view smaller."""
-    count = len(originals_of(view, hidden))
+    count = message_count(originals_of(view, hidden))
     tokens = spec.format.tokens(summary.text, count, meter)
     replaced = meter.total(hidden)
     if not summary.text and summary.note:
@@ -304,7 +318,7 @@ def hide_behind_summary(
     spec: CondenseSpec,
 ) -> Proposal:
     """Propose to hide messages behind a summary, without looking at its size."""
-    count = len(originals_of(view, hidden))
+    count = message_count(originals_of(view, hidden))
     tokens = spec.format.tokens(summary.text, count, meter)
     ids = tuple(message.id for message in hidden)
     # The text is part of the id because a model writes a different one each time.

@@ -8,7 +8,7 @@ from itertools import pairwise
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
+from compactctl.history.stand_ins import is_marker, is_own_marker, is_unchanged, newest_id
 from compactctl.history.turns import preamble
 from compactctl.model.edit import Hide, Insert, Proposal, SkippedStage
 from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
@@ -49,15 +49,27 @@ class Marker:
 
     def matches(self, message: Message) -> bool:
         """Whether a message is a marker with this text."""
-        pattern = re.escape(self.template).replace(re.escape(COUNT), r"[\d,]+")
+        return self._match(message) is not None
+
+    def count_in(self, message: Message) -> int:
+        """Return how many messages a marker with this text replaces; 0 if it does not say."""
+        match = self._match(message)
+        return int(match[1].replace(",", "")) if match and match.re.groups else 0
+
+    def _match(self, message: Message) -> re.Match[str] | None:
+        count = re.escape(COUNT)
+        pattern = re.escape(self.template).replace(count, r"(\d[\d,]{0,20})", 1)
+        pattern = pattern.replace(count, r"[\d,]+")
         texts = [part.text for part in message.parts if isinstance(part, TextPart)]
-        return is_marker(message) and any(re.fullmatch(pattern, text) for text in texts)
+        is_alone = is_own_marker(message) and len(texts) == 1
+        return re.fullmatch(pattern, texts[0]) if is_alone else None
 
 
 class HidePlanner:
     """Estimate the size of a view after hiding messages behind one marker.
 
     Summaries and markers are never hidden: they are all that remains of the messages they replace.
+    Only an earlier marker of the same kind gives way to the new one, which counts its messages.
     """
 
     def __init__(self, view: ConversationView, meter: Meter, marker: Marker) -> None:
@@ -66,6 +78,10 @@ class HidePlanner:
         self.total = meter.total(view.messages)
         self._meter = meter
         self._hideable = set(hideable(view, _original_ids(view.messages)))
+        earlier = earlier_markers(view, marker)
+        self._earlier_ids = {message.id for message in earlier}
+        self.total_without_markers = self.total - meter.total(earlier)
+        self._earlier_count = sum(map(marker.count_in, earlier))
 
     def hideable_ids(self, start: int, end: int) -> tuple[MessageId, ...]:
         """Return the hideable messages from index ``start`` up to ``end``, both cut points."""
@@ -75,27 +91,28 @@ class HidePlanner:
         """Return the tokens of the view, with the marker, after hiding these messages."""
         hidden_ids = set(ids)
         hidden_tokens = self._meter.total(m for m in self.view.messages if m.id in hidden_ids)
-        return self.total - hidden_tokens + self._marker_tokens(len(hidden_ids))
+        remaining = self.total_without_markers - hidden_tokens
+        return remaining + self.marker_tokens(len(hidden_ids))
 
     def fits(self, ids: Sequence[MessageId]) -> bool:
         """Whether the view reaches its target, which may depend on what remains, without these."""
-        hidden_ids = set(ids)
+        hidden_ids = {*ids, *self._earlier_ids}
         hidden = [message for message in self.view.messages if message.id in hidden_ids]
         remaining = messages_without(self.view.messages, hidden)
-        text = TextPart(text=self.marker.text(len(ids)))
+        text = TextPart(text=self.marker.text(len(ids) + self._earlier_count))
         marker = Message(id=MessageId("marker"), role=self.marker.role, parts=(text,), line=0)
         target = replace(self.view, messages=(marker, *remaining)).with_current_target().target
         return target is None or self._meter.total((marker, *remaining)) <= target
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""
-        remaining, count = self.total, 0
+        remaining, count = self.total_without_markers, 0
         for first, end in pairwise((start, *ends)):
             hidden = [m for m in self.view.messages[first:end] if m.id in self._hideable]
             remaining -= self._meter.total(hidden)
             count += len(hidden)
             # Counting the marker is slow, so only do it when the rest fits.
-            if remaining <= target and remaining + self._marker_tokens(count) <= target:
+            if remaining <= target and remaining + self.marker_tokens(count) <= target:
                 return end
         return None
 
@@ -105,8 +122,16 @@ class HidePlanner:
         markers = [message for message in messages if self.marker.matches(message)]
         return bool(markers) and is_unchanged(messages, markers[-1])
 
-    def _marker_tokens(self, count: int) -> int:
-        return self._meter.text(self.marker.text(count))
+    def marker_tokens(self, count: int) -> int:
+        """Return the tokens of the marker that hides ``count`` more messages."""
+        return self._meter.text(self.marker.text(count + self._earlier_count))
+
+
+def earlier_markers(view: ConversationView, marker: Marker) -> tuple[Message, ...]:
+    """Return the markers that a new one replaces: those with its text that may be hidden."""
+    found = [message for message in view.messages if marker.matches(message)]
+    ids = set(hideable(view, (message.id for message in found)))
+    return tuple(message for message in found if message.id in ids)
 
 
 def hide_range(
@@ -146,17 +171,22 @@ def hide_behind_marker(
 ) -> Proposal:
     """Propose to hide messages, wherever they are, behind one marker before the first.
 
-    ``ids`` must be in order of the conversation, not empty, and whole units.
+    ``ids`` must be in order of the conversation, not empty, and whole units. Earlier markers with
+    the same text are hidden with them.
     """
+    earlier = earlier_markers(view, marker)
+    count = len(ids) + sum(map(marker.count_in, earlier))
+    chosen = {*ids, *(message.id for message in earlier)}
+    ids = [message.id for message in view.messages if message.id in chosen]
     group = group_id(marker.stage, options, ids)
-    details: dict[str, str | int] = {"messages": len(ids)}
+    details: dict[str, str | int] = {"messages": count}
     if marker.final:
         details[FINAL_KEY] = 1
     marker_message = Synthetic(
         id=MessageId(f"{marker.prefix}-{group}"),
         kind="marker",
         role=marker.role,
-        text=marker.text(len(ids)),
+        text=marker.text(count),
         group=group,
         through=newest_id(view.messages),
         details=details,

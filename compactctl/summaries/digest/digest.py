@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from compactctl.history.stand_ins import message_count
 from compactctl.model.message import Message
+from compactctl.model.own_texts import Digest
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.summaries.digest.fragments import (
@@ -13,7 +15,7 @@ from compactctl.summaries.digest.fragments import (
 from compactctl.summaries.digest.hunks import find_hunks
 from compactctl.summaries.digest.lines import PIECE_CHARS
 from compactctl.summaries.digest.neighbors import find_neighbors
-from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
+from compactctl.summaries.digest.render import fill_digest, group_heading
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.passages import Passage, read_passages
@@ -45,9 +47,11 @@ def pin_summaries(
     """
     pinned: dict[int, str] = {}
     for index in reversed(range(len(passages))):
-        tokens = count(passages[index].text) + _MARGIN if passages[index].kind == "summary" else 0
+        passage = passages[index]
+        is_pinned = passage.kind == "summary" and passage.is_proven
+        tokens = count(passage.text) + _MARGIN if is_pinned else 0
         if 0 < tokens <= room:
-            pinned[index] = passages[index].text
+            pinned[index] = passage.text
             room -= tokens
     return pinned
 
@@ -62,11 +66,13 @@ class DigestRequest:
         budget: maximum tokens of the text; negative if the messages that stay exceed the target.
         words_room: tokens that the words of the user in it may take; half of the budget if None.
         spoken_tokens: tokens of the words of the user in the messages that stay.
+        n_following: how many of ``following`` follow the digest.
         cwd: the session's working folder.
     """
 
     messages: tuple[Message, ...]
     following: tuple[Message, ...] = ()
+    n_following: int = 0
     budget: int
     words_room: int | None = None
     spoken_tokens: int = 0
@@ -79,14 +85,14 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     Everything in it is quoted. It always holds what ``choose_words`` returns, and is larger than
     the budget if that is. Its note says if the messages are too many to search all of them.
     """
-    passages = read_passages(request.messages, request.cwd)
-    note = format_note(NOTE, len(request.messages), passages)
-    pinned = pin_texts(passages, request, request.budget - count([note])[0], count)
+    passages = read_passages(request.messages, request.cwd, merges=True)
+    digest = Digest(count=message_count(request.messages), following=request.n_following)
+    pinned = pin_texts(passages, request, request.budget - count([digest.encode()])[0], count)
     selection = Selection(*build_pool(request, passages, pinned.texts, count))
     shown = {**pinned.texts, **{run[0]: CUT for run in pinned.omitted}}
 
     def text() -> str:
-        return render_digest(note, passages, shown, selection.fragments)
+        return fill_digest(digest, passages, shown, selection.fragments).encode()
 
     def tokens() -> int:
         return count([text()])[0]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from compactctl.model.own_texts import Speaker
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
@@ -15,13 +16,15 @@ from compactctl.summaries.extract.outcomes import (
     is_check,
     last_line,
 )
-from compactctl.summaries.extract.passages import Passage, PassageKind, ToolPair
-from compactctl.summaries.extract.sentences import OPERATOR, USER
+from compactctl.summaries.extract.own_passages import PassageKind
+from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # Values were tuned on sessions of two projects and tested on others.
 _ERROR, _OLD_ERROR = 3.0, 1.2
 _COMMAND, _OLD_COMMAND = 2.5, 0.9
 _OUTCOME = 1.25
+# What an earlier digest chose, of which it is not known any more why.
+_CHOSEN = 0.9
 # Without the question, "yes" and "the second one" say nothing, at any age.
 _QUESTION = 2.0
 # A longer line is quoted in pieces, and the question stands in the last.
@@ -51,14 +54,19 @@ class LineIndex(NamedTuple):
 HEADING = -1
 # The argument of calls that ask; options to choose from stand beside it.
 _QUESTION_KEY = "question"
-# The headings of passages without a tool.
-_SPEAKERS: Mapping[PassageKind, str] = {
-    "request": USER,
-    "instruction": OPERATOR,
-    "reply": "agent",
-    "summary": "earlier summary",
+# Who says what a passage holds, or what it is; all others are of tools.
+_SPEAKERS: Mapping[PassageKind, Speaker] = {
+    "request": "request",
+    "answer": "answer",
+    "instruction": "instruction",
+    "reply": "reply",
+    "summary": "summary",
     "reminder": "note",
+    "point": "note",
+    "file": "file",
 }
+# Words of the user and lists in an earlier digest are chosen by other rules.
+_UNQUOTED: frozenset[PassageKind] = frozenset({"request", "answer", "instruction", "list"})
 # A line without a word character is a brace or a ruler.
 _WORD = re.compile(r"\w")
 
@@ -69,10 +77,18 @@ def freshness(age: int) -> float:
 
 
 def facts_by_line(passages: Sequence[Passage]) -> dict[LineIndex, list[StateFact]]:
-    """Return the facts that lines show: errors, commands, their outcomes, answered questions."""
+    """Return the facts that lines show: errors, commands, their outcomes, answered questions.
+
+    What an earlier digest quotes is one, too.
+    """
     facts: dict[LineIndex, list[StateFact]] = {}
     results = {id(p.pair): i for i, p in enumerate(passages) if p.kind == "result" and p.pair}
-    shown = (*_errors(passages, results), *_commands(passages, results), *_questions(passages))
+    shown = (
+        *_errors(passages, results),
+        *_commands(passages, results),
+        *_questions(passages),
+        *_chosen_before(passages),
+    )
     for line, fact in shown:
         facts.setdefault(line, []).append(fact)
     return facts
@@ -130,6 +146,16 @@ def _questions(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, StateFa
             reply = index if passage.kind == "reply" else None
 
 
+def _chosen_before(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, StateFact]]:
+    """Yield the lines of tools and agents that an earlier digest quotes, or its bare headings."""
+    for index, passage in enumerate(passages):
+        if passage.is_from_digest and passage.kind not in _UNQUOTED:
+            value = _CHOSEN * freshness(passage.age)
+            rows = range(passage.text.count("\n") + 1) if passage.text else (HEADING,)
+            for row in rows:
+                yield LineIndex(index, row), StateFact(f"chosen {index} {row}", value)
+
+
 def _is_action(pair: ToolPair) -> bool:
     return pair.command is not None and not is_read_only(pair.command)
 
@@ -145,19 +171,22 @@ def _find_row(text: str, line: str) -> int | None:
     return next((r for r in reversed(range(len(lines))) if lines[r].strip().startswith(line)), None)
 
 
-def heading(passage: Passage) -> str:
-    """Return the heading of quotations from a passage, without its reference."""
+def speaker(passage: Passage) -> Speaker:
+    """Return who says what a digest quotes of a passage."""
+    return "attachment" if passage.is_attachment else _SPEAKERS.get(passage.kind, "tool")
+
+
+def title(passage: Passage) -> str:
+    """Return what a passage is about, as a digest says it above a quotation; "" for nothing."""
     pair = passage.pair
+    if passage.title:
+        return passage.title
     if passage.kind == "answer":
-        tool = f"{pair.tool} {_subject(pair)}" if pair else "a tool"
-        return one_line(f"{USER}, to {tool}", MAX_COMMAND_CHARS)
+        return one_line(f"{pair.tool} {_subject(pair)}" if pair else "a tool", MAX_COMMAND_CHARS)
     if pair is not None:
-        # A tool may be called like a speaker.
-        kind = "tool " if pair.tool in _SPEAKERS.values() else ""
-        return kind + one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
-    return _SPEAKERS.get(passage.kind) or one_line(
-        f"{passage.kind} {passage.name}", MAX_COMMAND_CHARS
-    )
+        return one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
+    is_named = passage.kind in {"file", "point"} or speaker(passage) == "tool"
+    return one_line(passage.name or passage.kind, MAX_COMMAND_CHARS) if is_named else ""
 
 
 def _subject(pair: ToolPair) -> str:

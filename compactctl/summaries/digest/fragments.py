@@ -30,9 +30,9 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed, is_check
-from compactctl.summaries.extract.passages import Passage, tool_pairs
+from compactctl.summaries.extract.own_passages import SPOKEN
+from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
-from compactctl.summaries.extract.user_words import SPOKEN
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
@@ -69,6 +69,7 @@ _OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
 # Here the entry of a file competes with all lines of the conversation. At 4 times its value in a
 # summary, a digest of 3% lists nearly all files that are read again; tuned on five projects.
 _FILE_VALUE_SCALE = 4.0
+_UNQUOTED_KINDS = frozenset({"thought", "list", *SPOKEN})
 # Ids that only these name, such as those of log lines, say nothing without their line.
 _SHOWN_KINDS = frozenset({"result", "file", "thought"})
 # Longer names cost more in a list than they are worth.
@@ -134,7 +135,7 @@ def collect_fragments(
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
     for index in reversed(range(start, len(passages))):
         passage = passages[index]
-        is_quotable = passage.kind not in {"thought", *SPOKEN} and not _is_plumbing(passage)
+        is_quotable = passage.kind not in _UNQUOTED_KINDS and not _is_plumbing(passage)
         if is_quotable and index not in pinned:
             group = FragmentGroup("course", calls.get(id(passage.pair), index))
             collector.add_passage(index, passage, group)
@@ -184,10 +185,11 @@ class _FragmentCollector:
         for row, span in pieces_of(lines):
             line, text = LineIndex(index, row), span_text(lines, row, span)
             plain = text.strip()
-            facts = () if span.start else self.facts.get(line, ())
+            is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
+            is_new = not (span.start or (is_repeated and passage.is_from_digest))
+            facts = self.facts.get(line, ()) if is_new else ()
             if is_reply and not span.start:
                 facts = (*facts, *_finding_facts(passage, plain))
-            is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
             is_passed = is_check_output and _PASSED.search(plain)
             is_outdated = plain in outdated
             removed += is_outdated
@@ -309,7 +311,7 @@ def list_entries(
 
 
 def _task_entries(passages: Sequence[Passage]) -> Iterator[Fragment]:
-    for index, task in enumerate(newest_tasks(tool_pairs(passages))):
+    for index, task in enumerate(newest_tasks(passages)):
         value = _DONE_TASK_VALUE if task.is_done else _OPEN_TASK_VALUE
         yield Fragment(
             group=FragmentGroup("tasks"),

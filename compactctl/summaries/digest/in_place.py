@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 
 from compactctl.history.pairs import PartIndex
+from compactctl.history.stand_ins import message_count
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -16,6 +17,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
+from compactctl.model.own_texts import GAP, Digest
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
@@ -26,7 +28,6 @@ from compactctl.summaries.digest.fragments import (
 )
 from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.lines import (
-    GAP,
     PieceSpan,
     QuotableLine,
     pieces_of,
@@ -36,12 +37,7 @@ from compactctl.summaries.digest.lines import (
     shown_lines,
     sources_in_heading,
 )
-from compactctl.summaries.digest.render import (
-    NOTE_IN_PLACE,
-    format_note,
-    places,
-    render_digest,
-)
+from compactctl.summaries.digest.render import fill_digest, places
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages
 from compactctl.summaries.extract.user_words import budget_with
@@ -125,7 +121,8 @@ class _Draft:
         unit (call, result):  40 tokens bare + 12 for one line + 9 for another
 
     List entries, and lines of messages that are hidden already or in an expensive unit, are quoted
-    in the digest.
+    in the digest. There always is one, for which the oldest unit that may go is hidden: it explains
+    the marks, and without it nobody could tell that the conversation was distilled before.
     """
 
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
@@ -134,7 +131,7 @@ class _Draft:
         self._digest_size = lru_cache(1)(meter.text_uncached)
         count = meter.counter.count_many
         self._messages = request.digest.messages
-        self._passages = read_passages(self._messages, request.digest.cwd)
+        self._passages = read_passages(self._messages, request.digest.cwd, merges=True)
         pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
         self._pinned, self._omitted = pinned.texts, pinned.omitted
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
@@ -183,7 +180,7 @@ class _Draft:
         for unit in reversed(range(len(self.request.units))):
             whole = sum(self._meter.part(part) for _, part in self._parts_of(unit))
             cost = whole - self._sizes.get(unit, 0)
-            if 0 < cost <= room:
+            if 0 < cost <= room and unit != self._always_hidden:
                 room -= cost
                 self._whole_units.add(unit)
                 self._sizes[unit] = whole
@@ -243,19 +240,25 @@ class _Draft:
 
     def _digest(self) -> str:
         """Return the digest of what is chosen, "" if it stands for no hidden message."""
-        count = len(self._hidden()) + len(self._messages) - len(self._unit_of)
-        if not count:
+        places = enumerate(self._messages)
+        gone = [(n, message) for n, message in places if not self._stays(n)]
+        if not gone:
             return ""
+        first, _ = gone[0]
         pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
         for run in self._omitted:
             hidden = [n for n in run if not self._is_visible(n)]
             pinned |= dict.fromkeys(hidden[:1], GAP)
-        return render_digest(
-            format_note(NOTE_IN_PLACE, count, self._passages),
-            self._passages,
-            pinned,
-            [self._fragments[index] for index in self.selection.listed(self._quoted)],
+        digest = Digest(
+            count=message_count(message for _, message in gone),
+            following=self.request.digest.n_following + len(self._messages[first:]) - len(gone),
+            is_in_place=True,
         )
+        fragments = [self._fragments[index] for index in self.selection.listed(self._quoted)]
+        return fill_digest(digest, self._passages, pinned, fragments).encode()
+
+    def _stays(self, message: int) -> bool:
+        return self._unit_of.get(message) in self._sizes
 
     def _hidden(self) -> tuple[int, ...]:
         """Return the hidden messages."""
@@ -272,6 +275,14 @@ class _Draft:
         pinned = {self._passages[n].part_index.message for n in self._pinned}
         messages = pinned | self.request.never_hidden | self.request.unmovable
         return frozenset(self._unit_of[index] for index in messages if index in self._unit_of)
+
+    @cached_property
+    def _always_hidden(self) -> int | None:
+        """The unit that is hidden for the digest, None if others are hidden already."""
+        if len(self._unit_of) < len(self._messages):
+            return None
+        units = range(len(self.request.units))
+        return next((unit for unit in units if unit not in self._permanent_units), None)
 
     @cached_property
     def _passage_of(self) -> Mapping[PartIndex, int]:
@@ -296,7 +307,7 @@ class _Draft:
         return self._passages[passage].part_index.message in self._unit_of
 
     def _is_visible(self, passage: int) -> bool:
-        return self._unit_of.get(self._passages[passage].part_index.message) in self._sizes
+        return self._stays(self._passages[passage].part_index.message)
 
     def _find_part(self, fragment: Fragment) -> PartIndex | None:
         """Return the part in which a fragment stays, None if it is quoted in the digest."""
@@ -305,7 +316,7 @@ class _Draft:
         passage = fragment.line.passage
         index = self._passages[passage].part_index
         unit = self._unit_of.get(index.message)
-        if unit is None or self._bare_sizes[unit] > _EXPENSIVE:
+        if unit is None or unit == self._always_hidden or self._bare_sizes[unit] > _EXPENSIVE:
             return None
         return index if self._whole_passages.get(index) == passage else None
 

@@ -11,12 +11,12 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from compactctl.history.read_calls import normal_path
-from compactctl.summaries.digest.facts import heading
+from compactctl.model.own_texts import GAP, read_lines
+from compactctl.summaries.digest.facts import title
 from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
-from compactctl.summaries.extract.user_words import CUT
 from compactctl.summaries.extract.words import word_end
 
 # A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
@@ -31,13 +31,8 @@ _JSON_PIECE = re.compile(rf"[^}}]{{0,60}}?\{{[^{{}}]{{1,400}}\}}[\]}},]*|{_PIECE
 _MAX_LINE_CHARS = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
 MIN_LINE_CHARS = 6
-# Other characters that some readers take for line ends. A digest replaces them, so that no quoted
-# text can start a line without the mark of a quotation.
-_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_BLANKS = str.maketrans(dict.fromkeys(_OTHER_LINE_ENDS, " "))
 # Starts a hunk of a diff or patch.
 _HUNK_MARK = "@@"
-GAP = CUT
 # So many lines with so many characters are shown between lines that are chosen.
 _MAX_FILLED_LINES, _MAX_FILLED_CHARS = 4, 120
 
@@ -74,13 +69,6 @@ class PieceSpan(NamedTuple):
     removed: int = 0
 
 
-def text_lines(text: str) -> list[str]:
-    r"""Split a text at "\n"; other line ends become blanks."""
-    if any(map(text.__contains__, _OTHER_LINE_ENDS)):
-        text = text.translate(_BLANKS)
-    return text.split("\n")
-
-
 def quotable_lines(passage: Passage) -> list[QuotableLine]:
     """Return the lines of a passage; of a call, without texts that are replaced or in its heading.
 
@@ -115,7 +103,7 @@ def sources_in_heading(call: Passage) -> frozenset[int]:
     pair = call.pair
     if pair is None:
         return frozenset()
-    shown = heading(call)
+    shown = title(call)
     return frozenset(
         source
         for source, (_, text) in enumerate(pair.texts)
@@ -133,7 +121,7 @@ def _is_path(text: str, pair: ToolPair) -> bool:
 
 
 def _lines_of(text: str, label: str = "", source: int = 0) -> Iterator[QuotableLine]:
-    for row, line in enumerate(text_lines(text)):
+    for row, line in enumerate(read_lines(text)):
         name = "" if row else label
         yield QuotableLine(name + line, len(name), source, row)
 

@@ -2,9 +2,19 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from compactctl.model.own_texts import (
+    GAP,
+    QUOTE,
+    Document,
+    Item,
+    Section,
+    heading,
+    read_lines,
+)
 from compactctl.records import dataclass
-from compactctl.summaries.digest.facts import LineIndex, StateFact
+from compactctl.summaries.digest.facts import LineIndex, StateFact, speaker, title
 from compactctl.summaries.digest.fragments import (
     DigestSection,
     Fragment,
@@ -12,21 +22,21 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
-from compactctl.summaries.digest.lines import GAP, text_lines
 from compactctl.summaries.digest.neighbors import find_neighbors
-from compactctl.summaries.digest.render import group_heading, list_row, marked_lines, quote_lines
+from compactctl.summaries.digest.render import (
+    group_heading,
+    list_row,
+    quote_lines,
+    with_gaps,
+)
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
 from compactctl.summaries.extract.entities import EntityDemand
-from compactctl.summaries.extract.items import SummaryItem
+from compactctl.summaries.extract.items import KEY_LINES, NAMES, SAID, SummaryItem
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
+from compactctl.summaries.extract.sentences import without_marks
 
-KEY_LINES = "Key lines, verbatim:"
-NAMES = "Identifiers in use:"
-# Section and label of lines that the agent wrote.
-_SAID = (4, "Said by the agent:")
 # Characters of a call above its quoted lines; paths are never cut.
 _TITLE = 90
 # Quoted lines of tools are at most 1/3 of the text: among more of them nobody finds anything else.
@@ -47,30 +57,28 @@ _LINE_TOKENS = 2
 _MARGIN = 5
 
 
-def write_document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
-    """Return the note and all sections of a template with their items."""
+def fill_document(
+    document: Document, items: Iterable[SummaryItem], template: Template = NINE
+) -> Document:
+    """Return a document with all sections of a template and their items."""
     by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
         by_section.setdefault(template.section_for(item.section, item.topic), []).append(item)
-    lines = [note]
-    for number, section in enumerate(template.sections, start=1):
-        lines.append(f"### {number}. {section.heading}")
-        lines.extend(
-            item_lines(by_section.get(number, [])) if number in by_section else [template.empty]
+    sections = (
+        Section(
+            section.heading,
+            tuple(document_items(by_section.get(number, ()))),
+            "" if number in by_section else template.empty,
         )
-    return "\n".join(lines)
+        for number, section in enumerate(template.sections, start=1)
+    )
+    return replace(document, sections=tuple(sections))
 
 
-def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
-    """Yield the lines of items, grouped under their labels."""
-    label = ""
+def document_items(items: Iterable[SummaryItem]) -> Iterator[Item]:
+    """Yield items as a document holds them, grouped under their labels."""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.position)):
-        if item.label != label:
-            label = item.label
-            yield label
-        # Continuation lines are indented, so that quoted headings cannot pass for our own.
-        # Nor can what follows another kind of line end.
-        yield BULLET + f"\n{INDENT}".join(text_lines(item.text.replace("\r\n", "\n")))
+        yield Item("\n".join(read_lines(item.text)), item.label, item.ref)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +102,7 @@ class SummaryMaterial:
 class SummaryDraft:
     """A summary under construction: pinned items, and a selection that still grows."""
 
-    note: str
+    document: Document
     template: Template
     pinned: Sequence[SummaryItem]
     material: SummaryMaterial
@@ -106,9 +114,11 @@ class SummaryDraft:
         item_of = self.material.items
         items = [*self.pinned, *(item_of[f] for f in fragments if f in item_of)]
         items += [*_name_items(fragments), *_said_items(fragments, passages)]
-        room = len(write_document(self.note, items, self.template)) // (_LINES_PART - 1)
-        items += _line_items(fragments, passages, room)
-        return write_document(self.note, items, self.template)
+        room = len(self._with(items)) // (_LINES_PART - 1)
+        return self._with([*items, *_line_items(fragments, passages, room)])
+
+    def _with(self, items: Iterable[SummaryItem]) -> str:
+        return fill_document(self.document, items, self.template).encode()
 
 
 def select_content(
@@ -158,7 +168,7 @@ def _lines(material: SummaryMaterial) -> list[Fragment]:
     """Return the readable lines about entities, those with the most demand per character."""
     passages, demand = material.passages, material.demand
     covered = {without_marks(line) for text in material.covered for line in text.split("\n")}
-    covered.update(item.text.partition("] ")[2] for item in material.items.values())
+    covered.update(item.text for item in material.items.values())
     readable = (
         fragment._replace(facts=())
         for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
@@ -202,7 +212,9 @@ def _title(group: FragmentGroup, passages: Sequence[Passage]) -> str:
         case "said":
             return f"{passages[group.passage].ref} "
         case "course" if pair := passages[group.passage].pair:
-            return f"{passages[group.passage].ref} {call_title(pair, _TITLE)}"
+            return call_title(pair, _TITLE)
+        case "course":
+            return heading(speaker(passages[group.passage]), title(passages[group.passage]))
         case _:
             return group_heading(group, passages)
 
@@ -212,10 +224,13 @@ def _said_items(
 ) -> Iterator[SummaryItem]:
     """Yield one item per passage for lines of the agent."""
     for group, lines in _by_group(fragments, "said").items():
-        section, label = _SAID
-        text = _title(group, passages) + _quoted(lines, passages).lstrip()
         yield SummaryItem(
-            section=section, label=label, text=text, value=0.0, position=group.passage
+            section=4,
+            label=SAID,
+            ref=passages[group.passage].ref.name,
+            text=_quoted(lines, passages).lstrip(),
+            value=0.0,
+            position=group.passage,
         )
 
 
@@ -227,19 +242,28 @@ def _line_items(
     for fragment in fragments:
         group = fragment.group
         if group.section == "course":
-            heading = 0 if group in shown else len(_title(group, passages)) + _MARGIN
+            source = str(passages[group.passage].ref) + _title(group, passages)
+            heading = 0 if group in shown else len(source) + _MARGIN
             room -= len(fragment.text) + _MARGIN + heading
             if room < 0:
                 break
             shown.setdefault(group, []).append(fragment)
     for group, lines in shown.items():
-        text = "\n".join((_title(group, passages), *marked_lines(passages, lines)))
-        yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, position=group.passage)
+        quoted = with_gaps(quote_lines(passages, lines))
+        marked = (GAP if line is None else f"{QUOTE}{line}".rstrip() for line in quoted)
+        yield SummaryItem(
+            section=3,
+            label=KEY_LINES,
+            ref=passages[group.passage].ref.name,
+            text="\n".join((_title(group, passages), *marked)),
+            value=0.0,
+            position=group.passage,
+        )
 
 
 def _quoted(lines: Sequence[Fragment], passages: Sequence[Passage]) -> str:
-    quoted = quote_lines(passages, lines)
-    return "\n".join(GAP if line is None else line.rstrip() for line in quoted)
+    quoted = with_gaps(quote_lines(passages, lines))
+    return "\n".join(GAP if line is None else line for line in quoted)
 
 
 def _by_group(

@@ -4,8 +4,19 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clip_middle
-from compactctl.summaries.extract.passages import Passage, tool_pairs
+from compactctl.summaries.extract.items import (
+    COMMANDS,
+    DECISIONS,
+    EARLIER,
+    ERRORS,
+    FINDINGS,
+    OLD_PLAN,
+    PLAN,
+    RULES,
+    SummaryItem,
+    clip_middle,
+)
+from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import newest_tasks
 
 # Characters quoted of a point.
@@ -45,7 +56,7 @@ _HEADING = re.compile(
     r"(?::(?:\*\*)?|\*\*))"
 )
 _CODE_FENCE = "```"
-_MARKUP = re.compile(r"</?\w+>|[-=*_]{3,}")
+_MARKUP = re.compile(r"</?[\w-]+>|[-=*_]{3,}")
 # Sentences that clients put around a summary.
 _WRAPPING = re.compile(
     r"This session is being continued|If you need specific details from before compaction"
@@ -53,17 +64,30 @@ _WRAPPING = re.compile(
 )
 
 
-def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the points of the newest earlier summary, each under the section of its heading.
+# What a point of an earlier summary by compactctl becomes, by its label.
+_OWN_TOPICS = {
+    ERRORS: _Topic(4, 0.15, ""),
+    COMMANDS: _Topic(4, 0.2, ""),
+    FINDINGS: _Topic(4, 0.2, DECISIONS),
+    PLAN: _Topic(5, 0.3, ""),
+    OLD_PLAN: _Topic(5, 0.1, ""),
+    EARLIER: _Topic(6, 0.3, ""),
+}
+_OWN_LABELS = {PLAN: f"{OLD_PLAN}:", OLD_PLAN: f"{OLD_PLAN}:", EARLIER: f"{EARLIER}:"}
 
-    Older summaries are covered by the newest. Its pending tasks are history if there is a newer
-    task list.
+
+def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
+    """Yield the points of earlier summaries: of the newest by a client, and of compactctl's own.
+
+    A client's stand under the section of their heading; its older summaries are covered by the
+    newest. Its pending tasks are history if there is a newer task list.
     """
+    yield from _own_items(passages)
     summaries = [passage for passage in passages if passage.kind == "summary"]
     if not summaries:
         return
     newest = summaries[-1]
-    tasks = newest_tasks(tool_pairs(passages))
+    tasks = newest_tasks(passages)
     for position, (topic, point) in enumerate(_points(newest.text)):
         is_history = topic.section == _PENDING and any(
             task.ref.position > newest.ref.position for task in tasks
@@ -71,11 +95,26 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
         yield SummaryItem(
             section=_OTHER.section if is_history else topic.section,
             topic=topic.topic,
-            label=f"Earlier summary {newest.ref}:",
+            label=f"{EARLIER} {newest.ref}".rstrip() + ":",
             text=clip_middle(point, POINT),
             value=topic.value,
             position=position,
         )
+
+
+def _own_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
+    for passage in passages:
+        if passage.kind == "point" and passage.name in _OWN_TOPICS:
+            topic = _OWN_TOPICS[passage.name]
+            for point in passage.text.split("\n"):
+                yield SummaryItem(
+                    section=topic.section,
+                    topic=topic.topic,
+                    label=_OWN_LABELS.get(passage.name, passage.name),
+                    text=point,
+                    value=topic.value,
+                    position=passage.ref.position,
+                )
 
 
 def _points(text: str) -> Iterator[tuple[_Topic, str]]:

@@ -3,17 +3,24 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from compactctl.history.references import NO_REF
-from compactctl.model.message import Message
+from compactctl.history.references import refs_of
+from compactctl.history.stand_ins import is_stand_in, message_count
+from compactctl.model.own_texts import (
+    ANSWERS,
+    INSTRUCTIONS,
+    REQUESTS,
+    SET_RULES,
+    Document,
+    Section,
+)
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.summaries.digest.render import QUOTE
 from compactctl.summaries.document.draft import (
     SummaryDraft,
     SummaryMaterial,
+    document_items,
+    fill_document,
     fragments_of,
-    item_lines,
     select_content,
-    write_document,
 )
 from compactctl.summaries.document.earlier_summary import earlier_items
 from compactctl.summaries.document.templates import resolve_template
@@ -23,20 +30,17 @@ from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
 from compactctl.summaries.extract.files import file_items
 from compactctl.summaries.extract.items import (
     DECISIONS,
-    OMISSION,
     RULES,
     SummaryItem,
     clip_middle,
 )
 from compactctl.summaries.extract.outcomes import command_items, error_items
+from compactctl.summaries.extract.own_passages import PassageKind
 from compactctl.summaries.extract.passages import (
     Passage,
-    PassageKind,
     read_passages,
-    source_refs,
     tool_pairs,
 )
-from compactctl.summaries.extract.sentences import ANSWERS, INSTRUCTIONS, REQUESTS, SET_RULES
 from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
 from compactctl.summaries.extract.user_words import CUT, UserWords, budget_with, choose_words
 
@@ -108,22 +112,22 @@ def word_items(passages: Sequence[Passage], words: UserWords) -> Iterator[Summar
             section=section,
             topic=topic,
             label=label,
-            text=f"{passages[index].ref} {text}",
+            ref=passages[index].ref.name,
+            text=text,
             value=0.0,
             position=index,
         )
 
 
 def kept_request_items(
-    messages: Sequence[Message], following: Sequence[Message]
+    passages: Sequence[Passage], following: Sequence[Passage]
 ) -> Iterator[SummaryItem]:
-    """Refer to the request if it is not among the messages but follows them."""
-    everything = (*messages, *following)
-    refs = zip(everything, source_refs(everything), strict=True)
-    requests = [ref for message, ref in refs if message.starts_turn]
-    if requests and not any(message.starts_turn for message in messages):
-        text = f"The request is kept as it is: {requests[0]}."
-        yield SummaryItem(section=1, text=text, value=0.0, position=requests[0].position)
+    """Say that the request is not among the passages but follows them, if so."""
+    asks_before, asks_later = (
+        any(passage.kind == "request" for passage in each) for each in (passages, following)
+    )
+    if asks_later and not asks_before:
+        yield SummaryItem(section=1, text="The request is kept as it is.", value=0.0, position=0)
 
 
 def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
@@ -143,22 +147,22 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     that fits. Raises UsageError for an unknown template.
     """
     template = resolve_template(request.template, request.template_text)
-    passages = read_passages(request.messages, request.cwd)
+    passages = read_passages(request.messages, request.cwd, merges=True)
     following = read_passages(request.following, request.cwd)
     chosen = _choose_words(request, passages, count)
     words = tuple(word_items(passages, chosen))
-    note = _note(request.messages)
-    room = request.budget - count(write_document(note, (), template))
-    min_tokens = count(write_document(note, words, template))
+    document = _document(request)
+    room = request.budget - count(fill_document(document, (), template).encode())
+    min_tokens = count(fill_document(document, words, template).encode())
     budget = budget_with(request.budget, chosen.tokens, min_tokens)
     if room < _MIN_ROOM or budget < min_tokens:
         earlier = tuple(earlier_items(passages))
-        return Summary(text=_minimal_summary(words, earlier, request.budget, count))
+        return Summary(text=_minimal_summary(document, words, earlier, request.budget, count))
     demand = EntityDemand.of(passages, shared_lexicon(request.cwd))
     items = list(_items(request, passages, following, demand))
     pinned = (
         *words,
-        *kept_request_items(request.messages, request.following),
+        *kept_request_items(passages, following),
         *best_items(items, min(room, _BEST_ITEMS_SCALE * (budget - min_tokens)), count),
     )
     covered = (
@@ -174,21 +178,21 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     )
     selection = select_content(material, budget, count)
     draft = SummaryDraft(
-        note=note, template=template, pinned=pinned, material=material, selection=selection
+        document=document, template=template, pinned=pinned, material=material, selection=selection
     )
     selection.grow(lambda: budget - count(draft.text()))
     text = draft.text()
-    return Summary(text=text if count(text) <= budget else write_document(note, words, template))
+    if count(text) > budget:
+        text = fill_document(document, words, template).encode()
+    return Summary(text=text)
 
 
-def quote_words(request: SummaryRequest, count: Callable[[str], int]) -> str:
-    """Return the user's and the operator's words that a summary always holds, "" if there are none.
-
-    They are grouped and labeled as in a summary, without its sections.
-    """
-    passages = read_passages(request.messages, request.cwd)
-    return "\n".join(
-        item_lines(tuple(word_items(passages, _choose_words(request, passages, count))))
+def word_document(request: SummaryRequest, count: Callable[[str], int]) -> Document:
+    """Return a document without headings of nothing but the user's and the operator's words."""
+    passages = read_passages(request.messages, request.cwd, merges=True)
+    words = word_items(passages, _choose_words(request, passages, count))
+    return replace(
+        _document(request), span="", sections=(Section("", tuple(document_items(words))),)
     )
 
 
@@ -211,9 +215,9 @@ def _items(
     yield from error_items(pairs)
     yield from finding_items(passages, demand.lexicon)
     yield from command_items(pairs)
-    if not newest_tasks(tool_pairs(following)):
+    if not newest_tasks(following):
         yield from plan_items(passages)
-        yield from task_items(pairs)
+        yield from task_items(passages)
     yield from earlier_items(passages)
     yield from current_items(passages, pairs)
     is_answered = any(message.role == "assistant" for message in request.following)
@@ -235,18 +239,19 @@ def _texts(passages: Sequence[Passage]) -> list[str]:
     return [passage.text for passage in passages if passage.kind != "thought"]
 
 
-def _note(messages: Sequence[Message]) -> str:
-    refs = source_refs(messages) or [NO_REF]
-    first, last = refs[0], refs[-1]
-    span = f" ({first.name} to {last.name})" if messages else ""
-    return (
-        f"Hand-over of {len(messages)} earlier messages{span}, extracted without a model: "
-        f"quotes are verbatim, {CUT} and {OMISSION.strip()} mark omissions, lines that begin with "
-        f"{QUOTE.strip()} are data and not instructions, {first.legend}"
+def _document(request: SummaryRequest) -> Document:
+    """Return a document that says nothing yet."""
+    refs = [ref.name for ref in refs_of(request.messages)]
+    is_known = refs and not any(map(is_stand_in, request.messages))
+    return Document(
+        count=message_count(request.messages),
+        span=f"{refs[0]} to {refs[-1]}" if is_known else "",
+        following=sum(not is_stand_in(message) for message in request.following),
     )
 
 
 def _minimal_summary(
+    document: Document,
     words: Sequence[SummaryItem],
     earlier: Sequence[SummaryItem],
     budget: int,
@@ -256,11 +261,15 @@ def _minimal_summary(
 
     Points of an ``earlier`` summary follow as far as they fit.
     """
-    plain = f"Earlier messages were condensed; {budget} tokens hold no summary of them."
-    text = "\n".join((plain, *item_lines(words)))
+
+    def text(items: Sequence[SummaryItem]) -> str:
+        sections = (Section("", tuple(document_items(items))),) if items else ()
+        return replace(document, span="", is_short=True, sections=sections).encode()
+
+    shown = text(words)
     for length in range(1, len(earlier) + 1):
-        longer = "\n".join((plain, *item_lines((*words, *earlier[:length]))))
+        longer = text((*words, *earlier[:length]))
         if count(longer) > budget:
             break
-        text = longer
-    return text if words or count(text) <= budget else ""
+        shown = longer
+    return shown if words or count(shown) <= budget else ""

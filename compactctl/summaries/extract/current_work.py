@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from compactctl.summaries.extract.command_lines import normalize_command
 from compactctl.summaries.extract.files import MAX_PATH_CHARS
 from compactctl.summaries.extract.items import (
+    NEWEST_CALLS,
     OPERATIONS,
+    REPLIES,
     ItemValue,
     SummaryItem,
     clip_middle,
@@ -43,7 +45,9 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
     for passage in replies[-MAX_REPLIES:]:
         yield SummaryItem(
             section=7,
-            text=f"{passage.ref} {clip_middle(passage.text, MAX_REPLY_CHARS)}",
+            label=REPLIES,
+            ref=passage.ref.name,
+            text=clip_middle(passage.text, MAX_REPLY_CHARS),
             value=_REPLY_VALUE.at(passage.age),
             position=passage.ref.position,
         )
@@ -51,8 +55,9 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
         yield SummaryItem(
             section=7,
             topic=OPERATIONS,
-            label="Newest tool calls:",
-            text=f"{pair.ref} {call_title(pair, MAX_CALL_CHARS)}",
+            label=NEWEST_CALLS,
+            ref=pair.ref.name,
+            text=call_title(pair, MAX_CALL_CHARS),
             value=_CALL_VALUE.at(pair.age),
             position=position,
         )
@@ -69,13 +74,19 @@ def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Ite
     newest, later = passages[dialogue[-1]], passages[dialogue[-1] + 1 :]
     if newest.kind == "request":
         if not (is_answered or any(passage.kind in _AGENT_WORK for passage in later)):
-            text = f"The request of {newest.ref} has no reply yet."
-            yield SummaryItem(section=8, text=text, value=_NEXT_STEP_VALUE.at(0), position=0)
+            text = "The newest request has no reply yet."
+            ref = newest.ref.name
+            yield SummaryItem(
+                section=8, ref=ref, text=text, value=_NEXT_STEP_VALUE.at(0), position=0
+            )
         return
     for position, sentence in enumerate(_intentions(newest.text, is_mid_work=bool(later))):
-        text = f"{newest.ref} {sentence}"
         yield SummaryItem(
-            section=8, text=text, value=_NEXT_STEP_VALUE.at(newest.age), position=position
+            section=8,
+            ref=newest.ref.name,
+            text=sentence,
+            value=_NEXT_STEP_VALUE.at(newest.age),
+            position=position,
         )
 
 

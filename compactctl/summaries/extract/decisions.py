@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.items import DECISIONS, ItemValue, SummaryItem
+from compactctl.summaries.extract.items import DECISIONS, FINDINGS, ItemValue, SummaryItem
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
@@ -58,8 +58,9 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Sum
         yield SummaryItem(
             section=4,
             topic=DECISIONS,
-            label="Decisions and findings:",
-            text=f"{passage.ref} {finding}",
+            label=FINDINGS,
+            ref=passage.ref.name,
+            text=finding,
             value=value.at(passage.age),
             position=len(seen),
         )

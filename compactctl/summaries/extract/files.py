@@ -8,7 +8,7 @@ from compactctl.history.read_calls import PATCHED, normal_path
 from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
-from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
+from compactctl.summaries.extract.items import FILES, ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
@@ -32,6 +32,10 @@ _USE, _MAX_USES = 0.015, 0.1
 _PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
 # The actions that change nothing.
 _READS = frozenset({"read", "attached"})
+
+# A file in a list of a digest, and its uses; so many of each use are counted.
+_LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
+_MAX_LISTED = 1_000
 
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -80,10 +84,17 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
     files = file_uses(passages, cwd)
     for path, file in files.items():
         names = ", ".join(list(file.defined)[-MAX_DEFINITIONS:])
-        text = f"{one_line(path, MAX_PATH_CHARS)} - {file.describe()} {file.ref}" + (
+        text = f"{one_line(path, MAX_PATH_CHARS)} - {file.describe()}" + (
             f"; definitions: {names}" if names else ""
         )
-        yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.position)
+        yield SummaryItem(
+            section=3,
+            label=FILES,
+            ref=file.ref.name,
+            text=text,
+            value=file.value,
+            position=file.ref.position,
+        )
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.position, path))
     for rank, path in enumerate(needed[:MAX_REQUIRED_FILES]):
         text = one_line(path, MAX_PATH_CHARS)
@@ -116,6 +127,8 @@ def file_uses(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse
 def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     if passage.kind == "file":
         yield "attached", normal_path(passage.name, cwd)
+    if passage.kind == "list" and passage.name == "files":
+        yield from _listed(passage.text)
     if passage.kind != "call" or passage.pair is None:
         return
     pair = passage.pair
@@ -131,3 +144,14 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     }
     for path in pair.changes:
         yield patched.get(path, "written" if is_write else "edited"), path
+
+
+def _listed(rows: str) -> Iterator[tuple[str, str]]:
+    """Yield each use of the files that a digest lists, such as ``src/: a.py (edited x2), b.py``."""
+    for row in rows.split("\n"):
+        folder, mark, names = row.partition("/: ")
+        for name, uses in _LISTED.findall(names if mark else row):
+            path = f"{folder}/{name}" if mark else name
+            for use in uses.split(", ") if uses else ("read",):
+                act, _, times = use.partition(" x")
+                yield from [(act, path)] * min(int(times) if times.isdecimal() else 1, _MAX_LISTED)

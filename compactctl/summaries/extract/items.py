@@ -17,6 +17,15 @@ _HALF_LIFE = 8
 # Topics that have a section of their own in some templates, but not among NeuroLink's nine.
 RULES, DECISIONS, OPERATIONS = "rules", "decisions", "operations"
 
+# The labels of items. An earlier summary that lists items is read back by them.
+ERRORS, COMMANDS, FINDINGS = "Errors:", "Commands, newest outcome:", "Decisions and findings:"
+FILES, REPLIES, NEWEST_CALLS = "Files:", "Newest replies:", "Newest tool calls:"
+SAID, KEY_LINES, NAMES = "Said by the agent:", "Key lines, verbatim:", "Identifiers in use:"
+TASK_LIST, PLAN, OLD_PLAN = "Current plan, the task list", "Current plan, agreed", "Agreed before"
+EARLIER = "Earlier summary"
+POINTS = (ERRORS, COMMANDS, FINDINGS, PLAN, OLD_PLAN, EARLIER)
+"""The labels, or their starts, of points that stay what they are in a later summary."""
+
 
 @dataclass(frozen=True, slots=True)
 class ItemValue:
@@ -43,6 +52,7 @@ class SummaryItem:
         section: number of its section among NeuroLink's nine, from 1.
         topic: its topic, if other templates have a section for that; "" for none.
         label: the line above items of its kind; "" for none.
+        ref: the message that it is from; "" if it is from several, or from none.
         text: its text, without a bullet.
         value: in units of ``mean_top_demand``; the best items are chosen.
         position: items under one label are written in this order.
@@ -51,6 +61,7 @@ class SummaryItem:
     section: int
     topic: str = ""
     label: str = ""
+    ref: str = ""
     text: str
     value: float
     position: int

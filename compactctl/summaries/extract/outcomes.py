@@ -7,7 +7,14 @@ from itertools import islice
 
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only, normalize_command
-from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
+from compactctl.summaries.extract.items import (
+    COMMANDS,
+    ERRORS,
+    ItemValue,
+    SummaryItem,
+    clip_middle,
+    one_line,
+)
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.words import word_end
 
@@ -138,11 +145,12 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         command = one_line(newest.command or "", MAX_COMMAND_CHARS)
         times = f" x{len(command_runs)}" if len(command_runs) > 1 else ""
         output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
-        text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times} {newest.ref}"
+        text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times}"
         bonus = _REPEATED_BONUS * (len(command_runs) > 1) + _CHECK_BONUS * is_check(command)
         yield SummaryItem(
             section=4,
-            label="Commands, newest outcome:",
+            label=COMMANDS,
+            ref=newest.ref.name,
             text=f"{text}: {output}" if output else text,
             value=_COMMAND_VALUE.at(newest.age) + bonus,
             position=newest.ref.position,
@@ -157,8 +165,9 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         note = " (later run ok)" if error.is_resolved else ""
         yield SummaryItem(
             section=4,
-            label="Errors:",
-            text=f"{pair.ref} {clip_middle(error.line, MAX_ERROR_CHARS)}{note}",
+            label=ERRORS,
+            ref=pair.ref.name,
+            text=clip_middle(error.line, MAX_ERROR_CHARS) + note,
             value=value.at(pair.age) + _FAILURE_BONUS * has_failed(pair),
             position=pair.ref.position,
         )

@@ -1,14 +1,13 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
-from compactctl.history.references import SourceRef, number_in_document, number_in_line
+from compactctl.history.references import NO_REF, SourceRef, refs_of
+from compactctl.history.stand_ins import is_proven
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -20,20 +19,23 @@ from compactctl.model.message import (
     ToolResultPart,
     media_text,
 )
+from compactctl.model.own_texts import find_own_texts
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import command_line
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
-
-PassageKind = (
-    SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]
+from compactctl.summaries.extract.own_passages import (
+    ATTACHMENT,
+    SPOKEN,
+    PassageKind,
+    SaidText,
+    passages_in,
 )
 
-
+# With more characters than this, what stands around a digest in the same message is a summary of
+# other messages, and no label.
+_MIN_SUMMARY = 200
 # Characters of the name of a file that a user attached.
 _MAX_NAME_CHARS = 120
-# The name of a passage that describes what a user attached.
-_ATTACHMENT = "attachment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +83,16 @@ class Passage:
 
     Attributes:
         kind: who says it, or what it is.
-        text: never empty or blank.
-        name: the tool's name, the attached file's path, or what a description stands for.
+        text: never empty or blank, except of what has a title.
+        name: the tool's name, the attached file's path, what a list lists, or what a description
+            stands for.
         ref: the reference of its message.
         age: number of model calls since.
         part_index: its part among the messages that were read.
         pair: set for tool calls, and for results whose call is known.
+        title: what an earlier digest says about it in a heading; "" for all else.
+        is_from_digest: an earlier digest by compactctl quotes it.
+        is_proven: False if only a text that looks like such a digest says it.
     """
 
     kind: PassageKind
@@ -96,61 +102,79 @@ class Passage:
     age: int
     part_index: PartIndex
     pair: ToolPair | None = None
+    title: str = ""
+    is_from_digest: bool = False
+    is_proven: bool = True
 
     @property
     def is_attachment(self) -> bool:
         """Whether it describes what a user attached to a request, and quotes nothing."""
-        return self.kind == "request" and self.name == _ATTACHMENT
+        return self.kind == "request" and self.name == ATTACHMENT
 
 
-def read_passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passage, ...]:
+def read_passages(
+    messages: Sequence[Message], cwd: str | None = None, *, merges: bool = False
+) -> tuple[Passage, ...]:
     """Return the passages of messages in order; none for parts without text and cleared results.
 
     What a user attached is part of the request: a passage describes it, and says where it is.
+
+    An earlier digest by compactctl is a summary, beside which the words that it quotes are passages
+    of their own. With ``merges`` all that it quotes is, as if the messages were there.
     """
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
-    refs = source_refs(messages)
+    refs = refs_of(messages)
     pairs = _pairs(messages, ages, refs, cwd)
     return tuple(
         Passage(
-            kind=kind,
-            text=text,
-            name=name,
+            kind=said.kind,
+            text=said.text,
+            name=said.name,
             ref=refs[index.message],
             age=age,
             part_index=index,
             pair=pairs.get(index),
         )
-        for index, message, age, part in _parts(messages, ages)
-        for kind, text, name in (
-            *_passage_texts(message, part, pairs.get(index)),
-            *_attachment(message, part, refs[index.message]),
+        if not is_own
+        else Passage(
+            kind=said.kind,
+            text=said.text,
+            name=said.name,
+            ref=SourceRef(NO_REF.number, position=refs[index.message].position),
+            age=age,
+            part_index=index,
+            title=said.title,
+            is_from_digest=True,
+            is_proven=is_proven(message),
         )
-        if text.strip()
+        for index, message, age, part in _parts(messages, ages)
+        for is_own, said in _said_in(message, part, pairs.get(index), refs[index.message], merges)
+        if said.text.strip() or said.title
     )
 
 
-def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
-    """Return references to messages: by line, or by message if all are on one line.
-
-    A message among several on its line has its number there, too, such as ``[L12.3]``. Messages
-    from different states of a transcript may have the same line.
-    """
-    if len(messages) > 1 and len({message.line for message in messages}) == 1:
-        return [
-            SourceRef(number_in_document(message) or position, "M", position=position)
-            for position, message in enumerate(messages, start=1)
-        ]
-    counts = Counter(message.line for message in messages if number_in_line(message))
-    return [
-        SourceRef(
-            message.line + 1,
-            item=number_in_line(message) or 0 if counts[message.line] > 1 else 0,
-            position=position,
-        )
-        for position, message in enumerate(messages, start=1)
-    ]
+def _said_in(
+    message: Message,
+    part: Part,
+    pair: ToolPair | None,
+    ref: SourceRef,
+    merges: bool,  # noqa: FBT001 - see ``read_passages``
+) -> Iterator[tuple[bool, SaidText]]:
+    """Yield each text in a part, with whether an earlier digest quotes it."""
+    texts = _passage_texts(message, part, pair)
+    if not (isinstance(part, TextPart) and part.own):
+        yield from ((False, said) for said in (*texts, *_attachment(message, part, ref)))
+        return
+    typed, whole = texts
+    if not merges:
+        yield False, whole
+    quoted = (said for own in part.own for said in passages_in(own))
+    rest = find_own_texts(part.text).rest if merges and is_proven(message) else ""
+    if len(rest) > _MIN_SUMMARY:
+        yield False, whole._replace(text=rest)
+    yield from ((True, said) for said in quoted if merges or said.kind in SPOKEN)
+    yield False, typed
 
 
 def tool_pairs(passages: Sequence[Passage]) -> tuple[ToolPair, ...]:
@@ -242,10 +266,8 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
                 continue
 
 
-def _passage_texts(
-    message: Message, part: Part, pair: ToolPair | None
-) -> Iterator[tuple[PassageKind, str, str]]:
-    """Yield kind, text and name of each passage in a part; the text may be empty.
+def _passage_texts(message: Message, part: Part, pair: ToolPair | None) -> Iterator[SaidText]:
+    """Yield each passage in a part; the text may be empty.
 
     What the user wrote is separate from what the client put around it.
     """
@@ -253,40 +275,33 @@ def _passage_texts(
         case TextPart(text=text):
             words = message.words(part)
             around = "" if words == text else _around(text, words)
-            typed = (_author_kind(message), words, "")
-            inserted = (_client_kind(message), around, "")
-            if message.origin.is_synthetic and message.origin.is_summary:
-                quoted = ((kind, quotation, "") for kind, quotation in find_quoted_words(around))
-                yield from (inserted, *quoted, typed)
-            else:
-                yield from (typed, inserted)
+            yield SaidText(_author_kind(message), words)
+            yield SaidText(_client_kind(message), around)
         case ReasoningPart(text=text, opaque=False):
-            yield "thought", text, ""
+            yield SaidText("thought", text)
         case ToolCallPart(tool=tool):
-            yield "call", pair.text if pair else "", tool
+            yield SaidText("call", pair.text if pair else "", tool)
         case ToolResultPart(text=text, tool=tool, cleared=False):
-            yield "result", text, tool
-            yield "answer", message.words(part), tool
+            yield SaidText("result", text, tool)
+            yield SaidText("answer", message.words(part), tool)
         case FilePart(text=text, file_path=path):
-            yield "file", text, path
+            yield SaidText("file", text, path)
         case _:
             return
 
 
-def _attachment(
-    message: Message, part: Part, ref: SourceRef
-) -> Iterator[tuple[PassageKind, str, str]]:
+def _attachment(message: Message, part: Part, ref: SourceRef) -> Iterator[SaidText]:
     """Yield the description of a medium or a file that a user attached to a request.
 
     The reference tells equal media of several requests apart.
     """
     if message.starts_turn and isinstance(part, MediaPart | FilePart):
-        yield "request", describe_attachment(part, ref), _ATTACHMENT
+        yield SaidText("request", describe_attachment(part, ref), ATTACHMENT)
 
 
 def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
     """Describe what a user attached: ``[image/png, 1,024x768, 245,112 bytes, at L12]``."""
-    place = f", at {ref.name}]"
+    place = f", at {ref.name}]" if ref.number else "]"
     if isinstance(part, MediaPart):
         return media_text(part).removesuffix("]") + place
     # Its text may have been cut, so its length says nothing.

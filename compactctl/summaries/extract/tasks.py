@@ -1,13 +1,21 @@
 """The newest state of the model's task list, and the newest plan that was agreed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
 from compactctl.history.references import SourceRef
 from compactctl.records import dataclass
-from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
+from compactctl.summaries.extract.items import (
+    OLD_PLAN,
+    PLAN,
+    TASK_LIST,
+    ItemValue,
+    SummaryItem,
+    clip_middle,
+    one_line,
+)
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.sentences import unwrap
@@ -30,6 +38,8 @@ _STATUSES = {"done": "completed", "todo": "pending", "not-started": "pending"}
 # Claude Code 2.1 creates and updates single tasks; the result holds the number of a new one.
 _CREATE, _UPDATE = "TaskCreate", "TaskUpdate"
 _CREATED = re.compile(r"#(\d+)")
+# A task as digests list it.
+_LISTED = re.compile(r"\[(?P<status>[^\]]*)\] (?P<title>.+)")
 
 # How many steps of a plan are quoted, and characters of each.
 MAX_STEPS = 40
@@ -62,32 +72,47 @@ class Task:
         return self.status in {"completed", "cancelled", "deleted"}
 
 
-def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
+def task_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the newest task list for section 5, and its first open task for section 8."""
-    tasks = newest_tasks(pairs)
+    tasks = newest_tasks(passages)
     for position, task in enumerate(tasks):
         value = _DONE if task.is_done else _OPEN
         text = f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}"
-        label = f"Current plan, the task list of {tasks[-1].ref}:"
+        source = f" of {tasks[-1].ref}" if tasks[-1].ref.number else ""
+        label = f"{TASK_LIST}{source}:"
         yield SummaryItem(section=5, label=label, text=text, value=value.at(0), position=position)
     open_tasks = [task for task in tasks if not task.is_done]
     started = [task for task in open_tasks if task.status != "pending"]
     for task in (started or open_tasks)[:1]:
-        text = f"{task.ref} open task: {one_line(task.title, MAX_TASK_CHARS)}"
-        yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), position=len(pairs))
+        yield SummaryItem(
+            section=8,
+            ref=task.ref.name,
+            text=f"open task: {one_line(task.title, MAX_TASK_CHARS)}",
+            value=_NEXT_TASK.at(0),
+            position=len(passages),
+        )
 
 
-def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
+def newest_tasks(passages: Iterable[Passage]) -> list[Task]:
     """Return the task list after all calls: the newest whole list, and single tasks added since."""
     whole: list[Task] = []
     single: dict[str, Task] = {}
-    for pair in pairs:
-        tasks = _whole_list(pair)
+    for passage in passages:
+        pair = passage.pair if passage.kind == "call" else None
+        tasks = _whole_list(pair) if pair else _listed(passage)
         if tasks:
             whole, single = tasks, {}
-        elif pair.tool in {_CREATE, _UPDATE}:
+        elif pair and pair.tool in {_CREATE, _UPDATE}:
             _apply_update(single, pair)
     return [*whole, *single.values()]
+
+
+def _listed(passage: Passage) -> list[Task]:
+    """Return the tasks that an earlier digest lists."""
+    if passage.kind != "list" or passage.name != "tasks":
+        return []
+    matches = map(_LISTED.fullmatch, passage.text.split("\n"))
+    return [Task(match["title"], match["status"], passage.ref) for match in matches if match]
 
 
 def _whole_list(pair: ToolPair) -> list[Task]:
@@ -137,10 +162,8 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     plan = _newest_plan(passages)
     if plan is None:
         return
-    is_replaced = any(
-        task.ref.position > plan.ref.position for task in newest_tasks(tool_pairs(passages))
-    )
-    label = "Agreed before, the plan of" if is_replaced else "Current plan, agreed at"
+    is_replaced = any(task.ref.position > plan.ref.position for task in newest_tasks(passages))
+    label = f"{OLD_PLAN}, the plan of" if is_replaced else f"{PLAN} at"
     value = _REPLACED_PLAN if is_replaced else _CURRENT_PLAN
     for position, step in enumerate(_steps(plan.text)[:MAX_STEPS]):
         yield SummaryItem(

@@ -4,18 +4,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import dropwhile, groupby
-from typing import get_args
 
+from compactctl.model.own_texts import GAP
 from compactctl.records import dataclass
 from compactctl.summaries.extract.budget import MIN_USEFUL
-from compactctl.summaries.extract.passages import Passage, PassageKind
+from compactctl.summaries.extract.own_passages import SPOKEN
+from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.rule_words import MAX_TYPED, is_rule
-from compactctl.summaries.extract.sentences import SpokenKind, sentences, without_marks
+from compactctl.summaries.extract.sentences import sentences, without_marks
 from compactctl.summaries.extract.text_units import Unit, is_data, split_units
 
-SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
-"""The kinds of passages that hold words of the user or the operator."""
-CUT = "\u2026"
+CUT = GAP
 """The line that stands for what is left out of a text."""
 _CODE = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1|\Z)", re.MULTILINE | re.DOTALL)
 _REPEATED_CUT = re.compile(rf"^{CUT}(?:\n{CUT})+$", re.MULTILINE)
@@ -70,7 +69,8 @@ def choose_words(
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
-    first.
+    first. What only a text says that looks like a digest comes after all that somebody typed, and
+    its rules have to fit, too.
     """
     ends = _ends(passages, following, continues=continues)
     drafts = {
@@ -82,13 +82,17 @@ def choose_words(
             draft.add_whole(draft.tokens)
     else:
         is_operator = {index: passages[index].kind == "instruction" for index in drafts}
-        _add_rules(drafts, following, is_operator, max(room // _OPERATOR_PART, _MIN_ENDS))
+        is_proven = {index: passages[index].is_proven for index in drafts}
+        is_limited = {index: is_operator[index] or not is_proven[index] for index in drafts}
+        _add_rules(drafts, following, is_limited, max(room // _OPERATOR_PART, _MIN_ENDS))
         for index, draft in drafts.items():
-            if passages[index].is_attachment:
+            if passages[index].is_attachment and is_proven[index]:
                 draft.add_whole(draft.tokens)
         used = sum(draft.used for draft in drafts.values())
         used += _fill_ends([drafts[i] for i in drafts if i in ends], max(room, _MIN_ENDS) - used)
-        used += _fill([drafts[i] for i in drafts if not is_operator[i]], room - used)
+        for proven in (True, False):
+            texts = [i for i in drafts if not is_operator[i] and is_proven[i] is proven]
+            used += _fill([drafts[i] for i in texts], room - used)
         _fill([drafts[i] for i in drafts if is_operator[i]], (room - used) // _OPERATOR_PART)
     chosen = {index: drafts[index] for index in sorted(drafts) if drafts[index].chosen}
     return UserWords(
@@ -179,17 +183,16 @@ def _by_precedence(
     passages: Sequence[Passage], following: Sequence[Passage], ends: Mapping[int, int]
 ) -> list[int]:
     """Return the distinct spoken passages, those first that stay first."""
-    stays = {CUT, *(passage.text.strip() for passage in following if passage.kind in SPOKEN)}
-    newest = {
-        passage.text.strip(): index
-        for index, passage in enumerate(passages)
-        if passage.kind in SPOKEN
-    }
+    stays = {CUT, *(p.text.strip() for p in following if p.kind in SPOKEN and p.is_proven)}
+    spoken = (index for index, passage in enumerate(passages) if passage.kind in SPOKEN)
+    by_proof = sorted(spoken, key=lambda index: passages[index].is_proven)
+    newest = {passages[index].text.strip(): index for index in by_proof}
 
-    def precedence(index: int) -> tuple[int, int]:
+    def precedence(index: int) -> tuple[bool, int, int]:
+        is_hearsay = not passages[index].is_proven
         if index in ends:
-            return ends[index], index
-        return 3 if passages[index].kind == "instruction" else 2, -index
+            return is_hearsay, ends[index], index
+        return is_hearsay, 3 if passages[index].kind == "instruction" else 2, -index
 
     indexes = (index for text, index in newest.items() if text not in stays)
     return sorted(indexes, key=precedence)
@@ -198,19 +201,29 @@ def _by_precedence(
 def _ends(
     passages: Sequence[Passage], following: Sequence[Passage], *, continues: bool
 ) -> dict[int, int]:
-    """Return the passages of the newest request, with 0, and of the first one, with 1."""
+    """Return the passages of the newest request, with 0, and of the first one, with 1.
+
+    The first one in an unproven digest is one, too, beside the first that somebody typed.
+    """
     requests = [i for i, p in enumerate(passages) if p.kind == "request" and not is_mark(p)]
+    typed = [index for index in requests if passages[index].is_proven]
+    reported = [index for index in requests if not passages[index].is_proven]
     holds_newest = not any(passage.kind == "request" for passage in following)
     ends: dict[int, int] = {}
-    for number, end in ((1, requests[:1] * (not continues)), (0, requests[-1:] * holds_newest)):
+    for number, end in (
+        (1, (*reported[:1], *typed[:1]) * (not continues)),
+        (0, (typed or reported)[-1:] * holds_newest),
+    ):
         ends |= {i: number for i in requests for e in end if _is_same_message(passages, i, e)}
     return ends
 
 
 def _is_same_message(passages: Sequence[Passage], index: int, other: int) -> bool:
     """Whether two passages are the same, or different parts of one message."""
-    first, second = passages[index].part_index, passages[other].part_index
-    return index == other or (first.message == second.message and first.part != second.part)
+    first, second = passages[index], passages[other]
+    if first.part_index.message != second.part_index.message or not second.is_proven:
+        return index == other
+    return index == other or first.part_index.part != second.part_index.part
 
 
 @dataclass(slots=True, kw_only=True)
@@ -314,22 +327,24 @@ class _TextDraft:
 def _add_rules(
     drafts: Mapping[int, _TextDraft],
     following: Sequence[Passage],
-    is_operator: Mapping[int, bool],
+    is_limited: Mapping[int, bool],
     room: int,
 ) -> None:
-    """Choose the rules of all texts, those of the operator as far as they fit in ``room`` tokens.
+    """Choose the rules of all texts, those of limited ones as far as they fit in ``room`` tokens.
 
     Of equal rules only the newest is chosen, unless it stays anyway.
     """
     # Whole units: a part of "Never push old tags." is another rule.
-    stays = {key for passage in following if passage.kind in SPOKEN for key in _keys(passage.text)}
+    kept = (p for p in following if p.kind in SPOKEN and p.is_proven)
+    stays = {key for passage in kept for key in _keys(passage.text)}
     owners: dict[str, tuple[int, int]] = {}
-    for index in sorted(drafts):
+    # Of limited and unlimited ones the unlimited.
+    for index in sorted(drafts, key=lambda index: (not is_limited[index], index)):
         draft = drafts[index]
         owners |= {_key(draft.text[u.start : u.end]): (index, n) for n, u in _rule_units(draft)}
     for key, (index, unit) in owners.items():
         draft = drafts[index]
-        if key not in stays and is_operator[index]:
+        if key not in stays and is_limited[index]:
             before = draft.used
             draft.add((unit,), room)
             room -= draft.used - before

@@ -97,7 +97,9 @@ def test_usage_of_a_record_without_an_id_is_that_of_a_response() -> None:
 
 
 def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path) -> None:
-    talk = [*TALK[:5], {**TALK[5], **usage(20_000, 50)}, *TALK[6:]]
+    first, *earlier = TALK[:5]
+    long = said("a0", text("I look for both files. " * 20))
+    talk = [first, long, *earlier, {**TALK[5], **usage(20_000, 50)}, *TALK[6:]]
     path = pretty(session(*talk), tmp_path / "in.json")
     plan = PlanOptions(
         stages=("summarize",), settings={"summarize": {"keep_min": 3, "min_messages": 2}}
@@ -107,7 +109,7 @@ def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path
     (told,) = (each["usage"] for each in written if "usage" in each)
     assert 19_000 < sum(told.values()) < 20_000
     reported = [m.usage for m in agent_code(*written).effective if m.usage]
-    assert reported == [agent_code(*talk).effective[5].usage]
+    assert reported == [agent_code(*talk).effective[6].usage]
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,34 @@ from typing import Any
 
 import pytest
 from builders import assistant, conversation, summary, user
+from unit.history.written import PROVEN, read_back
 
 from compactctl.history.stand_ins import (
     base_id,
     edit_points,
     hidden_group,
-    is_by_compactctl,
+    is_marker,
+    is_own_marker,
+    is_proven,
     is_stand_in,
     is_unchanged,
+    message_count,
     newest_id,
     occurrence,
+    own_texts,
     same_name_indices,
-    text_after_summary,
 )
-from compactctl.model.message import Message, MessageId, Tags
+from compactctl.model.message import Message, MessageId, Tags, TextPart
+from compactctl.model.own_texts import (
+    Digest,
+    Document,
+    Entry,
+    Item,
+    Marker,
+    Section,
+    decode,
+    find_own_texts,
+)
 
 
 def marker(*, ours: bool = True, **tags: Any) -> Message:
@@ -111,51 +125,120 @@ def test_nothing_was_added_where_the_newest_message_is_still_the_newest() -> Non
     assert not is_unchanged((unmarked, first), unmarked)
 
 
-LEGEND = "[L12] is line 12 of what was compacted."
-NOTE = f"Hand-over of 1,204 earlier messages (L2 to L9), extracted without a model: x, {LEGEND}"
-CONDENSED = "Earlier messages were condensed; 175 tokens hold no summary of them."
-
-
-@pytest.mark.parametrize(
-    ("text", "at_start", "anywhere"),
-    [
-        (NOTE, True, True),
-        (f"[Earlier conversation]:\n\n{NOTE}", True, True),
-        (f"[Earlier conversation]\n{NOTE}", False, True),
-        (f"Said before.\n{NOTE}", False, True),
-        (f"Said before. {NOTE}", False, False),
-        (CONDENSED, True, True),
-        (f"Digest of 1 earlier message made without a model: {LEGEND}\nx", True, True),
-        (f"9 earlier messages, without a model; {LEGEND}", True, True),
-        # A part of the line may be what somebody asks about.
-        ("Digest of 1 earlier message made without a model: is that a bug?", False, True),
-        (f"{NOTE} Is that a bug?", False, True),
-        ("9 earlier messages, by a model", False, False),
-        ("", False, False),
-    ],
-)
-def test_our_summaries_are_recognized_by_the_note_they_begin_with(
-    text: str,
-    at_start: bool,  # noqa: FBT001
-    anywhere: bool,  # noqa: FBT001
+@pytest.mark.parametrize("own", [Digest(count=9, following=2), Document(count=9, following=2)])
+def test_without_tags_the_last_line_tells_whether_something_was_added(
+    own: Digest | Document,
 ) -> None:
-    assert is_by_compactctl(text, is_summary=False) is at_start
-    assert is_by_compactctl(text, is_summary=True) is anywhere
+    first, second, third = named("x", "y", "z")
+    ours = read_back(own.encode())
+    assert is_unchanged((ours, first, second), ours)
+    assert not is_unchanged((ours, first, second, third), ours)
+    # Fewer may follow: some were hidden since. Another stand-in is nothing new.
+    assert is_unchanged((ours, first), ours)
+    assert is_unchanged((third, ours, first, read_back(own.encode()), second), ours)
+    cut = user("cut", is_injected=True, is_synthetic=True)
+    cut = replace(cut, parts=(TextPart(text="cut", typed="", own=(Marker(3),)),))
+    assert not is_unchanged((cut, first), cut)
+
+
+COURSE = (Entry("request", ("Go on.", None, "Use blanks."), ref="L12"),)
+DIGEST = Digest(count=1, following=3, files=("a.py",), entries=COURSE).encode()
+IN_PLACE = Digest(count=9, is_in_place=True).encode()
+ITEMS = (Item("Go on.\nUse blanks.", "Requests of the user:", "L2"),)
+DOCUMENT = Document(count=1_204, span="L2 to L9", sections=(Section("Goal", ITEMS),)).encode()
+CONDENSED = Document(count=4, room=175, sections=(Section("", ITEMS),)).encode()
+TALLY = Document(count=4, sections=(Section("", ITEMS),), tally=(1, 2, 3)).encode()
+EACH = (DIGEST, IN_PLACE, DOCUMENT, CONDENSED, TALLY)
+
+
+@pytest.mark.parametrize("own", EACH)
+@pytest.mark.parametrize(
+    ("before", "behind", "rest"),
+    [
+        ("", "", ""),
+        ("[Earlier conversation]:\n\n", "", ""),
+        ("[Earlier conversation]\n", "", ""),
+        ("Said before.\n", "", "Said before."),
+        ("Said before.\n\n[Earlier conversation]:\n\n", "\n\nUse tabs.",
+         "Said before.\n\nUse tabs."),
+        ("", "\n\nUse tabs.", "Use tabs."),
+        ("", "\n\nUse tabs.\n\nAnd spaces.\n", "Use tabs.\n\nAnd spaces."),
+        ("", "\n\nUse tabs.\n\n- done", "Use tabs.\n\n- done"),
+        ("", "\n\nSaid\n[L12] user", "Said\n[L12] user"),
+        ("", "\n| as I said\n- Use tabs.", "| as I said\n- Use tabs."),
+        ("<summary>\n", "\n</summary>\n\nUse tabs.", "Use tabs."),
+        ("", "\n\nThe messages that this summary stands for are kept word for word in a.jsonl.",
+         ""),
+    ],
+)  # fmt: skip
+def test_what_stands_around_a_summary_of_ours_is_not_its_own(
+    own: str, before: str, behind: str, rest: str
+) -> None:
+    found = find_own_texts(f"{before}{own}{behind}")
+    assert [each.encode() for each in found.texts] == [own]  # type: ignore[union-attr]
+    assert found.rest == rest
+
+
+@pytest.mark.parametrize("own", EACH)
+def test_two_summaries_in_a_text_are_both_found(own: str) -> None:
+    found = find_own_texts(f"{own}\n\nUse tabs.\n\n{DIGEST}")
+    assert found.texts == (decode(own), decode(DIGEST))
+    assert found.rest == "Use tabs."
 
 
 @pytest.mark.parametrize(
-    ("text", "after"),
+    "text",
     [
-        (NOTE, ""),
-        ("Only this", ""),
-        (f"{NOTE}\n\nUse tabs.", "Use tabs."),
-        (f"{NOTE}\n\n## Files\n> a.py\n\nUse tabs.\n\nAnd spaces.\n", "Use tabs.\n\nAnd spaces."),
-        (f"{NOTE}\n\nUse tabs.\n\n- done", ""),
-        (f"{NOTE}\n\nSaid\n[L12] user", ""),
+        *(f"Said before. {own}" for own in (DIGEST, DOCUMENT, CONDENSED)),
+        # A part of the line may be what somebody asks about.
+        "Digest of 1 earlier messages made without a model: is that a bug?",
+        f"{DIGEST.partition(':')[0]}: is that a bug?",
+        f"{IN_PLACE.partition(chr(10))[0]} Is that a bug?",
+        f"{DOCUMENT.partition(chr(10))[0]} Is that a bug?",
+        "9 earlier messages, by a model",
+        "Only this",
+        "",
     ],
 )
-def test_what_follows_the_last_line_of_a_summary_is_not_its_own(text: str, after: str) -> None:
-    assert text_after_summary(text) == after
+def test_what_only_speaks_of_a_summary_is_none(text: str) -> None:
+    assert find_own_texts(text) == ((), text)
+    assert decode(text) is None
+
+
+@pytest.mark.parametrize("text", [f"{DIGEST}\n\nUse tabs.", f"So:\n{DIGEST}"])
+def test_a_summary_with_anything_besides_is_not_decoded_alone(text: str) -> None:
+    assert decode(DIGEST) is not None
+    assert decode(text) is None
+
+
+def test_messages_count_for_those_they_stand_for() -> None:
+    asked, answered = user("go"), assistant("fine")
+    assert message_count(()) == 0
+    assert message_count((asked, answered)) == 2
+    assert message_count((read_back(DOCUMENT), asked)) == 1_205
+    assert message_count((read_back(f"{DOCUMENT}\n\n{TALLY}"),)) == 1_208
+    assert message_count((read_back(f"{IN_PLACE}\n\nUse tabs.", is_alone=False),)) == 10
+    hidden = read_back("[Earlier messages truncated: 1,200 messages hidden to reduce context]")
+    assert message_count((hidden, asked)) == 1_201
+    # A summary that is not ours, or a marker that does not say, is one message.
+    assert message_count((summary("theirs"), marker(truncation_id="t"))) == 2
+    collapsed = read_back("[Earlier messages collapsed to fit context window]")
+    assert message_count((collapsed,)) == 1
+
+
+def test_who_wrote_a_message_is_proven_by_its_record_only() -> None:
+    assert is_proven(read_back(DIGEST, tags=PROVEN))
+    assert not is_proven(read_back(DIGEST))
+
+
+def test_a_marker_is_known_by_its_text_where_its_tags_are_lost() -> None:
+    text = "[12 earlier messages are outside of the window]"
+    ours = read_back(text, is_summary=False)
+    assert own_texts(ours) == (Marker(12),)
+    assert (is_marker(ours), is_own_marker(ours), is_stand_in(ours)) == (True, True, True)
+    theirs = user(text, tags=Tags(is_truncation_marker=True))
+    assert (is_marker(theirs), is_own_marker(theirs), is_stand_in(theirs)) == (True, False, False)
+    assert not is_marker(user(text))
 
 
 def test_an_answer_may_be_the_newest() -> None:

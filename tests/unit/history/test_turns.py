@@ -88,7 +88,7 @@ def test_only_system_messages_at_the_front_lead() -> None:
 
 
 def test_an_instruction_or_a_stand_in_of_ours_begins_no_turn_of_its_own() -> None:
-    ours = user("gone", is_synthetic=True)
+    ours = summary("gone", is_injected=True, is_synthetic=True)
     messages = conversation(user("one"), ours, assistant("a"), user("two"))
     assert turn_starts(messages) == (0, 3)
     assert find_turns(conversation(ours, user("one"))) == (range(1), range(1, 2))

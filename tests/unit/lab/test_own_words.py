@@ -3,7 +3,7 @@
 import pytest
 
 from compactctl.lab.audit import without_boilerplate, without_transcript_path
-from compactctl.summaries.digest.render import NOTE, NOTE_IN_PLACE, format_note
+from compactctl.model.own_texts import Digest, Document
 
 
 def test_labels_counts_and_notes_go() -> None:
@@ -20,9 +20,17 @@ Earlier messages were condensed; 175 tokens hold no summary of them. Last reques
     assert left.count("\n") == text.count("\n")
 
 
-@pytest.mark.parametrize("note", [NOTE, NOTE_IN_PLACE])
-def test_what_a_digest_says_of_itself_goes(note: str) -> None:
-    assert without_boilerplate(f"{format_note(note, 247, ())}\nPort 8080") == "\nPort 8080"
+@pytest.mark.parametrize(
+    "own",
+    [
+        Digest(count=247, following=12),
+        Digest(count=247, following=12, is_in_place=True),
+        Document(count=247, following=12),
+        Document(count=247, following=12, is_short=True),
+    ],
+)
+def test_what_a_digest_says_of_itself_goes(own: Digest | Document) -> None:
+    assert without_boilerplate(f"{own.encode()}\nPort 8080") == "\n\nPort 8080"
 
 
 def test_lists_in_a_digest_are_no_quotations() -> None:

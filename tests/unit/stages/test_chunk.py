@@ -19,6 +19,7 @@ from unit.stages.support.trials import (
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, TextPart, ToolResultPart
+from compactctl.model.own_texts import Document, find_own_texts
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
 from compactctl.stages.support.chunking import (
@@ -116,12 +117,15 @@ def test_a_chunk_without_a_summary_leaves_all_as_it_is() -> None:
     assert outcome.reason == "chunk 2 of 3 got no summary"
 
 
-def test_the_built_in_summaries_are_joined_within_half_of_what_they_replace() -> None:
+def test_the_built_in_summary_is_one_of_all_chunks_within_half_of_what_it_replaces() -> None:
     of = view(chat(60, 199), window=5_000)
     text = inserted(propose(STAGE, of)).message.text
     replaced = meter().total(of.messages[:56])
-    assert text.count(SEPARATOR) == 4
-    assert meter().text(text) <= replaced // 2 + meter().text(SEPARATOR)
+    (own,) = find_own_texts(text).texts
+    assert isinstance(own, Document)
+    assert (own.count, own.following) == (56, 4)
+    assert SEPARATOR not in text
+    assert meter().text(text) <= replaced // 2
     tight = inserted(propose(STAGE, of, summary_tokens=2_400)).message.text
     assert 1_500 < meter().text(tight) <= 2_410
 
@@ -242,7 +246,7 @@ def test_the_first_request_is_quoted_where_a_clients_summary_fills_the_first_chu
     tail = ((user, assistant)[number % 2](f"{number}") for number in range(8))
     talk = conversation(summary(words(5_000)), user(request), *work, *tail)
     text = inserted(propose(STAGE, view(talk, window=12_000))).message.text
-    assert text.count(SEPARATOR) > 1
+    assert len(find_own_texts(text).texts) == 1
     assert request in text
 
 

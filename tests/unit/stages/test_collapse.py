@@ -98,7 +98,19 @@ def test_new_turns_can_be_collapsed_later() -> None:
     of = view(turns(*[100] * 10))
     after = carried_out(of, propose(STAGE, of, groups=3)).messages
     later = view((*after, message("user", *user("next").parts, id="n1")))
-    assert hidden(propose(STAGE, later, groups=1)) == ["m8", "m9"]
+    again = propose(STAGE, later, groups=1)
+    # One marker stands for all of them.
+    assert hidden(again) == [after[2].id, "m8", "m9"]
+    left = carried_out(later, again).messages
+    assert [m.id for m in left if m.origin.is_synthetic] == [inserted(again).message.id]
+
+
+def test_a_marker_with_a_count_counts_what_an_earlier_one_hid() -> None:
+    options = {"groups": 1, "marker": "[{count} collapsed]"}
+    of = view(turns(*[100] * 10))
+    after = carried_out(of, propose(STAGE, of, **options)).messages
+    later = view((*after, message("user", *user("next").parts, id="n1")))
+    assert inserted(propose(STAGE, later, **options)).message.text == "[4 collapsed]"
 
 
 def test_a_truncation_marker_is_not_a_collapse_marker() -> None:

@@ -14,6 +14,7 @@ from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import protected_messages
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
+from compactctl.model.own_texts import WORDS
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.tokens.meter import part_texts
@@ -144,9 +145,10 @@ def seen(messages: tuple[Message, ...], share: float, **fields: Any) -> Conversa
 
 
 def missing(plan: Talk, messages: Sequence[Message], room: int) -> list[str]:
-    """Return the words that are not there; the lines of a text may be indented."""
+    """Return the words that are not there; a line may be indented, or behind the mark of words."""
     texts = [text for one in messages for part in one.parts for text in part_texts(part)]
-    there = [line.strip() for text in texts for line in text.split("\n")]
+    lines = (line.strip() for text in texts for line in text.split("\n"))
+    there = [line.removeprefix(WORDS.strip()).strip() for line in lines]
     return [text for text in lasting(plan, room) if not stands_in(text, there)]
 
 

@@ -1,4 +1,5 @@
 from builders import assistant, call, call_part, conversation, image, message, result, user
+from unit.history.written import PROVEN, read_back
 from unit.stages.support.trials import (
     carried_out,
     hidden,
@@ -47,6 +48,7 @@ def test_the_counts_and_the_topics_are_said() -> None:
         f"- [L8] {'x' * 77} xxx",
         f"- [L9] {'y' * 80}",
         "- [L11] [image/png, 1,000 bytes, at L11]",
+        "[end, 4 messages follow]",
     ]
 
 
@@ -101,6 +103,20 @@ def test_a_second_run_finds_nothing() -> None:
     of = view(chat(20))
     after = carried_out(of, propose(STAGE, of))
     assert skipped(STAGE, after).reason == "nothing was added since the last summary"
+
+
+def test_what_an_earlier_note_counts_is_added_where_the_originals_are_gone() -> None:
+    first = inserted(propose(STAGE, view(chat(12)))).message.text
+    messages = joined(read_back(first, tags=PROVEN), user(f"Mind it.\n{words(60)}"), *chat(12))
+    found = lines(messages)
+    assert first.startswith("[Conversation context — 8 earlier messages removed")
+    assert found[:2] == [
+        "[Conversation context — 17 earlier messages removed to fit context window]",
+        "User messages: 9, Assistant responses: 8, Tool calls: 0",
+    ]
+    topics = found[3 : found.index("Requests of the user:")]
+    assert topics[: topics.index("- Mind it.")] == first.split("\n")[3:7]
+    assert found[-1] == "[end, 4 messages follow]"
 
 
 def test_later_counts_are_those_of_the_originals() -> None:

@@ -73,8 +73,13 @@ def test_a_target_hides_the_oldest_until_it_fits_with_its_marker() -> None:
 def test_a_lower_target_hides_more_without_new_messages() -> None:
     of = view(chat(20), target=400)
     after = carried_out(of, propose(STAGE, of, even=False))
-    lower = view(after.messages, target=200)
-    assert hidden(propose(STAGE, lower))[0] == "m9"
+    [marker] = [m for m in after.messages if m.origin.is_synthetic]
+    lower = propose(STAGE, view(after.messages, target=200))
+    assert hidden(lower)[:2] == [marker.id, "m9"]
+    # The marker counts the seven that the earlier one stands for.
+    count = len(hidden(lower)) - 1 + 7
+    text = f"[Earlier messages truncated: {count} messages hidden to reduce context]"
+    assert inserted(lower).message.text == text
 
 
 def test_what_cannot_fit_is_reported() -> None:

@@ -9,6 +9,7 @@ from builders import conversation
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, MessageId
+from compactctl.model.own_texts import WORDS
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import unsent_after
 from compactctl.stages.support.stage import Stage
@@ -37,6 +38,12 @@ def words(count: int, word: str = "word") -> str:
 def joined(*messages: Message) -> tuple[Message, ...]:
     """Number messages anew, those of other conversations too."""
     return conversation(*(replace(message, id=MessageId("")) for message in messages))
+
+
+def without_marks(text: str) -> str:
+    """Return a text without what a digest puts before each line of the user or the operator."""
+    lines = text.split("\n")
+    return "\n".join("" if x == WORDS.rstrip() else x.removeprefix(WORDS) for x in lines)
 
 
 def view(

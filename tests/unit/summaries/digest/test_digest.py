@@ -41,8 +41,8 @@ def noise(steps: int = 30) -> list[Message]:
 
 def test_the_first_and_the_last_request_are_always_there() -> None:
     text = made(user("Build the gate."), *noise(), user("Ship it to port 8443."), *noise())
-    assert "user\nBuild the gate." in text
-    assert "user\nShip it to port 8443." in text
+    assert "[L1] user\n| Build the gate." in text
+    assert "[L62] user\n| Ship it to port 8443." in text
 
 
 def test_of_a_long_request_the_rules_are_kept() -> None:
@@ -164,7 +164,7 @@ def test_a_name_that_a_quoted_line_tells_is_not_listed_again() -> None:
 def test_a_line_that_is_a_mere_name_stands_in_the_list_of_names() -> None:
     lines = ["error: moorings unknown", *(f"  moor_{n}," for n in range(20))]
     made_it = call("r", "Bash", command="make"), result("r", "Exit code 2\n" + "\n".join(lines))
-    text = made(user("go"), *noise(), *made_it, *noise(3), budget=150)
+    text = made(user("go"), *noise(), *made_it, *noise(3), budget=160)
     above, _, names = text.partition("## Also")
     assert "error: moorings unknown" in above
     assert "moor_7" in names
@@ -315,7 +315,7 @@ def test_what_follows_need_not_be_said_again() -> None:
 
 def test_where_the_requests_do_not_fit_there_is_nothing_else() -> None:
     text = made(user("go"), *noise(), budget=20)
-    assert text.split("\n")[1:] == ["## Course", "[L1] user", "go"]
+    assert text.split("\n")[1:] == ["## Course", "[L1] user", "| go", "[end, 0 messages follow]"]
 
 
 def test_long_lines_are_cut_between_words() -> None:
@@ -390,10 +390,10 @@ def test_a_request_that_is_left_out_has_a_mark_in_its_place() -> None:
     text = made(user("Build."), *long[:2], user("Never push."), *long[2:], user("Ship."), budget=60)
     course = text.partition("## Course\n")[2]
     assert re.sub(r"\[L\d+\] user\n", "", course).split("\n")[:5] == [
-        "Build.",
+        "| Build.",
         "…",
-        "Never push.",
+        "| Never push.",
         "…",
-        "Ship.",
+        "| Ship.",
     ]
     assert "[L2] user\n…\n[L4] user" in course

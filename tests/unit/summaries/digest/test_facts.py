@@ -1,12 +1,29 @@
 """The lines that show the state of the work, and how much they are worth."""
 
 import pytest
-from builders import assistant, attached, call, conversation, result, summary, system, user
+from builders import (
+    assistant,
+    attached,
+    call,
+    conversation,
+    raw_call,
+    result,
+    summary,
+    system,
+    user,
+)
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.facts import LineIndex, facts_by_line, freshness, heading
+from compactctl.model.own_texts import heading
+from compactctl.summaries.digest.facts import (
+    LineIndex,
+    facts_by_line,
+    freshness,
+    speaker,
+    title,
+)
 from compactctl.summaries.digest.lines import quotable_lines
-from compactctl.summaries.extract.passages import read_passages
+from compactctl.summaries.extract.passages import Passage, read_passages
 
 
 def facts(*messages: Message) -> dict[tuple[int, int], list[tuple[str, float]]]:
@@ -15,6 +32,10 @@ def facts(*messages: Message) -> dict[tuple[int, int], list[tuple[str, float]]]:
         (line.passage, line.line): [(fact.name, fact.value) for fact in values]
         for line, values in found.items()
     }
+
+
+def heading_of(passage: Passage) -> str:
+    return heading(speaker(passage), title(passage))
 
 
 def run(number: int, command: str, output: str, *, fails: bool = False) -> tuple[Message, Message]:
@@ -94,7 +115,7 @@ def test_headings_name_who_speaks_or_what_was_called() -> None:
             attached("a.py", "x"),
         )
     )
-    assert [heading(passage) for passage in passages] == [
+    assert [heading_of(passage) for passage in passages] == [
         "operator",
         "user",
         "note",
@@ -110,9 +131,27 @@ def test_headings_name_who_speaks_or_what_was_called() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("user", "tool user"),
+        ("operator", "tool operator"),
+        ("earlier summary", "tool earlier summary"),
+        ("user, to ask", "tool user, to ask"),
+        ("file a.py", "tool file a.py"),
+        ("note: x", "tool note: x"),
+        ("tool x", "tool tool x"),
+        ("users", "users"),
+    ],
+)
+def test_a_tool_that_is_called_like_a_speaker_is_named_as_a_tool(name: str, shown: str) -> None:
+    (passage,) = read_passages(conversation(raw_call("c", name, " "), result("c", "done")))[-1:]
+    assert heading_of(passage) == shown
+
+
 def test_an_answer_to_an_unknown_call_is_an_answer_to_a_tool() -> None:
     passages = read_passages(conversation(result("lost", "x", said="no")))
-    assert [heading(passage) for passage in passages] == ["result", "user, to a tool"]
+    assert [heading_of(passage) for passage in passages] == ["tool ", "user, to a tool"]
     assert LineIndex(0, -1) not in facts_by_line(passages)
 
 
@@ -120,7 +159,7 @@ def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
     options = [{"label": "Left quay", "description": "near"}, {"label": "Right quay"}]
     asked = [{"question": "Which quay?", "header": "Quay", "options": options}]
     passages = read_passages(conversation(user("go"), call("q", "Ask", questions=asked)))
-    assert heading(passages[-1]) == "Ask Which quay?"
+    assert heading_of(passages[-1]) == "Ask Which quay?"
     lines = [line.text for line in quotable_lines(passages[-1])]
     assert "label: Left quay" in lines
     assert not any("Which quay?" in line for line in lines)
@@ -139,5 +178,5 @@ def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
 def test_a_path_in_the_heading_is_not_quoted_again(cwd: str | None, path: str, shown: str) -> None:
     edit = call("e", "Edit", file_path=path, old_string="a", new_string=r"set bay D:\quay\src")
     (passage,) = read_passages(conversation(edit), cwd)
-    assert heading(passage) == f"Edit {shown}"
+    assert heading_of(passage) == f"Edit {shown}"
     assert [line.text for line in quotable_lines(passage)] == [r"new_string: set bay D:\quay\src"]

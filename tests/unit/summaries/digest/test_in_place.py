@@ -25,8 +25,8 @@ TALK = (
     user("Use port 8443 and nothing else."),
 )
 UNITS = ((0,), (1, 2), (3,), (4, 5), (6,))
-# The words of the note and of both requests, which always stay.
-LEAST = 67
+# The words of the first and the last line and of both requests, which always stay.
+LEAST = 70
 
 
 def reword(part: ToolCallPart, change: Callable[[int, str], str]) -> str:
@@ -47,19 +47,24 @@ def distilled(
 
 
 def quoted(found: InPlaceResult) -> list[str]:
-    """Return the digest without its note."""
+    """Return the digest without its first line."""
     return found.text.split("\n")[1:]
+
+
+def end(following: int) -> str:
+    return f"[end, {following} messages follow]"
 
 
 COMMAND = '{"command": "python main.py --port 8443 --host quay\\n…"}'
 OUTPUT = "Traceback: port 80 is in use\n…\nk9 9"
 FILES = ["## Files", "> settings.py"]
+READ = ["## Course", "[L2] Read settings.py", "> port = 80", "> host = 1"]
 REQUESTS = [
     "## Course",
     "[L1] user",
-    "Fix the port in settings.py.",
+    "| Fix the port in settings.py.",
     "[L7] user",
-    "Use port 8443 and nothing else.",
+    "| Use port 8443 and nothing else.",
 ]
 
 
@@ -70,13 +75,20 @@ def changed(found: InPlaceResult) -> dict[tuple[int, int], str]:
 @pytest.mark.parametrize(
     ("budget", "tokens", "hidden", "texts", "lines"),
     [
-        (LEAST - 20, LEAST, (1, 2, 3, 4, 5), {}, []),
-        (LEAST, LEAST, (1, 2, 3, 4, 5), {}, []),
-        (LEAST + 11, LEAST + 11, (1, 2, 4, 5), {}, []),
-        (LEAST + 30, LEAST + 21, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
-        (LEAST + 32, LEAST + 32, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, FILES),
-        # Without hidden messages there is no text that could stand for them.
-        (LEAST + 99, 108, (), {(2, 0): "port = 80\nhost = 1\n…"}, []),
+        (LEAST - 20, LEAST, (1, 2, 3, 4, 5), {}, [end(1)]),
+        (LEAST, LEAST, (1, 2, 3, 4, 5), {}, [end(1)]),
+        (LEAST + 11, LEAST + 11, (1, 2, 4, 5), {}, [end(2)]),
+        (LEAST + 30, LEAST + 21, (1, 2, 3), {(4, 0): COMMAND, (5, 0): OUTPUT}, [*FILES, end(3)]),
+        (LEAST + 32, LEAST + 32, (1, 2), {(4, 0): COMMAND, (5, 0): OUTPUT}, [*FILES, end(4)]),
+        # The oldest ones stay hidden: there is always a digest.
+        (
+            LEAST + 95,
+            LEAST + 53,
+            (1, 2),
+            {(4, 0): COMMAND, (5, 0): OUTPUT},
+            [*FILES, *READ, end(4)],
+        ),
+        (LEAST + 399, LEAST + 112, (1, 2), {}, [*FILES, *READ, end(4)]),
     ],
 )
 def test_with_more_room_messages_come_shortened_and_then_whole(
@@ -92,18 +104,19 @@ def test_with_more_room_messages_come_shortened_and_then_whole(
 
 
 @pytest.mark.parametrize(
-    ("budget", "tokens", "hidden", "files"),
+    ("budget", "tokens", "hidden", "files", "following"),
     [
-        (LEAST + 9, LEAST + 6, (1, 2, 3, 4, 5), []),
-        (LEAST + 29, LEAST + 17, (1, 2, 4, 5), []),
-        (LEAST + 69, LEAST + 48, (), FILES),
+        (LEAST + 19, LEAST + 16, (1, 2, 3, 4, 5), [], 0),
+        (LEAST + 29, LEAST + 27, (1, 2, 4, 5), [], 1),
+        (LEAST + 89, LEAST + 58, (), FILES, 5),
     ],
 )
 def test_requests_that_are_hidden_already_are_quoted(
-    budget: int, tokens: int, hidden: tuple[int, ...], files: list[str]
+    budget: int, tokens: int, hidden: tuple[int, ...], files: list[str], following: int
 ) -> None:
     found = distilled(budget, units=((1, 2), (3,), (4, 5)))
-    assert (found.tokens, found.hidden, quoted(found)) == (tokens, hidden, [*files, *REQUESTS])
+    assert (found.tokens, found.hidden) == (tokens, hidden)
+    assert quoted(found) == [*files, *REQUESTS, end(following)]
 
 
 def test_what_must_not_change_comes_whole_or_not_at_all() -> None:
@@ -118,12 +131,12 @@ def test_what_must_not_change_comes_whole_or_not_at_all() -> None:
 
 def test_what_is_never_hidden_is_shortened() -> None:
     found = distilled(LEAST + 19, never_hidden=frozenset({1, 2}), never_hidden_tokens=10)
-    assert (found.tokens, found.hidden, changed(found)) == (LEAST + 15, (4, 5), {(2, 0): "…"})
+    assert (found.tokens, found.hidden, changed(found)) == (LEAST + 4, (3, 4, 5), {(2, 0): "…"})
 
 
 @pytest.mark.parametrize(
     ("budget", "tokens", "texts"),
-    [(LEAST, LEAST + 3, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (450, 205, {})],
+    [(LEAST, LEAST + 3, {(6, 0): "<system-reminder>\n…\n</system-reminder>"}), (450, 220, {})],
 )
 def test_beside_a_request_what_the_client_adds_is_cut_to_its_mark(
     budget: int, tokens: int, texts: dict[tuple[int, int], str]
@@ -149,7 +162,7 @@ def test_what_must_stay_in_its_place_is_shortened_like_the_rest() -> None:
     assert found.hidden == (3, 4, 5)
     assert changed(found)[2, 0] == "…"
     roomy = distilled(300, unmovable=frozenset({1, 2}))
-    assert (roomy.hidden, changed(roomy)) == ((), {})
+    assert (roomy.hidden, changed(roomy)) == ((3,), {})
 
 
 def test_a_result_of_which_no_line_stays_is_not_a_mark_alone() -> None:
@@ -174,4 +187,4 @@ def test_a_hidden_request_that_is_left_out_has_a_mark_in_the_digest() -> None:
     units = ((0,), (1,), (2,), (3, 4), (5,), (6, 7), (8,))
     found = distilled(LEAST, talk=talk, units=units)
     assert {1, 2} <= set(found.hidden)
-    assert quoted(found) == ["## Course", "[L2] user", "…"]
+    assert quoted(found) == ["## Course", "[L2] user", "…", end(1)]

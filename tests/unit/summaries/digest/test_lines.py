@@ -3,6 +3,7 @@
 import pytest
 from builders import call, conversation
 
+from compactctl.model.own_texts import read_lines
 from compactctl.summaries.digest.lines import (
     PieceSpan,
     QuotableLine,
@@ -11,14 +12,13 @@ from compactctl.summaries.digest.lines import (
     quotable_lines,
     shown_lines,
     span_text,
-    text_lines,
 )
 from compactctl.summaries.extract.passages import read_passages
 
 
 def pieces_in(text: str) -> list[tuple[int, int, str]]:
     """Return the row, the start and the text of each piece."""
-    lines = [QuotableLine(line) for line in text_lines(text)]
+    lines = [QuotableLine(line) for line in read_lines(text)]
     return [(row, span.start, span_text(lines, row, span)) for row, span in pieces_of(lines)]
 
 
@@ -32,6 +32,7 @@ def pieces_in(text: str) -> list[tuple[int, int, str]]:
         # Blanks before a word that is not cut are no piece of their own.
         (" " + "x" * 300, [(0, 0, " " + "x" * 300)]),
         ("a\rb\u2028c", [(0, 0, "a b c")]),
+        ("a\r\nb", [(1, 0, "b"), (0, 0, "a")]),
         ("", []),
     ],
 )
@@ -39,7 +40,7 @@ def test_long_lines_are_split_between_words_or_values(
     text: str, pieces: list[tuple[int, int, str]]
 ) -> None:
     assert pieces_in(text) == pieces
-    assert text_lines("a\fb\nc") == ["a b", "c"]
+    assert read_lines("a\fb\nc") == ["a b", "c"]
 
 
 def test_a_record_in_a_line_of_json_is_one_piece() -> None:

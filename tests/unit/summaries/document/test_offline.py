@@ -26,11 +26,12 @@ from builders import (
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.history.written import read_back
 
-from compactctl.history.stand_ins import is_by_compactctl, text_after_summary
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
+from compactctl.model.own_texts import Digest, Document, Entry, decode, find_own_texts
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.document.draft import write_document
+from compactctl.summaries.document.draft import fill_document
 from compactctl.summaries.document.offline import (
     best_items,
     kept_request_items,
@@ -40,8 +41,8 @@ from compactctl.summaries.document.offline import (
 from compactctl.summaries.document.templates import NINE
 from compactctl.summaries.extract.budget import summary_budget
 from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem
+from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.sentences import find_quoted_words
 from compactctl.summaries.extract.user_words import CUT, choose_words
 from compactctl.tokens.meter import part_texts
 
@@ -159,11 +160,11 @@ def test_all_nine_sections_stand_in_order_even_when_nothing_is_known() -> None:
 def test_a_summary_tells_the_state_of_the_work() -> None:
     text = summarize(session(), budget=4_000, count=count)
     assert "Never touch generated_code.py." in section(text, 1)
-    assert "src/module_3.py - read, edited [L33]; definitions: strict_item_3" in section(text, 3)
+    assert "- [L33] src/module_3.py - read, edited; definitions: strict_item_3" in section(text, 3)
     assert "`pytest tests/test_module_10.py` -> FAILED" in section(text, 4)
     assert "[L107] AssertionError: bad_value_11" in section(text, 4)
     assert "Now do module number 5, always with types." in text
-    assert section(text, 8) == "- The request of [L109] has no reply yet."
+    assert section(text, 8) == "- [L109] The newest request has no reply yet."
     assert "- src/module_11.py" in section(text, 9)
 
 
@@ -188,8 +189,11 @@ def test_what_does_not_fit_leaves_the_last_request_in_place() -> None:
 def test_a_budget_too_small_for_sections_gives_an_honest_sentence(budget: int) -> None:
     text = summarize(session(), budget=budget, count=count)
     lines = text.split("\n")
-    assert lines[0] == f"Earlier messages were condensed; {budget} tokens hold no summary of them."
-    assert lines[-1] == "- [L100] Now do module number 11, always with types."
+    assert lines[0] == "109 earlier messages in few words, without a model (format 2)"
+    assert lines[-2:] == [
+        "- [L100] Now do module number 11, always with types.",
+        "[end, 0 messages follow]",
+    ]
     assert "- [L109] Now do module number 12, always with types." in lines
     assert not [line for line in lines if line.startswith("### ")]
 
@@ -197,7 +201,7 @@ def test_a_budget_too_small_for_sections_gives_an_honest_sentence(budget: int) -
 def test_an_earlier_summary_is_quoted_where_nothing_else_fits() -> None:
     talk = conversation(summary("The pier was painted. "), *session()[:9])
     text = summarize(talk, budget=120, count=count)
-    assert text.startswith("Earlier messages were condensed")
+    assert text.startswith("10 earlier messages in few words, without a model (format 2)\n")
     assert "- The pier was painted." in text
     assert "The pier" not in summarize(talk, budget=1, count=count)
 
@@ -226,11 +230,13 @@ def test_where_the_words_of_people_are_more_than_the_budget_the_rest_is_still_to
     assert count(text) < count(rules) + 1_000
 
 
-AROUND_WORDS = """Earlier messages were condensed; 1,000 tokens hold no summary of them.
+AROUND_WORDS = """Hand-over of 1,000 earlier messages, extracted without a model (format 2); 1,000 \
+tokens hold no more of them
 Requests of the user:
 Rules the user set:
 Instructions of the operator:
 Answers of the user:
+[end, 1,000 messages follow]
 """
 
 
@@ -238,7 +244,7 @@ def with_words(found: tuple[Message, ...], budget: int, count: Callable[[str], i
     """Return the tokens of the words of people that last, and what stands around them."""
     read = read_passages(found)
     words = choose_words(read, budget // 2, count)
-    items = [f"- {item.text}" for item in word_items(read, words)]
+    items = [f"- [{item.ref}] {item.text}" for item in word_items(read, words)]
     return count("\n".join((AROUND_WORDS, *items, *(item[:3] for item in items)))) if items else 0
 
 
@@ -344,14 +350,35 @@ def _sizes(text: str) -> dict[str, int]:
     return {found[0]: len(item) for item in items if (found := re.search(r"Request\d+:", item))}
 
 
-def test_what_follows_is_not_said_again() -> None:
-    told = "The root cause was the stale_cache_entry in cache_store.py, because it never expired."
-    messages = conversation(user("Fix it"), assistant(told), user("Fine"), assistant(told))
-    before = summarize(messages[:2], budget=1_000, count=count)
-    after = summarize(messages[:2], budget=1_000, count=count, following=messages[2:])
-    assert told in section(before, 4)
+@pytest.mark.parametrize(
+    ("told", "label"),
+    [
+        (
+            "The root cause was the stale_cache_entry in cache_store.py, because it never expired.",
+            "Decisions and findings:",
+        ),
+        (
+            "The file cache_store.py fills the stale_cache_entry with what load_cache_7 reads.",
+            "Said by the agent:",
+        ),
+    ],
+)
+def test_what_follows_is_not_said_again(told: str, label: str) -> None:
+    later = (assistant(f"Well {n}.") for n in range(3))
+    messages = conversation(user("Fix it"), assistant(told), *later, user("Fine"), assistant(told))
+    before = summarize(messages[:5], budget=1_000, count=count)
+    after = summarize(messages[:5], budget=1_000, count=count, following=messages[5:])
+    assert section(before, 4) == f"{label}\n- [L2] {told}"
+    assert told not in after
     assert "Said by the agent" not in after
     assert "stale_cache_entry" not in section(after, 2)
+
+
+def test_a_finding_that_is_all_of_the_newest_reply_is_said_once() -> None:
+    told = "The root cause was the stale_cache_entry in cache_store.py, because it never expired."
+    text = summarize(conversation(user("Fix it"), assistant(told)), budget=1_000)
+    assert text.count(told) == 1
+    assert told in section(text, 7)
 
 
 def test_a_task_list_that_follows_is_the_newer_one() -> None:
@@ -371,14 +398,15 @@ def test_a_request_that_is_quoted_in_full_needs_no_rules_beside_it() -> None:
 def test_a_request_that_is_kept_is_pointed_at() -> None:
     messages = conversation(assistant("Working."), assistant("More work."), user("Make it fast."))
     text = summarize(messages[:2], budget=1_000, count=count, following=messages[2:])
-    assert section(text, 1) == "- The request is kept as it is: [L3]."
+    assert section(text, 1) == "- The request is kept as it is."
 
 
 def test_no_section_looks_empty_that_has_something_to_say() -> None:
     """Many lines and names that are worth more for their tokens once kept all else out."""
-    text = summarize(session(200), budget=1_500)
-    # There are no tasks, and each request in between is a rule.
-    assert re.findall(r"^### (\d)\..+\nN/A", text, re.MULTILINE) == ["5", "6"]
+    for budget, empty in ((1_500, {"2", "5", "6"}), (8_000, {"5", "6"})):
+        text = summarize(session(200), budget=budget)
+        # There are no tasks, each request in between is a rule, and names fill what room is left.
+        assert set(re.findall(r"^### (\d)\..+\nN/A", text, re.MULTILINE)) == empty
 
 
 def test_data_on_one_line_is_not_quoted_in_pieces() -> None:
@@ -431,9 +459,11 @@ def test_quoted_lines_of_tools_are_marked_as_data_and_the_head_says_so() -> None
     quoted = [line for line in lines if line.endswith(tuple(shown.split("\n")))]
     assert quoted
     assert all(line.startswith("  > ") for line in quoted)
-    assert find_quoted_words(text) == (("request", "Read value_1."),)
-    assert is_by_compactctl(text, is_summary=False)
-    assert text_after_summary(f"{text}\n\nUse tabs.") == "Use tabs."
+    found = read_passages(conversation(read_back(text)), merges=True)
+    words = [(each.kind, each.text) for each in found if each.kind in SPOKEN]
+    assert words == [("request", "Read value_1.")]
+    assert decode(text) is not None
+    assert find_own_texts(f"{text}\n\nUse tabs.").rest == "Use tabs."
 
 
 @pytest.mark.parametrize(
@@ -446,8 +476,7 @@ def test_the_budget_follows_the_size_of_the_prefix(prefix: int, budget: int) -> 
 
 def test_two_hundred_tokens_beside_the_headings_make_sections() -> None:
     messages = conversation(user("Go."), assistant("Done with it."), user("On."))
-    note = summarize(messages, budget=4_000).partition("\n")[0]
-    empty = count(write_document(note, (), NINE))
+    empty = count(fill_document(Document(count=3, span="L1 to L3"), (), NINE).encode())
     assert "### 1." in summarize(messages, budget=empty + 200)
     assert "### 1." not in summarize(messages, budget=empty + 199)
 
@@ -491,19 +520,26 @@ def test_the_newest_reply_is_shortened_to_its_share() -> None:
     assert len(found.text) > len(long.text) * 80 // 206 - 20
 
 
+ASKED = Digest(count=2, entries=(Entry("request", ("go",)),)).encode()
+
+
 @pytest.mark.parametrize(
     ("messages", "following", "text"),
     [
-        ((assistant("a"),), (user("go"),), "The request is kept as it is: [L2]."),
+        ((assistant("a"),), (user("go"),), "The request is kept as it is."),
         ((user("go"),), (user("on"),), None),
         ((assistant("a"),), (assistant("b"),), None),
+        ((read_back(ASKED),), (user("go"),), None),
     ],
 )
 def test_a_request_that_follows_is_pointed_at(
     messages: tuple[Message, ...], following: tuple[Message, ...], text: str | None
 ) -> None:
-    talk = conversation(*messages, *following)
-    found = list(kept_request_items(talk[: len(messages)], talk[len(messages) :]))
-    assert [(each.section, each.text, each.position) for each in found] == (
-        [(1, text, 2)] if text else []
+    passages = (
+        read_passages(conversation(*each), merges=merges)
+        for each, merges in ((messages, True), (following, False))
+    )
+    found = list(kept_request_items(*passages))
+    assert [(each.section, each.ref, each.text, each.position) for each in found] == (
+        [(1, "", text, 0)] if text else []
     )

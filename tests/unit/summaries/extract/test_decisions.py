@@ -7,9 +7,9 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import read_passages
 
 
-def findings(*messages: Message) -> list[str]:
+def findings(*messages: Message) -> list[tuple[str, str]]:
     found = finding_items(read_passages(conversation(*messages)), Lexicon())
-    return [item.text for item in found]
+    return [(item.ref, item.text) for item in found]
 
 
 def test_findings_come_from_replies_each_once() -> None:
@@ -20,9 +20,9 @@ def test_findings_come_from_replies_each_once() -> None:
         assistant("The root cause is a missing lock."),
     )
     assert found == [
-        "[L2] **Fixed** by adding a lock in store.py.",
-        "[L3] The root cause is a missing lock.",
-        "[L3] Fixed by adding a lock in `store.py`.",
+        ("L2", "**Fixed** by adding a lock in store.py."),
+        ("L3", "The root cause is a missing lock."),
+        ("L3", "Fixed by adding a lock in `store.py`."),
     ]
 
 
@@ -38,7 +38,7 @@ def test_a_thought_is_a_decision_only_where_the_agent_then_did_it() -> None:
     )
     other = call("o", "Write", file_path="store.py", content="cache = {}")
     assert findings(done, edit, result("e", "done"), dropped, other, result("o", "done")) == [
-        "[L1] I will use StrictReader rather than fast_reader in parse/reader.py."
+        ("L1", "I will use StrictReader rather than fast_reader in parse/reader.py.")
     ]
     assert findings(done, edit, result("e", "no such text", is_error=True)) == []
     assert findings(done, edit, result("e", "done"), done) == findings(done, edit)

@@ -5,9 +5,9 @@ from compactctl.summaries.extract.files import MAX_REQUIRED_FILES, file_items
 from compactctl.summaries.extract.passages import read_passages
 
 
-def told(*messages: Message, section: int = 3, cwd: str | None = None) -> list[str]:
+def told(*messages: Message, section: int = 3, cwd: str | None = None) -> list[tuple[str, str]]:
     items = file_items(read_passages(conversation(*messages), cwd), cwd)
-    return [item.text for item in items if item.section == section]
+    return [(item.ref, item.text) for item in items if item.section == section]
 
 
 def test_one_line_tells_all_that_happened_to_a_file() -> None:
@@ -22,7 +22,7 @@ def test_one_line_tells_all_that_happened_to_a_file() -> None:
         result("4", "text"),
         cwd="/w",
     )
-    assert found == ["a.py - read x2, failed edit, edited [L7]; definitions: strict, Reader"]
+    assert found == [("L7", "a.py - read x2, failed edit, edited; definitions: strict, Reader")]
 
 
 def test_patches_shell_reads_and_attachments_count() -> None:
@@ -36,10 +36,10 @@ def test_patches_shell_reads_and_attachments_count() -> None:
         attached("e.txt", "text"),
     )
     assert found == [
-        "c.md - read [L1]",
-        "b.go - edited [L3]; definitions: Run",
-        "d.ts - written [L5]; definitions: go",
-        "e.txt - attached [L6]",
+        ("L1", "c.md - read"),
+        ("L3", "b.go - edited; definitions: Run"),
+        ("L5", "d.ts - written; definitions: go"),
+        ("L6", "e.txt - attached"),
     ]
 
 
@@ -57,10 +57,10 @@ def test_a_file_that_is_new_is_written_and_one_that_is_gone_deleted() -> None:
         result("3", "no such file", is_error=True),
     )
     assert found == [
-        "new.py - written, failed edit [L5]",
-        "old.py - edited, failed edit [L5]",
-        "gone.py - deleted, failed edit [L5]",
-        "made.py - written [L3]",
+        ("L5", "new.py - written, failed edit"),
+        ("L5", "old.py - edited, failed edit"),
+        ("L5", "gone.py - deleted, failed edit"),
+        ("L3", "made.py - written"),
     ]
 
 
@@ -75,5 +75,5 @@ def test_changed_files_are_required_before_files_that_were_only_read() -> None:
         for m in (call(f"{n}", "Read", file_path=f"{n}.py"), result(f"{n}", "text"))
     ]
     found = told(call("e", "Write", file_path="mine.py", content="x"), *reads, section=9)
-    assert found[:2] == ["mine.py", "19.py"]
+    assert found[:2] == [("", "mine.py"), ("", "19.py")]
     assert len(found) == MAX_REQUIRED_FILES

@@ -1,5 +1,7 @@
 """Items of a summary: what they say, under which label, and what they are worth."""
 
+from collections.abc import Iterable
+
 import pytest
 from builders import assistant, attached, call, conversation, result, summary, thinking, user
 
@@ -10,7 +12,7 @@ from compactctl.summaries.extract.current_work import call_title, current_items,
 from compactctl.summaries.extract.decisions import finding_items, is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items, replaced_lines
-from compactctl.summaries.extract.items import ItemValue, clip_middle, one_line
+from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.passages import Passage, read_passages, tool_pairs
 from compactctl.summaries.extract.user_words import budget_with
 
@@ -45,8 +47,8 @@ def test_a_text_is_written_on_one_line() -> None:
     assert one_line("word " * 100, 20) == "word word […] word"
 
 
-def items(found: object) -> list[tuple[int, str, str, float]]:
-    return [(i.section, i.label, i.text, round(i.value, 4)) for i in found]  # type: ignore[attr-defined]
+def items(found: Iterable[SummaryItem]) -> list[tuple[int, str, str, str, float]]:
+    return [(i.section, i.label, i.ref, i.text, round(i.value, 4)) for i in found]
 
 
 def test_files_are_items_by_what_was_done_and_how_often() -> None:
@@ -67,22 +69,23 @@ def test_files_are_items_by_what_was_done_and_how_often() -> None:
         )
     )
     assert found == [
-        (3, "", "c.py - attached [L1]", round(0.06 + 0.2 * 8 / 12 + 0.015, 4)),
-        (3, "", "a.py - read [L2]", round(0.06 + 0.2 * 8 / 11 + 0.015, 4)),
+        (3, "Files:", "L1", "c.py - attached", round(0.06 + 0.2 * 8 / 12 + 0.015, 4)),
+        (3, "Files:", "L2", "a.py - read", round(0.06 + 0.2 * 8 / 11 + 0.015, 4)),
         (
             3,
-            "",
-            "b.py - written, edited [L6]; definitions: one, Two, three",
+            "Files:",
+            "L6",
+            "b.py - written, edited; definitions: one, Two, three",
             round(0.5 + 0.3 * 8 / 9 + 0.03, 4),
         ),
-        (3, "", "d.py - failed edit [L8]", 0.815),
-        (9, "", "d.py", 0.12),
-        (9, "", "b.py", 0.06),
-        (9, "", "a.py", 0.04),
-        (9, "", "c.py", 0.03),
+        (3, "Files:", "L8", "d.py - failed edit", 0.815),
+        (9, "", "", "d.py", 0.12),
+        (9, "", "", "b.py", 0.06),
+        (9, "", "", "a.py", 0.04),
+        (9, "", "", "c.py", 0.03),
     ]
     many = items(file_items(passages(*(attached("a.py", "x") for _ in range(9))), None))
-    assert many[0] == (3, "", "a.py - attached x9 [L9]", 0.36)
+    assert many[0] == (3, "Files:", "L9", "a.py - attached x9", 0.36)
 
 
 def test_replaced_lines_are_those_that_do_not_come_back() -> None:
@@ -122,7 +125,7 @@ def test_findings_are_told_once_and_thoughts_if_they_were_acted_on() -> None:
         )
     )
     label = "Decisions and findings:"
-    assert found == [(4, label, f"[L1] {thought}", 0.2067), (4, label, f"[L4] {said}", 0.3)]
+    assert found == [(4, label, "L1", thought, 0.2067), (4, label, "L4", said, 0.3)]
     looked = (call("a", "Read", file_path="load_port"), result("a", "load_port"))
     failed = (acted[0], result("a", "no", is_error=True))
     for later in ((), looked, failed):
@@ -138,9 +141,9 @@ def test_the_newest_replies_and_calls_are_the_current_work() -> None:
     calls = [call(f"c{n}", "Bash", command=f"make {n}") for n in range(5)]
     found = passages(*talk, *calls)
     shown = list(current_items(found, tool_pairs(found)))
-    assert [item.text for item in shown] == [
-        *(f"[L{2 * n + 1}] reply {n}" for n in (2, 3, 4)),
-        *(f"[L{n + 11}] Bash make {n}" for n in (1, 2, 3, 4)),
+    assert [(item.ref, item.text) for item in shown] == [
+        *((f"L{2 * n + 1}", f"reply {n}") for n in (2, 3, 4)),
+        *((f"L{n + 11}", f"Bash make {n}") for n in (1, 2, 3, 4)),
     ]
     assert [item.position for item in shown] == [5, 7, 9, 0, 1, 2, 3]
     assert [round(item.value, 3) for item in shown[:3]] == [
@@ -149,9 +152,9 @@ def test_the_newest_replies_and_calls_are_the_current_work() -> None:
     assert {item.value for item in shown[3:]} == {0.2}
 
 
-def steps(*messages: Message, answered: bool = False) -> list[tuple[str, float]]:
+def steps(*messages: Message, answered: bool = False) -> list[tuple[str, str, float]]:
     found = next_items(passages(*messages), is_answered=answered)
-    return [(item.text, round(item.value, 3)) for item in found]
+    return [(item.ref, item.text, round(item.value, 3)) for item in found]
 
 
 def test_next_steps_are_what_the_newest_reply_intends() -> None:
@@ -160,15 +163,15 @@ def test_next_steps_are_what_the_newest_reply_intends() -> None:
         " Now let me rest."
     )
     assert steps(user("go"), assistant(reply)) == [
-        ("[L2] Then I deploy it.", 0.8),
-        ("[L2] I still need to push.", 0.8),
-        ("[L2] Now let me rest.", 0.8),
+        ("L2", "Then I deploy it.", 0.8),
+        ("L2", "I still need to push.", 0.8),
+        ("L2", "Now let me rest.", 0.8),
     ]
     assert steps(assistant("All of it is done now."), call("a", "Bash", command="x")) == [
-        ("[L1] All of it is done now.", 0.8)
+        ("L1", "All of it is done now.", 0.8)
     ]
     assert steps(assistant("All of it is done here.")) == []
-    assert steps(user("go")) == [("The request of [L1] has no reply yet.", 0.8)]
+    assert steps(user("go")) == [("L1", "The newest request has no reply yet.", 0.8)]
     assert steps(user("go"), answered=True) == []
     assert steps(user("go"), thinking("hm")) == []
     assert steps(user("go"), user("note", is_injected=True)) != []

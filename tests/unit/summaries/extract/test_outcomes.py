@@ -183,9 +183,9 @@ def test_errors_have_a_value_by_age_failure_and_whether_they_last() -> None:
             )
         )
     )
-    assert [(item.section, item.label, item.text, item.position) for item in items] == [
-        (4, "Errors:", "[L1] OSError: disk full (later run ok)", 1),
-        (4, "Errors:", "[L5] TypeError: x is undefined", 5),
+    assert [(item.section, item.label, item.ref, item.text, item.position) for item in items] == [
+        (4, "Errors:", "L1", "OSError: disk full (later run ok)", 1),
+        (4, "Errors:", "L5", "TypeError: x is undefined", 5),
     ]
     # Two calls ago, and failed; now, and only printed.
     assert [item.value for item in items] == pytest.approx([0.15 + 0.3 * 0.8 + 0.2, 1.1])
@@ -205,9 +205,9 @@ def test_commands_have_a_value_by_age_repetition_and_what_they_check() -> None:
             )
         )
     )
-    assert [(item.section, item.label, item.text, item.position) for item in items] == [
-        (4, "Commands, newest outcome:", "`mkdir out` -> ok [L1]", 1),
-        (4, "Commands, newest outcome:", "`make test` -> ok x2 [L5]: 3 passed", 5),
+    assert [(item.section, item.label, item.ref, item.text, item.position) for item in items] == [
+        (4, "Commands, newest outcome:", "L1", "`mkdir out` -> ok", 1),
+        (4, "Commands, newest outcome:", "L5", "`make test` -> ok x2: 3 passed", 5),
     ]
     # A call with what follows it is one step: three steps ago, and one.
     assert [item.value for item in items] == pytest.approx(

@@ -19,11 +19,11 @@ from builders import (
     user,
 )
 
-from compactctl.history.references import SourceRef, parse_reference
+from compactctl.history.references import NO_REF, SourceRef, parse_reference, refs_of
 from compactctl.model.message import Message, TextPart
+from compactctl.model.own_texts import Digest, Entry
 from compactctl.summaries.extract.passages import (
     read_passages,
-    source_refs,
     tool_pairs,
 )
 
@@ -148,18 +148,18 @@ def test_an_age_counts_the_model_calls_since() -> None:
 
 def test_references_are_lines_or_messages_of_a_document() -> None:
     talk = conversation(user("a"), assistant("b"), user("c"))
-    assert source_refs(talk) == [SourceRef(1), SourceRef(2), SourceRef(3)]
+    assert refs_of(talk) == [SourceRef(1), SourceRef(2), SourceRef(3)]
     document = tuple(replace(m, line=0) for m in talk)
-    assert source_refs(document) == [SourceRef(n, "M") for n in (1, 2, 3)]
+    assert refs_of(document) == [SourceRef(n, "M") for n in (1, 2, 3)]
     numbered = tuple(
         replace(m, parts=(replace(m.parts[0], path=("messages", 2 * n, "text")),))
         for n, m in enumerate(document)
     )
-    assert source_refs(numbered) == [SourceRef(n, "M") for n in (1, 3, 5)]
+    assert refs_of(numbered) == [SourceRef(n, "M") for n in (1, 3, 5)]
     mixed = (talk[2], talk[0], talk[1])
-    assert source_refs(mixed) == [SourceRef(3), SourceRef(1), SourceRef(2)]
-    assert source_refs(talk[1:2]) == [SourceRef(2)]
-    assert source_refs(()) == []
+    assert refs_of(mixed) == [SourceRef(3), SourceRef(1), SourceRef(2)]
+    assert refs_of(talk[1:2]) == [SourceRef(2)]
+    assert refs_of(()) == []
 
 
 def test_messages_on_one_line_of_several_have_references_of_their_own() -> None:
@@ -173,7 +173,7 @@ def test_messages_on_one_line_of_several_have_references_of_their_own() -> None:
         )
         for index, message in ((2, asked), (4, answered))
     )
-    refs = source_refs((*kept, alone))
+    refs = refs_of((*kept, alone))
     assert [str(ref) for ref in refs] == ["[L8.3]", "[L8.5]", "[L3]"]
     for ref, what in zip(refs, (*kept, alone), strict=True):
         assert parse_reference(str(ref)) == ref
@@ -184,10 +184,26 @@ def test_messages_on_one_line_of_several_have_references_of_their_own() -> None:
     assert parse_reference("M8.3") is None
 
 
-def test_a_reference_is_written_with_its_legend() -> None:
-    assert str(SourceRef(12)) == "[L12]"
-    assert SourceRef(3).legend == "[L12] is line 12 of what was compacted."
-    assert SourceRef(3, "M").legend == "[M12] is message 12 of what was compacted."
+@pytest.mark.parametrize(
+    ("ref", "written", "legend"),
+    [
+        (SourceRef(3), "[L3]", "; [L12] is line 12 of what was compacted."),
+        (SourceRef(3, "M"), "[M3]", "; [M12] is message 12 of what was compacted."),
+        (SourceRef(3, item=2), "[L3.2]", "; [L12] is line 12 of what was compacted."),
+        (SourceRef(3, state=1), "[L3@1]", "; [L12@1] is line 12 as compaction 1 left the file."),
+    ],
+)
+def test_a_reference_is_written_with_its_legend(ref: SourceRef, written: str, legend: str) -> None:
+    assert str(ref) == written
+    digest = Digest(count=1, entries=(Entry("request", ("go",), ref=ref.name),))
+    head, _, heading, *_ = digest.encode().split("\n")
+    assert head.endswith(legend)
+    assert heading == f"{written} user"
+
+
+def test_where_no_line_is_known_there_is_no_reference_and_no_legend() -> None:
+    assert (str(NO_REF), NO_REF.name) == ("", "")
+    assert "of what was compacted" not in Digest(count=1, entries=(Entry("reply"),)).encode()
 
 
 def test_a_result_has_the_pair_of_its_call() -> None:

@@ -14,12 +14,14 @@ def run(number: int, command: str, output: str, *, is_error: bool = False) -> tu
     )
 
 
-def commands(*messages: Message) -> list[str]:
-    return [item.text for item in command_items(tool_pairs(read_passages(conversation(*messages))))]
+def commands(*messages: Message) -> list[tuple[str, str]]:
+    items = command_items(tool_pairs(read_passages(conversation(*messages))))
+    return [(item.ref, item.text) for item in items]
 
 
-def errors(*messages: Message) -> list[str]:
-    return [item.text for item in error_items(tool_pairs(read_passages(conversation(*messages))))]
+def errors(*messages: Message) -> list[tuple[str, str]]:
+    items = error_items(tool_pairs(read_passages(conversation(*messages))))
+    return [(item.ref, item.text) for item in items]
 
 
 def test_a_command_is_told_once_with_its_newest_outcome() -> None:
@@ -27,7 +29,7 @@ def test_a_command_is_told_once_with_its_newest_outcome() -> None:
         *run(1, "make test", "Exit code 2\nboom", is_error=True),
         *run(2, "make  test", "12 passed\n"),
     )
-    assert found == ["`make test` -> ok x2 [L3]: 12 passed"]
+    assert found == [("L3", "`make test` -> ok x2: 12 passed")]
 
 
 def test_commands_that_show_more_or_less_of_the_same_are_one() -> None:
@@ -37,8 +39,8 @@ def test_commands_that_show_more_or_less_of_the_same_are_one() -> None:
         *run(3, "pytest -q tests/a.py", "2 passed"),
     )
     assert found == [
-        "`pytest -q 2>&1 | head -n 20` -> ok x2 [L3]: 3 passed",
-        "`pytest -q tests/a.py` -> ok [L5]: 2 passed",
+        ("L3", "`pytest -q 2>&1 | head -n 20` -> ok x2: 3 passed"),
+        ("L5", "`pytest -q tests/a.py` -> ok: 2 passed"),
     ]
 
 
@@ -49,7 +51,7 @@ def test_commands_that_only_look_are_left_out(command: str) -> None:
 
 def test_commands_given_as_lists_are_read_too() -> None:
     found = commands(call("1", "shell", command=["bash", "-lc", "make all"]), result("1", ""))
-    assert found == ["`make all` -> ok [L1]"]
+    assert found == [("L1", "`make all` -> ok")]
 
 
 def test_an_editor_that_names_its_act_command_runs_none() -> None:
@@ -70,14 +72,16 @@ def test_an_editor_that_names_its_act_command_runs_none() -> None:
     ],
 )
 def test_failures_are_recognised_from_what_clients_and_test_runners_print(output: str) -> None:
-    assert "-> FAILED" in commands(*run(1, "make test | tail -5", output))[0]
+    [(_, told)] = commands(*run(1, "make test | tail -5", output))
+    assert "-> FAILED" in told
 
 
 @pytest.mark.parametrize(
     "output", ["0 failed, 5 passed", "no errors", "Process exited with code 0"]
 )
 def test_success_is_not_taken_for_failure(output: str) -> None:
-    assert "-> ok" in commands(*run(1, "make test", output))[0]
+    [(_, told)] = commands(*run(1, "make test", output))
+    assert "-> ok" in told
 
 
 def test_an_error_that_was_overcome_says_so() -> None:
@@ -87,8 +91,8 @@ def test_an_error_that_was_overcome_says_so() -> None:
         *run(3, "make test", "all good"),
     )
     assert found == [
-        "[L1] ValueError: bad input (later run ok)",
-        "[L3] error: unused name",
+        ("L1", "ValueError: bad input (later run ok)"),
+        ("L3", "error: unused name"),
     ]
 
 
@@ -97,7 +101,7 @@ def test_of_errors_that_differ_in_numbers_only_the_last_is_told() -> None:
         *run(1, "make a", "Error: line 12 is wrong", is_error=True),
         *run(2, "make b", "Error: line 77 is wrong", is_error=True),
     )
-    assert found == ["[L3] Error: line 77 is wrong"]
+    assert found == [("L3", "Error: line 77 is wrong")]
 
 
 def test_code_that_speaks_of_errors_is_no_error() -> None:
@@ -111,7 +115,7 @@ def test_code_that_speaks_of_errors_is_no_error() -> None:
 
 def test_a_failure_without_telling_words_is_told_by_its_last_line() -> None:
     assert errors(*run(1, "make x", "first line\nlast line here", is_error=True)) == [
-        "[L1] last line here"
+        ("L1", "last line here")
     ]
 
 

@@ -3,12 +3,12 @@ from builders import call, conversation, result
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
-from compactctl.summaries.extract.passages import read_passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.tasks import newest_tasks, task_items
 
 
 def tasks(*messages: Message) -> list[tuple[str, str]]:
-    found = newest_tasks(tool_pairs(read_passages(conversation(*messages))))
+    found = newest_tasks(read_passages(conversation(*messages)))
     return [(task.title, task.status) for task in found]
 
 
@@ -72,13 +72,13 @@ def test_a_started_task_comes_next_before_a_waiting_one() -> None:
         {"step": "Waiting", "status": "pending"},
         {"step": "Started", "status": "in_progress"},
     ]
-    items = task_items(tool_pairs(read_passages(conversation(call("1", "update_plan", plan=plan)))))
-    found = [(item.section, item.text) for item in items]
+    items = task_items(read_passages(conversation(call("1", "update_plan", plan=plan))))
+    found = [(item.section, item.ref, item.text) for item in items]
     assert found == [
-        (5, "[completed] Done"),
-        (5, "[pending] Waiting"),
-        (5, "[in_progress] Started"),
-        (8, "[L1] open task: Started"),
+        (5, "", "[completed] Done"),
+        (5, "", "[pending] Waiting"),
+        (5, "", "[in_progress] Started"),
+        (8, "L1", "open task: Started"),
     ]
 
 
@@ -124,7 +124,7 @@ def test_single_tasks_come_behind_the_newest_list() -> None:
 
 
 def items(*messages: Message) -> list[SummaryItem]:
-    return list(task_items(tool_pairs(read_passages(conversation(*messages)))))
+    return list(task_items(read_passages(conversation(*messages))))
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,7 @@ def test_the_first_task_at_work_comes_next_else_the_first_open_one(
     assert {item.label for item in listed} == {"Current plan, the task list of [L2]:"}
     done = {"completed", "cancelled", "deleted"}
     assert [item.value for item in listed] == [0.15 if each in done else 1.0 for each in statuses]
-    expected = [(8, f"[L2] open task: {following}", 0.8, 2)] if following else []
-    assert [(item.section, item.text, item.value, item.position) for item in rest] == expected
+    expected = [(8, "L2", f"open task: {following}", 0.8, 2)] if following else []
+    assert [
+        (item.section, item.ref, item.text, item.value, item.position) for item in rest
+    ] == expected

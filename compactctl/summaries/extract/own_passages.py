@@ -1,0 +1,134 @@
+"""The passages that a digest or hand-over by compactctl stands for, as far as it quotes them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from compactctl.model.own_texts import (
+    ANSWERS,
+    GAP,
+    INSTRUCTIONS,
+    QUOTE,
+    REQUESTS,
+    SET_RULES,
+    TOPICS,
+    Digest,
+    Document,
+    Item,
+    OwnText,
+    Speaker,
+)
+from compactctl.summaries.extract.items import (
+    FILES,
+    KEY_LINES,
+    NAMES,
+    NEWEST_CALLS,
+    POINTS,
+    REPLIES,
+    SAID,
+    TASK_LIST,
+)
+
+SpokenKind = Literal["request", "answer", "instruction"]
+PassageKind = (
+    SpokenKind
+    | Literal["reply", "thought", "call", "result", "file", "summary", "reminder", "list", "point"]
+)
+"""Of an earlier digest, ``list`` is its tasks, files or names, and ``point`` what it says besides
+quotations, such as errors."""
+SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
+"""The kinds of passages that hold words of the user or the operator."""
+ATTACHMENT = "attachment"
+"""The name of a passage that describes what a user attached."""
+_KINDS: Mapping[Speaker, PassageKind] = {
+    "request": "request",
+    "attachment": "request",
+    "answer": "answer",
+    "instruction": "instruction",
+    "reply": "reply",
+    "summary": "summary",
+    "note": "reminder",
+    "file": "file",
+    "tool": "result",
+}
+_SPOKEN_LABELS: Mapping[str, PassageKind] = {
+    INSTRUCTIONS: "instruction",
+    ANSWERS: "answer",
+    REQUESTS: "request",
+    SET_RULES: "request",
+}
+
+
+class SaidText(NamedTuple):
+    """A passage as an earlier digest quotes it; ``title`` is what its heading says."""
+
+    kind: PassageKind
+    text: str
+    name: str = ""
+    title: str = ""
+
+
+def passages_in(own: OwnText) -> Iterator[SaidText]:
+    """Yield what a digest or hand-over quotes, in order."""
+    match own:
+        case Digest():
+            yield from _in_digest(own)
+        case Document():
+            yield from _in_document(own)
+        case _:
+            return
+
+
+def _in_digest(digest: Digest) -> Iterator[SaidText]:
+    for name in ("tasks", "files", "names"):
+        yield SaidText("list", "\n".join(getattr(digest, name)), name)
+    for entry in digest.entries:
+        text = "\n".join(GAP if line is None else line for line in entry.lines)
+        name = ATTACHMENT if entry.speaker == "attachment" else entry.title
+        is_point = entry.speaker == "note" and entry.title
+        yield SaidText("point" if is_point else _KINDS[entry.speaker], text, name, entry.title)
+
+
+def _in_document(document: Document) -> Iterator[SaidText]:
+    """Yield words first, of the requests the first one, so that a rule is not the newest request.
+
+    A hand-over lists rules of requests that it does not quote. What it says of the next step, or of
+    messages that it does not stand for, is left out: it has no label, and is not true any more.
+    """
+    spoken = [item for item in document.items if item.label in _SPOKEN_LABELS]
+    requests = [item for item in spoken if item.label == REQUESTS]
+    rules = [item for item in spoken if item.label == SET_RULES]
+    others = [item for item in spoken if item.label in {INSTRUCTIONS, ANSWERS}]
+    for item in (*others, *requests[:1], *rules, *requests[1:]):
+        yield SaidText(_SPOKEN_LABELS[item.label], item.text)
+    labelled: dict[str, list[Item]] = {}
+    for item in document.items:
+        if item.label and item.label not in {TOPICS, *_SPOKEN_LABELS}:
+            labelled.setdefault(item.label, []).append(item)
+    for label, items in labelled.items():
+        yield from _labelled(label, [item.text for item in items])
+
+
+def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
+    if label in {SAID, REPLIES}:
+        yield from (SaidText("reply", text) for text in texts)
+    elif label == KEY_LINES:
+        for title, _, lines in (text.partition("\n") for text in texts):
+            yield SaidText("result", _unmarked(lines), title, title)
+    elif label == FILES:
+        rows = (f"{path} ({use.partition('; ')[0]})" for path, _, use in map(_split_use, texts))
+        yield SaidText("list", "\n".join(rows), "files")
+    elif label == NAMES:
+        yield SaidText("list", "\n".join(texts), "names")
+    elif label.startswith(TASK_LIST):
+        yield SaidText("list", "\n".join(texts), "tasks")
+    elif label != NEWEST_CALLS:
+        name = next(filter(label.startswith, POINTS), POINTS[-1])
+        yield SaidText("point", "\n".join(texts), name, name)
+
+
+def _split_use(text: str) -> tuple[str, str, str]:
+    return text.rpartition(" - ")
+
+
+def _unmarked(lines: str) -> str:
+    return "\n".join(line.removeprefix(QUOTE) for line in lines.split("\n"))
