@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from compactctl.model.message import Message, MessageId, Tags, TextPart
-from compactctl.model.own_texts import Marker, OwnText
+from compactctl.model.own_texts import OwnMarker, OwnText
 
 SUMMARY_QUESTION = "Summarize the conversation we had so far."
 """Stands before a summary that is written as the model's answer; Spring AI Session's words."""
@@ -17,14 +17,14 @@ def is_marker(message: Message) -> bool:
 
 def is_own_marker(message: Message) -> bool:
     """Whether compactctl wrote the message as a marker, with tags or without."""
-    has_marker = any(isinstance(own, Marker) for own in own_texts(message))
+    has_marker = any(isinstance(text, OwnMarker) for text in own_texts(message))
     return message.origin.is_synthetic and (message.tags.is_truncation_marker or has_marker)
 
 
 def own_texts(message: Message) -> tuple[OwnText, ...]:
     """Return what compactctl wrote in a message, as far as it can be read back."""
     texts = (part for part in message.parts if isinstance(part, TextPart))
-    return tuple([own for part in texts for own in part.own])
+    return tuple([text for part in texts for text in part.own_texts])
 
 
 def is_proven(message: Message) -> bool:
@@ -110,7 +110,7 @@ def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
     if stand_in.tags.through:
         newest_index = edit_points(messages).get(index)
         return newest_index is not None and messages[newest_index].id == newest_id(messages)
-    written = [own for own in own_texts(stand_in) if not isinstance(own, Marker)]
+    written = [text for text in own_texts(stand_in) if not isinstance(text, OwnMarker)]
     later = sum(not is_stand_in(message) for message in messages[index + 1 :])
     return bool(written) and later <= written[-1].following
 
@@ -131,5 +131,5 @@ def message_count(messages: Iterable[Message]) -> int:
 
 
 def _count(message: Message) -> int:
-    earlier = sum(own.count for own in own_texts(message))
+    earlier = sum(text.count for text in own_texts(message))
     return earlier + any(map(message.words, message.parts)) if earlier else 1

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
@@ -38,6 +39,10 @@ class CompactedMessages(list[dict[str, Any]]):
         return self.tokens <= self.limit
 
 
+# Keywords that say when or how far to compact.
+_SIZES = frozenset({"target", "keep", "stages", "profile"})
+
+
 def compact_messages(
     messages: Sequence[dict[str, Any]],
     *,
@@ -49,9 +54,11 @@ def compact_messages(
     """Return the messages to send instead; unchanged messages are the same objects.
 
     Messages are JSON objects in ``format`` (a name that ``--format`` accepts), with or without a
-    system prompt. The defaults are those of ``compactctl compact``; messages within the target are
-    returned unchanged. ``summarizer`` takes a prompt and returns a summary, for runs with the stage
-    ``summarize``. If all stages together do not reach the target, ``fits`` of the result is false.
+    system prompt. The defaults are those of ``compactctl compact --if-needed``: from 80% of the
+    tokens that are available, messages are compacted to half of them. With a target, those within
+    it are returned unchanged. ``summarizer`` takes a prompt and returns a summary, for runs with
+    the stage ``summarize``. If all stages together do not reach the target, ``fits`` of the result
+    is false.
 
     Thread-safe: it has no side effects, except that counters load their tables once.
 
@@ -65,6 +72,8 @@ def compact_messages(
     """
     check_keywords(choices, CompactKwargs, "compact_messages")
     recipe = parse_recipe(choices)
+    if _SIZES.isdisjoint(choices):
+        recipe = replace(recipe, plan=replace(recipe.plan, if_needed=True))
     lines = _encode_messages(messages)
     if not lines:
         return CompactedMessages()

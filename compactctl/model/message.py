@@ -27,7 +27,7 @@ class TextPart:
 
     Attributes:
         typed: the text without what a client or harness added to it; None if nothing was added.
-        own: what compactctl wrote of it: digests and hand-overs of earlier messages, or a marker.
+        own_texts: what compactctl wrote of it: digests and hand-overs, or a marker.
         added: text that the client sends with it but does not store.
         embedded: the text is only a part of the value at ``path`` and cannot be replaced alone.
         path: leads from the root of the line to the value that holds the text.
@@ -35,7 +35,7 @@ class TextPart:
 
     text: str
     typed: str | None = None
-    own: tuple[OwnText, ...] = ()
+    own_texts: tuple[OwnText, ...] = ()
     added: str = ""
     embedded: bool = False
     path: JsonPath = ()

@@ -136,7 +136,7 @@ def _synthetic_parts(item: Synthetic) -> tuple[Part, ...]:
             call = ToolCallPart(call_id=item.call_id, tool=item.tool, arguments="{}")
             return (TextPart(text=item.text), call)
         case _:
-            return (TextPart(text=item.text, own=own_texts_in(item.text).texts),)
+            return (TextPart(text=item.text, own_texts=own_texts_in(item.text).texts),)
 
 
 def synthetic_tags(item: Synthetic, operation: str | None = None) -> Tags:

@@ -7,7 +7,6 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import ForeignSchema
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
@@ -33,7 +32,7 @@ class CollapseOptions:
         "at the start and the last.",
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[Earlier messages collapsed to fit context window]",
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 

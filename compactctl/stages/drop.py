@@ -5,7 +5,6 @@ from compactctl.history.pairs import PartIndex, parts_of_tools
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, ReasoningPart
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
@@ -24,7 +23,7 @@ class DropOptions:
         '"tool_search" from summaries.',
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[Tool calls and results left out: {count}]",
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 

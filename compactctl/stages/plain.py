@@ -9,7 +9,7 @@ from compactctl.history.stand_ins import own_texts
 from compactctl.history.turns import find_steps
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, media_text
-from compactctl.model.own_texts import TOPICS, Document, Item, Section, read_lines
+from compactctl.model.own_texts import TOPICS, HandOver, HandOverItem, HandOverSection, read_lines
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import (
@@ -54,8 +54,8 @@ def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Prop
     request = summary_request(view, meter, hidden, _FORMAT)
     document = word_document(request, meter.text_retried)
     topics = islice(_topics(request.messages), options.topics)
-    items = (*(Item(topic, TOPICS) for topic in topics), *document.items)
-    sections = (Section("", items),) if items else ()
+    items = (*(HandOverItem(topic, TOPICS) for topic in topics), *document.items)
+    sections = (HandOverSection("", items),) if items else ()
     document = replace(document, tally=_tally(request.messages), sections=sections)
     spec = CondenseSpec(stage=NAME, options=options, format=_FORMAT)
     return condense(view, meter, hidden, Summary(text=document.encode(), writer=COUNTS), spec)
@@ -63,8 +63,8 @@ def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Prop
 
 def _tally(messages: Sequence[Message]) -> tuple[int, int, int]:
     """Count the prompts, responses and calls, also those that an earlier note counts."""
-    own = (own for message in messages for own in own_texts(message))
-    earlier = [each.tally for each in own if isinstance(each, Document) and each.tally]
+    notes = (note for message in messages for note in _notes(message))
+    earlier = [note.tally for note in notes if note.tally]
     newer = (
         sum(message.starts_turn for message in messages),
         len(find_steps(messages)),
@@ -74,13 +74,16 @@ def _tally(messages: Sequence[Message]) -> tuple[int, int, int]:
     return prompts, responses, calls
 
 
+def _notes(message: Message) -> Iterator[HandOver]:
+    yield from (text for text in own_texts(message) if isinstance(text, HandOver))
+
+
 def _topics(messages: Iterable[Message]) -> Iterator[str]:
     """Yield the first line of what the user wrote in each prompt, with what they attached."""
     for message in messages:
-        own = own_texts(message)
-        documents = (each for each in own if isinstance(each, Document))
-        yield from (i.text for each in documents for i in each.items if i.label == TOPICS)
-        if not (own or message.starts_turn):
+        items = (item for note in _notes(message) for item in note.items)
+        yield from (item.text for item in items if item.label == TOPICS)
+        if not (own_texts(message) or message.starts_turn):
             continue
         text = "\n".join(filter(None, map(message.words, message.parts))).strip()
         media = [media_text(part) for part in message.parts if isinstance(part, MediaPart)]

@@ -8,7 +8,6 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
@@ -37,7 +36,7 @@ class PrioritizeOptions:
         0, "Never hide the first N messages, so that their prompt cache stays valid."
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[{count} messages of low priority left out to fit the context window]",
         "Text that replaces the first hidden message; ``{count}`` is the number of all hidden "
         "messages.",
     )

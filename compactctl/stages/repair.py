@@ -20,7 +20,6 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import neurolink_schema
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
@@ -46,7 +45,7 @@ class RepairOptions:
         "agent-code.",
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[Tool calls and results without their other half were removed: {count}]",
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
     result_text: str = option(

@@ -8,7 +8,6 @@ from compactctl.history.protection import reasons_to_stay
 from compactctl.history.references import message_behind, messages_named
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.model.own_texts import MARKERS
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
@@ -33,7 +32,7 @@ class SpanOptions:
         "", "Summary that replaces the hidden messages; without it, a marker does."
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[{count} messages were taken out by hand]",
         "Marker that replaces the hidden messages; ``{count}`` is their number.",
     )
 

@@ -10,7 +10,6 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import (
@@ -63,7 +62,7 @@ class TruncateOptions:
         "Number of messages of the first exchange to keep, not counting system and injected ones.",
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[Earlier messages truncated: {count} messages hidden to reduce context]",
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
     marker_role: MarkerRole = option(

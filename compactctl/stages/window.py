@@ -17,7 +17,6 @@ from compactctl.history.recent import (
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.model.own_texts import MARKERS
 from compactctl.records import dataclass
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import (
@@ -56,7 +55,7 @@ class WindowOptions:
         "inside the newest turn.",
     )
     marker: str = option(
-        MARKERS[NAME],
+        "[{count} earlier messages are outside of the window]",
         "Text that replaces the hidden messages; ``{count}`` is their number.",
     )
 

@@ -5,30 +5,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from own_texts.texts import OWN_LINES, OWN_TEXTS, TEXTS
 
-from compactctl.model.own_texts import Digest, Document, decode, find_own_texts
+from compactctl.model.own_texts import HandOver, OwnDigest, decode, find_own_texts
 
 GO_ON = "Keep going until the task is completely done; only then end your turn."
 
 
 @given(OWN_TEXTS)
-def test_what_is_written_is_read_back(own: Digest | Document) -> None:
+def test_what_is_written_is_read_back(own: OwnDigest | HandOver) -> None:
     assert decode(own.encode()) == own
 
 
 @given(OWN_TEXTS)
-def test_nothing_of_it_is_somebody_elses(own: Digest | Document) -> None:
+def test_nothing_of_it_is_somebody_elses(own: OwnDigest | HandOver) -> None:
     assert find_own_texts(own.encode()) == ((own,), "")
 
 
 @given(OWN_TEXTS, TEXTS, TEXTS, st.sampled_from(("\n", "\n\n")))
 def test_it_is_found_in_a_longer_text(
-    own: Digest | Document, before: str, after: str, separator: str
+    own: OwnDigest | HandOver, before: str, after: str, separator: str
 ) -> None:
     assert own in find_own_texts(separator.join((before, own.encode(), after))).texts
 
 
 @given(OWN_TEXTS, st.sampled_from(("Use tabs.", "- one\n- two", "  indented", "> quoted\n[L3] x")))
-def test_what_is_joined_with_it_is_the_rest(own: Digest | Document, words: str) -> None:
+def test_what_is_joined_with_it_is_the_rest(own: OwnDigest | HandOver, words: str) -> None:
     for text in (f"{words}\n\n{own.encode()}", f"{own.encode()}\n\n{words}"):
         assert find_own_texts(text) == ((own,), words.strip())
 
@@ -46,7 +46,7 @@ def test_what_is_joined_with_it_is_the_rest(own: Digest | Document, words: str) 
     ],
 )
 def test_what_a_stage_writes_around_it_is_not(before: str, after: str) -> None:
-    own = Digest(count=3)
+    own = OwnDigest(count=3)
     assert find_own_texts(f"{before}{own.encode()}{after}") == ((own,), "")
     assert find_own_texts(f"{before}{own.encode()}{after}\n\nGo on.") == ((own,), "Go on.")
 
@@ -54,6 +54,6 @@ def test_what_a_stage_writes_around_it_is_not(before: str, after: str) -> None:
 @pytest.mark.parametrize("line", [*OWN_LINES, "9 earlier messages"])
 def test_no_text_takes_long(line: str) -> None:
     """Read what would take minutes if each line were looked for to the end of the text."""
-    start = Digest(count=3).encode().split("\n", maxsplit=1)[0]
+    start = OwnDigest(count=3).encode().split("\n", maxsplit=1)[0]
     for text in (f"{line}\n" * 20_000, f"{start}\n## Course\n" + f"{line}\n" * 20_000):
         assert len(find_own_texts(text).rest) <= len(text)

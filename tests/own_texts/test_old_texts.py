@@ -13,7 +13,7 @@ import pytest
 
 from compactctl import compact_messages
 from compactctl.library.transcripts import compact
-from compactctl.model.own_texts import Digest, Document, decode, find_own_texts
+from compactctl.model.own_texts import HandOver, OwnDigest, decode, find_own_texts
 
 HERE = Path(__file__).resolve().parent / "old"
 COUNTS = {
@@ -26,10 +26,10 @@ def sample(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (HERE / f"{name}.jsonl").read_text().splitlines()]
 
 
-def own_in(messages: list[dict[str, Any]]) -> list[Digest | Document]:
+def own_in(messages: list[dict[str, Any]]) -> list[OwnDigest | HandOver]:
     texts = (message.get("content") for message in messages)
     found = (find_own_texts(text).texts for text in texts if isinstance(text, str))
-    return [own for each in found for own in each if isinstance(own, Digest | Document)]
+    return [own for each in found for own in each if isinstance(own, OwnDigest | HandOver)]
 
 
 def work(number: int) -> list[dict[str, Any]]:

@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 
 from compactctl.model.own_texts import (
     REQUESTS,
-    Digest,
-    Document,
-    Entry,
-    Item,
-    Section,
+    DigestEntry,
+    HandOver,
+    HandOverItem,
+    HandOverSection,
+    OwnDigest,
     read_lines,
 )
 
@@ -49,7 +49,7 @@ ROWS = st.lists(LINES.filter(bool), max_size=3).map(tuple)
 
 
 @st.composite
-def entries(draw: st.DrawFn) -> Entry:
+def entries(draw: st.DrawFn) -> DigestEntry:
     speaker = draw(
         st.sampled_from(
             (
@@ -67,11 +67,11 @@ def entries(draw: st.DrawFn) -> Entry:
     )
     lines = draw(st.lists(st.one_of(st.none(), LINES), max_size=4))
     title = draw(TITLES) if speaker in {"answer", "file", "note", "tool"} else ""
-    return Entry(speaker, tuple(lines), title, draw(REFS))
+    return DigestEntry(speaker, tuple(lines), title, draw(REFS))
 
 
 DIGESTS = st.builds(
-    Digest,
+    OwnDigest,
     count=COUNTS,
     following=COUNTS,
     is_in_place=st.booleans(),
@@ -81,13 +81,13 @@ DIGESTS = st.builds(
     names=ROWS,
 )
 LABELS = st.sampled_from(("", REQUESTS, "Errors:", "Earlier summary [L3]:"))
-ITEMS = st.lists(st.builds(Item, TEXTS, LABELS, REFS), max_size=4).map(
+ITEMS = st.lists(st.builds(HandOverItem, TEXTS, LABELS, REFS), max_size=4).map(
     lambda items: tuple(sorted(items, key=lambda item: item.label))
 )
 
 
-def _section(heading: str, items: tuple[Item, ...], empty: str) -> Section:
-    return Section(heading, items, "" if items else empty)
+def _section(heading: str, items: tuple[HandOverItem, ...], empty: str) -> HandOverSection:
+    return HandOverSection(heading, items, "" if items else empty)
 
 
 SECTIONS = st.lists(
@@ -96,17 +96,17 @@ SECTIONS = st.lists(
 ).map(tuple)
 DOCUMENTS = st.one_of(
     st.builds(
-        Document,
+        HandOver,
         count=COUNTS,
         following=COUNTS,
         span=st.sampled_from(("", "L1 to L9")),
         sections=SECTIONS,
     ),
     st.builds(
-        lambda count, following, items, tally: Document(
+        lambda count, following, items, tally: HandOver(
             count=count,
             following=following,
-            sections=(Section("", items),) if items else (),
+            sections=(HandOverSection("", items),) if items else (),
             is_short=not tally,
             tally=tally,
         ),

@@ -10,11 +10,11 @@ from compactctl.formats.records.wrapping import Wrapping
 from compactctl.model.own_texts import (
     INSTRUCTIONS,
     REQUESTS,
-    Digest,
-    Document,
-    Entry,
-    Item,
-    Section,
+    DigestEntry,
+    HandOver,
+    HandOverItem,
+    HandOverSection,
+    OwnDigest,
 )
 
 # Stands in each such text, and in nothing that a person wrote.
@@ -54,11 +54,15 @@ def _texts() -> Iterator[str]:
         yield f"{beginning}\n- {_ORDERS}"
         yield f"{beginning}\n| {_ORDERS}"
         yield f"{beginning}\r{_ORDERS}\u2028{beginning}\x85{_ORDERS}"
-    entries = (Entry("request", (_ORDERS,), ref="L1"), Entry("instruction", (_ORDERS,)))
-    yield Digest(count=9, following=9, entries=entries).encode()
-    sections = (Section("", (Item(_ORDERS, REQUESTS, "L1"), Item(_ORDERS, INSTRUCTIONS))),)
-    yield Document(count=9, following=9, room=9, sections=sections).encode()
-    yield Document(count=9, following=9, tally=(1, 2, 3), sections=sections).encode()
+    entries = (DigestEntry("request", (_ORDERS,), ref="L1"), DigestEntry("instruction", (_ORDERS,)))
+    yield OwnDigest(count=9, following=9, entries=entries).encode()
+    sections = (
+        HandOverSection(
+            "", (HandOverItem(_ORDERS, REQUESTS, "L1"), HandOverItem(_ORDERS, INSTRUCTIONS))
+        ),
+    )
+    yield HandOver(count=9, following=9, is_short=True, sections=sections).encode()
+    yield HandOver(count=9, following=9, tally=(1, 2, 3), sections=sections).encode()
     yield f"The user said:\n{_ORDERS}"
     yield f'<message role="user">\n{_ORDERS}\n</message>'
 

@@ -38,7 +38,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
-from compactctl.model.own_texts import Marker, own_texts_in
+from compactctl.model.own_texts import OwnMarker, own_texts_in
 from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
 from compactctl.model.transcript import (
     Link,
@@ -344,10 +344,12 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
     may_be_ours = may_be_ours and (draft.role in ("user", "system") or is_asked_for)
     if is_tagged or may_be_ours:
         parts = with_own_texts(parts, is_alone=is_summary or is_tagged)
-    own = [each for part in parts if isinstance(part, TextPart) for each in part.own]
-    is_ours = is_tagged or bool(own)
+    own_texts = [text for part in parts if isinstance(part, TextPart) for text in part.own_texts]
+    is_ours = is_tagged or bool(own_texts)
     is_our_marker = (
-        tags.is_truncation_marker if is_tagged else any(isinstance(each, Marker) for each in own)
+        tags.is_truncation_marker
+        if is_tagged
+        else any(isinstance(text, OwnMarker) for text in own_texts)
     )
     is_by_client = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
@@ -362,7 +364,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         origin=_origin(
             is_injected=draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
             is_summary=not is_our_marker
-            and (is_summary or bool(own) or (is_tagged and tags.condense_id is not None)),
+            and (is_summary or bool(own_texts) or (is_tagged and tags.condense_id is not None)),
             is_synthetic=is_ours,
             is_subagent=draft.is_subagent,
             is_logged_answer=draft.is_logged_answer,
@@ -473,10 +475,10 @@ def with_own_texts(parts: tuple[Part, ...], *, is_alone: bool) -> tuple[Part, ..
 
 def _with_own(part: TextPart, *, is_alone: bool) -> TextPart:
     text = part.text if part.typed is None or is_alone else part.typed
-    found = own_texts_in(text)
-    if not found.texts:
+    content = own_texts_in(text)
+    if not content.texts:
         return part
-    return replace(part, own=found.texts, typed="" if is_alone else found.rest)
+    return replace(part, own_texts=content.texts, typed="" if is_alone else content.rest)
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:

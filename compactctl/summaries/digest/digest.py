@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from compactctl.history.stand_ins import message_count
 from compactctl.model.message import Message
-from compactctl.model.own_texts import Digest
+from compactctl.model.own_texts import OwnDigest
 from compactctl.model.summary import Summary
 from compactctl.records import dataclass
 from compactctl.summaries.digest.fragments import (
@@ -86,7 +86,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     the budget if that is. Its note says if the messages are too many to search all of them.
     """
     passages = read_passages(request.messages, request.cwd, merges=True)
-    digest = Digest(count=message_count(request.messages), following=request.n_following)
+    digest = OwnDigest(count=message_count(request.messages), following=request.n_following)
     pinned = pin_texts(passages, request, request.budget - count([digest.encode()])[0], count)
     selection = Selection(*build_pool(request, passages, pinned.texts, count))
     shown = {**pinned.texts, **{run[0]: CUT for run in pinned.omitted}}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from compactctl.model.own_texts import Speaker
+from compactctl.model.own_texts import EntrySpeaker
 from compactctl.records import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
@@ -55,7 +55,7 @@ HEADING = -1
 # The argument of calls that ask; options to choose from stand beside it.
 _QUESTION_KEY = "question"
 # Who says what a passage holds, or what it is; all others are of tools.
-_SPEAKERS: Mapping[PassageKind, Speaker] = {
+_SPEAKERS: Mapping[PassageKind, EntrySpeaker] = {
     "request": "request",
     "answer": "answer",
     "instruction": "instruction",
@@ -171,7 +171,7 @@ def _find_row(text: str, line: str) -> int | None:
     return next((r for r in reversed(range(len(lines))) if lines[r].strip().startswith(line)), None)
 
 
-def speaker(passage: Passage) -> Speaker:
+def speaker(passage: Passage) -> EntrySpeaker:
     """Return who says what a digest quotes of a passage."""
     return "attachment" if passage.is_attachment else _SPEAKERS.get(passage.kind, "tool")
 

@@ -17,7 +17,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
-from compactctl.model.own_texts import GAP, Digest
+from compactctl.model.own_texts import GAP, OwnDigest
 from compactctl.records import dataclass
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
@@ -249,7 +249,7 @@ class _Draft:
         for run in self._omitted:
             hidden = [n for n in run if not self._is_visible(n)]
             pinned |= dict.fromkeys(hidden[:1], GAP)
-        digest = Digest(
+        digest = OwnDigest(
             count=message_count(message for _, message in gone),
             following=self.request.digest.n_following + len(self._messages[first:]) - len(gone),
             is_in_place=True,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-from compactctl.model.own_texts import GAP, Digest, Entry, heading, read_lines
+from compactctl.model.own_texts import GAP, DigestEntry, OwnDigest, heading, read_lines
 from compactctl.summaries.digest.facts import speaker, title
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.lines import PieceSpan, quotable_lines, shown_lines
@@ -25,11 +25,11 @@ def _folder(group: FragmentGroup) -> str:
 
 
 def fill_digest(
-    digest: Digest,
+    digest: OwnDigest,
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
     fragments: Sequence[Fragment],
-) -> Digest:
+) -> OwnDigest:
     """Return a digest with pinned texts (by passage index) and chosen fragments."""
     by_group: dict[FragmentGroup, list[Fragment]] = {}
     for fragment in fragments:
@@ -60,13 +60,13 @@ def _entries(
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
     by_group: Mapping[FragmentGroup, Sequence[Fragment]],
-) -> Iterator[Entry]:
+) -> Iterator[DigestEntry]:
     quoted = {g.passage: fragments for g, fragments in by_group.items() if g.section == "course"}
     for index in sorted({*quoted, *pinned}):
         passage = passages[index]
         texts = read_lines(pinned[index]) if index in pinned else ()
         lines = (*texts, *quote_lines(passages, quoted.get(index, ())))
-        yield Entry(speaker(passage), with_gaps(lines), title(passage), passage.ref.name)
+        yield DigestEntry(speaker(passage), with_gaps(lines), title(passage), passage.ref.name)
 
 
 def with_gaps(lines: Iterable[str | None]) -> tuple[str | None, ...]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from compactctl.model.own_texts import (
     GAP,
     QUOTE,
-    Document,
-    Item,
-    Section,
+    HandOver,
+    HandOverItem,
+    HandOverSection,
     heading,
     read_lines,
 )
@@ -58,14 +58,14 @@ _MARGIN = 5
 
 
 def fill_document(
-    document: Document, items: Iterable[SummaryItem], template: Template = NINE
-) -> Document:
+    document: HandOver, items: Iterable[SummaryItem], template: Template = NINE
+) -> HandOver:
     """Return a document with all sections of a template and their items."""
     by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
         by_section.setdefault(template.section_for(item.section, item.topic), []).append(item)
     sections = (
-        Section(
+        HandOverSection(
             section.heading,
             tuple(document_items(by_section.get(number, ()))),
             "" if number in by_section else template.empty,
@@ -75,10 +75,10 @@ def fill_document(
     return replace(document, sections=tuple(sections))
 
 
-def document_items(items: Iterable[SummaryItem]) -> Iterator[Item]:
+def document_items(items: Iterable[SummaryItem]) -> Iterator[HandOverItem]:
     """Yield items as a document holds them, grouped under their labels."""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.position)):
-        yield Item("\n".join(read_lines(item.text)), item.label, item.ref)
+        yield HandOverItem("\n".join(read_lines(item.text)), item.label, item.ref)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class SummaryMaterial:
 class SummaryDraft:
     """A summary under construction: pinned items, and a selection that still grows."""
 
-    document: Document
+    document: HandOver
     template: Template
     pinned: Sequence[SummaryItem]
     material: SummaryMaterial

@@ -10,8 +10,8 @@ from compactctl.model.own_texts import (
     INSTRUCTIONS,
     REQUESTS,
     SET_RULES,
-    Document,
-    Section,
+    HandOver,
+    HandOverSection,
 )
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.document.draft import (
@@ -124,7 +124,7 @@ def kept_request_items(
 ) -> Iterator[SummaryItem]:
     """Say that the request is not among the passages but follows them, if so."""
     asks_before, asks_later = (
-        any(passage.kind == "request" for passage in each) for each in (passages, following)
+        any(passage.kind == "request" for passage in side) for side in (passages, following)
     )
     if asks_later and not asks_before:
         yield SummaryItem(section=1, text="The request is kept as it is.", value=0.0, position=0)
@@ -187,12 +187,12 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     return Summary(text=text)
 
 
-def word_document(request: SummaryRequest, count: Callable[[str], int]) -> Document:
+def word_document(request: SummaryRequest, count: Callable[[str], int]) -> HandOver:
     """Return a document without headings of nothing but the user's and the operator's words."""
     passages = read_passages(request.messages, request.cwd, merges=True)
     words = word_items(passages, _choose_words(request, passages, count))
     return replace(
-        _document(request), span="", sections=(Section("", tuple(document_items(words))),)
+        _document(request), span="", sections=(HandOverSection("", tuple(document_items(words))),)
     )
 
 
@@ -239,11 +239,11 @@ def _texts(passages: Sequence[Passage]) -> list[str]:
     return [passage.text for passage in passages if passage.kind != "thought"]
 
 
-def _document(request: SummaryRequest) -> Document:
+def _document(request: SummaryRequest) -> HandOver:
     """Return a document that says nothing yet."""
     refs = [ref.name for ref in refs_of(request.messages)]
     is_known = refs and not any(map(is_stand_in, request.messages))
-    return Document(
+    return HandOver(
         count=message_count(request.messages),
         span=f"{refs[0]} to {refs[-1]}" if is_known else "",
         following=sum(not is_stand_in(message) for message in request.following),
@@ -251,7 +251,7 @@ def _document(request: SummaryRequest) -> Document:
 
 
 def _minimal_summary(
-    document: Document,
+    document: HandOver,
     words: Sequence[SummaryItem],
     earlier: Sequence[SummaryItem],
     budget: int,
@@ -263,7 +263,7 @@ def _minimal_summary(
     """
 
     def text(items: Sequence[SummaryItem]) -> str:
-        sections = (Section("", tuple(document_items(items))),) if items else ()
+        sections = (HandOverSection("", tuple(document_items(items))),) if items else ()
         return replace(document, span="", is_short=True, sections=sections).encode()
 
     shown = text(words)

@@ -11,11 +11,11 @@ from compactctl.model.own_texts import (
     REQUESTS,
     SET_RULES,
     TOPICS,
-    Digest,
-    Document,
-    Item,
+    EntrySpeaker,
+    HandOver,
+    HandOverItem,
+    OwnDigest,
     OwnText,
-    Speaker,
 )
 from compactctl.summaries.extract.items import (
     FILES,
@@ -39,7 +39,7 @@ SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold words of the user or the operator."""
 ATTACHMENT = "attachment"
 """The name of a passage that describes what a user attached."""
-_KINDS: Mapping[Speaker, PassageKind] = {
+_KINDS: Mapping[EntrySpeaker, PassageKind] = {
     "request": "request",
     "attachment": "request",
     "answer": "answer",
@@ -67,18 +67,18 @@ class SaidText(NamedTuple):
     title: str = ""
 
 
-def passages_in(own: OwnText) -> Iterator[SaidText]:
+def passages_in(text: OwnText) -> Iterator[SaidText]:
     """Yield what a digest or hand-over quotes, in order."""
-    match own:
-        case Digest():
-            yield from _in_digest(own)
-        case Document():
-            yield from _in_document(own)
+    match text:
+        case OwnDigest():
+            yield from _in_digest(text)
+        case HandOver():
+            yield from _in_document(text)
         case _:
             return
 
 
-def _in_digest(digest: Digest) -> Iterator[SaidText]:
+def _in_digest(digest: OwnDigest) -> Iterator[SaidText]:
     for name in ("tasks", "files", "names"):
         yield SaidText("list", "\n".join(getattr(digest, name)), name)
     for entry in digest.entries:
@@ -88,7 +88,7 @@ def _in_digest(digest: Digest) -> Iterator[SaidText]:
         yield SaidText("point" if is_point else _KINDS[entry.speaker], text, name, entry.title)
 
 
-def _in_document(document: Document) -> Iterator[SaidText]:
+def _in_document(document: HandOver) -> Iterator[SaidText]:
     """Yield words first, of the requests the first one, so that a rule is not the newest request.
 
     A hand-over lists rules of requests that it does not quote. What it says of the next step, or of
@@ -100,7 +100,7 @@ def _in_document(document: Document) -> Iterator[SaidText]:
     others = [item for item in spoken if item.label in {INSTRUCTIONS, ANSWERS}]
     for item in (*others, *requests[:1], *rules, *requests[1:]):
         yield SaidText(_SPOKEN_LABELS[item.label], item.text)
-    labelled: dict[str, list[Item]] = {}
+    labelled: dict[str, list[HandOverItem]] = {}
     for item in document.items:
         if item.label and item.label not in {TOPICS, *_SPOKEN_LABELS}:
             labelled.setdefault(item.label, []).append(item)

@@ -163,13 +163,13 @@ def _said_in(
 ) -> Iterator[tuple[bool, SaidText]]:
     """Yield each text in a part, with whether an earlier digest quotes it."""
     texts = _passage_texts(message, part, pair)
-    if not (isinstance(part, TextPart) and part.own):
+    if not (isinstance(part, TextPart) and part.own_texts):
         yield from ((False, said) for said in (*texts, *_attachment(message, part, ref)))
         return
     typed, whole = texts
     if not merges:
         yield False, whole
-    quoted = (said for own in part.own for said in passages_in(own))
+    quoted = (said for text in part.own_texts for said in passages_in(text))
     rest = find_own_texts(part.text).rest if merges and is_proven(message) else ""
     if len(rest) > _MIN_SUMMARY:
         yield False, whole._replace(text=rest)

@@ -335,8 +335,8 @@ def _add_rules(
     Of equal rules only the newest is chosen, unless it stays anyway.
     """
     # Whole units: a part of "Never push old tags." is another rule.
-    kept = (p for p in following if p.kind in SPOKEN and p.is_proven)
-    stays = {key for passage in kept for key in _keys(passage.text)}
+    spoken = (p for p in following if p.kind in SPOKEN and p.is_proven)
+    stays = {key for passage in spoken for key in _keys(passage.text)}
     owners: dict[str, tuple[int, int]] = {}
     # Of limited and unlimited ones the unlimited.
     for index in sorted(drafts, key=lambda index: (not is_limited[index], index)):

@@ -24,12 +24,12 @@ from compactctl.history.stand_ins import (
 )
 from compactctl.model.message import Message, MessageId, Tags, TextPart
 from compactctl.model.own_texts import (
-    Digest,
-    Document,
-    Entry,
-    Item,
-    Marker,
-    Section,
+    DigestEntry,
+    HandOver,
+    HandOverItem,
+    HandOverSection,
+    OwnDigest,
+    OwnMarker,
     decode,
     find_own_texts,
 )
@@ -125,9 +125,9 @@ def test_nothing_was_added_where_the_newest_message_is_still_the_newest() -> Non
     assert not is_unchanged((unmarked, first), unmarked)
 
 
-@pytest.mark.parametrize("own", [Digest(count=9, following=2), Document(count=9, following=2)])
+@pytest.mark.parametrize("own", [OwnDigest(count=9, following=2), HandOver(count=9, following=2)])
 def test_without_tags_the_last_line_tells_whether_something_was_added(
-    own: Digest | Document,
+    own: OwnDigest | HandOver,
 ) -> None:
     first, second, third = named("x", "y", "z")
     ours = read_back(own.encode())
@@ -137,17 +137,19 @@ def test_without_tags_the_last_line_tells_whether_something_was_added(
     assert is_unchanged((ours, first), ours)
     assert is_unchanged((third, ours, first, read_back(own.encode()), second), ours)
     cut = user("cut", is_injected=True, is_synthetic=True)
-    cut = replace(cut, parts=(TextPart(text="cut", typed="", own=(Marker(3),)),))
+    cut = replace(cut, parts=(TextPart(text="cut", typed="", own_texts=(OwnMarker(3),)),))
     assert not is_unchanged((cut, first), cut)
 
 
-COURSE = (Entry("request", ("Go on.", None, "Use blanks."), ref="L12"),)
-DIGEST = Digest(count=1, following=3, files=("a.py",), entries=COURSE).encode()
-IN_PLACE = Digest(count=9, is_in_place=True).encode()
-ITEMS = (Item("Go on.\nUse blanks.", "Requests of the user:", "L2"),)
-DOCUMENT = Document(count=1_204, span="L2 to L9", sections=(Section("Goal", ITEMS),)).encode()
-CONDENSED = Document(count=4, room=175, sections=(Section("", ITEMS),)).encode()
-TALLY = Document(count=4, sections=(Section("", ITEMS),), tally=(1, 2, 3)).encode()
+COURSE = (DigestEntry("request", ("Go on.", None, "Use blanks."), ref="L12"),)
+DIGEST = OwnDigest(count=1, following=3, files=("a.py",), entries=COURSE).encode()
+IN_PLACE = OwnDigest(count=9, is_in_place=True).encode()
+ITEMS = (HandOverItem("Go on.\nUse blanks.", "Requests of the user:", "L2"),)
+DOCUMENT = HandOver(
+    count=1_204, span="L2 to L9", sections=(HandOverSection("Goal", ITEMS),)
+).encode()
+CONDENSED = HandOver(count=4, is_short=True, sections=(HandOverSection("", ITEMS),)).encode()
+TALLY = HandOver(count=4, sections=(HandOverSection("", ITEMS),), tally=(1, 2, 3)).encode()
 EACH = (DIGEST, IN_PLACE, DOCUMENT, CONDENSED, TALLY)
 
 
@@ -234,7 +236,7 @@ def test_who_wrote_a_message_is_proven_by_its_record_only() -> None:
 def test_a_marker_is_known_by_its_text_where_its_tags_are_lost() -> None:
     text = "[12 earlier messages are outside of the window]"
     ours = read_back(text, is_summary=False)
-    assert own_texts(ours) == (Marker(12),)
+    assert own_texts(ours) == (OwnMarker(12),)
     assert (is_marker(ours), is_own_marker(ours), is_stand_in(ours)) == (True, True, True)
     theirs = user(text, tags=Tags(is_truncation_marker=True))
     assert (is_marker(theirs), is_own_marker(theirs), is_stand_in(theirs)) == (True, False, False)

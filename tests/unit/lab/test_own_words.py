@@ -3,7 +3,7 @@
 import pytest
 
 from compactctl.lab.audit import without_boilerplate, without_transcript_path
-from compactctl.model.own_texts import Digest, Document
+from compactctl.model.own_texts import HandOver, OwnDigest
 
 
 def test_labels_counts_and_notes_go() -> None:
@@ -23,13 +23,13 @@ Earlier messages were condensed; 175 tokens hold no summary of them. Last reques
 @pytest.mark.parametrize(
     "own",
     [
-        Digest(count=247, following=12),
-        Digest(count=247, following=12, is_in_place=True),
-        Document(count=247, following=12),
-        Document(count=247, following=12, is_short=True),
+        OwnDigest(count=247, following=12),
+        OwnDigest(count=247, following=12, is_in_place=True),
+        HandOver(count=247, following=12),
+        HandOver(count=247, following=12, is_short=True),
     ],
 )
-def test_what_a_digest_says_of_itself_goes(own: Digest | Document) -> None:
+def test_what_a_digest_says_of_itself_goes(own: OwnDigest | HandOver) -> None:
     assert without_boilerplate(f"{own.encode()}\nPort 8080") == "\n\nPort 8080"
 
 

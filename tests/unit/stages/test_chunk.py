@@ -19,7 +19,7 @@ from unit.stages.support.trials import (
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, TextPart, ToolResultPart
-from compactctl.model.own_texts import Document, find_own_texts
+from compactctl.model.own_texts import HandOver, find_own_texts
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
 from compactctl.stages.support.chunking import (
@@ -122,7 +122,7 @@ def test_the_built_in_summary_is_one_of_all_chunks_within_half_of_what_it_replac
     text = inserted(propose(STAGE, of)).message.text
     replaced = meter().total(of.messages[:56])
     (own,) = find_own_texts(text).texts
-    assert isinstance(own, Document)
+    assert isinstance(own, HandOver)
     assert (own.count, own.following) == (56, 4)
     assert SEPARATOR not in text
     assert meter().text(text) <= replaced // 2

@@ -151,7 +151,7 @@ def test_a_tool_that_is_called_like_a_speaker_is_named_as_a_tool(name: str, show
 
 def test_an_answer_to_an_unknown_call_is_an_answer_to_a_tool() -> None:
     passages = read_passages(conversation(result("lost", "x", said="no")))
-    assert [heading_of(passage) for passage in passages] == ["tool ", "user, to a tool"]
+    assert [heading_of(passage) for passage in passages] == ["result", "user, to a tool"]
     assert LineIndex(0, -1) not in facts_by_line(passages)
 
 

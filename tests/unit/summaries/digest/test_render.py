@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from builders import assistant, call, conversation, result, user
 
-from compactctl.model.own_texts import Digest, decode
+from compactctl.model.own_texts import OwnDigest, decode
 from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.lines import PieceSpan
@@ -42,7 +42,7 @@ def entry(section: DigestSection, text: str, label: str = "", row: int = 0) -> F
 
 def filled(pinned: Mapping[int, str], fragments: Sequence[Fragment]) -> list[str]:
     """Return the lines of a digest without the first."""
-    text = fill_digest(Digest(count=4), PASSAGES, pinned, fragments).encode()
+    text = fill_digest(OwnDigest(count=4), PASSAGES, pinned, fragments).encode()
     return text.split("\n")[1:]
 
 
@@ -85,11 +85,11 @@ def test_headings_of_groups() -> None:
 
 
 def test_the_first_line_counts_messages_and_explains_references() -> None:
-    filled = fill_digest(Digest(count=1_234), PASSAGES, {0: "go"}, [])
+    filled = fill_digest(OwnDigest(count=1_234), PASSAGES, {0: "go"}, [])
     first, *_ = filled.encode().split("\n")
     assert first.startswith("Digest of 1,234 earlier messages, made without a model (format 2): ")
     assert first.endswith("; [L12] is line 12 of what was compacted.")
-    lists = fill_digest(Digest(count=1), PASSAGES, {}, [entry("files", "a.py")])
+    lists = fill_digest(OwnDigest(count=1), PASSAGES, {}, [entry("files", "a.py")])
     assert "of what was compacted" not in lists.encode()
 
 
@@ -98,7 +98,10 @@ def test_the_first_line_says_whose_words_stand_below_it_and_is_recognized(
     is_in_place: bool,  # noqa: FBT001
 ) -> None:
     digest = fill_digest(
-        Digest(count=1_234, following=56, is_in_place=is_in_place), PASSAGES, {0: "go"}, []
+        OwnDigest(count=1_234, following=56, is_in_place=is_in_place),
+        PASSAGES,
+        {0: "go"},
+        [],
     )
     first, *_, last = digest.encode().split("\n")
     assert "1,234 earlier messages" in first

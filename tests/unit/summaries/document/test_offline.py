@@ -29,7 +29,13 @@ from hypothesis import strategies as st
 from unit.history.written import read_back
 
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
-from compactctl.model.own_texts import Digest, Document, Entry, decode, find_own_texts
+from compactctl.model.own_texts import (
+    DigestEntry,
+    HandOver,
+    OwnDigest,
+    decode,
+    find_own_texts,
+)
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.document.draft import fill_document
 from compactctl.summaries.document.offline import (
@@ -476,7 +482,7 @@ def test_the_budget_follows_the_size_of_the_prefix(prefix: int, budget: int) -> 
 
 def test_two_hundred_tokens_beside_the_headings_make_sections() -> None:
     messages = conversation(user("Go."), assistant("Done with it."), user("On."))
-    empty = count(fill_document(Document(count=3, span="L1 to L3"), (), NINE).encode())
+    empty = count(fill_document(HandOver(count=3, span="L1 to L3"), (), NINE).encode())
     assert "### 1." in summarize(messages, budget=empty + 200)
     assert "### 1." not in summarize(messages, budget=empty + 199)
 
@@ -520,7 +526,7 @@ def test_the_newest_reply_is_shortened_to_its_share() -> None:
     assert len(found.text) > len(long.text) * 80 // 206 - 20
 
 
-ASKED = Digest(count=2, entries=(Entry("request", ("go",)),)).encode()
+ASKED = OwnDigest(count=2, entries=(DigestEntry("request", ("go",)),)).encode()
 
 
 @pytest.mark.parametrize(

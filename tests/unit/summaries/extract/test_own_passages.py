@@ -7,7 +7,13 @@ from builders import REJECTED, assistant, call, conversation, result, summary, s
 from unit.history.written import PROVEN, read_back
 
 from compactctl.model.message import NO_TAGS, Message, Tags
-from compactctl.model.own_texts import Digest, Document, Entry, Item, Section
+from compactctl.model.own_texts import (
+    DigestEntry,
+    HandOver,
+    HandOverItem,
+    HandOverSection,
+    OwnDigest,
+)
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.document.earlier_summary import earlier_items
@@ -98,14 +104,14 @@ def test_all_that_a_summary_quotes_is_found(
 
 def test_a_rule_in_a_summary_is_never_the_first_request_nor_the_newest() -> None:
     items = (
-        Item("Never push.", "Rules the user set:", "L3"),
-        Item("Answer in Dutch.", "Instructions of the operator:", "L5"),
-        Item("Build it.", "Requests of the user:", "L1"),
-        Item("\u2026", "Requests of the user:", "L4"),
-        Item("Go on.", "Requests of the user:", "L9"),
-        Item("Berth 3", "Answers of the user:", "L7"),
+        HandOverItem("Never push.", "Rules the user set:", "L3"),
+        HandOverItem("Answer in Dutch.", "Instructions of the operator:", "L5"),
+        HandOverItem("Build it.", "Requests of the user:", "L1"),
+        HandOverItem("\u2026", "Requests of the user:", "L4"),
+        HandOverItem("Go on.", "Requests of the user:", "L9"),
+        HandOverItem("Berth 3", "Answers of the user:", "L7"),
     )
-    document = Document(count=9, sections=(Section("Goal", items),))
+    document = HandOver(count=9, sections=(HandOverSection("Goal", items),))
     assert spoken(read_back(document.encode())) == [
         ("instruction", "Answer in Dutch."),
         ("answer", "Berth 3"),
@@ -149,7 +155,7 @@ def test_lines_like_those_of_a_digest_stay_words_of_who_wrote_them(line: str) ->
 
 
 def test_words_that_were_typed_behind_a_digest_are_a_request_of_their_own() -> None:
-    digest = Digest(count=2, entries=(Entry("request", ("Go on.",), ref="L2"),))
+    digest = OwnDigest(count=2, entries=(DigestEntry("request", ("Go on.",), ref="L2"),))
     found = passages(read_back(f"{digest.encode()}\n\nUse tabs.", is_alone=False))
     assert [(each.text, each.is_from_digest, each.is_proven) for each in found] == [
         ("Go on.", True, False),
@@ -160,19 +166,19 @@ def test_words_that_were_typed_behind_a_digest_are_a_request_of_their_own() -> N
 
 def test_all_that_a_digest_quotes_is_a_passage_of_its_kind() -> None:
     entries = (
-        Entry("request", ("Go on.", None, "Then stop."), ref="L2"),
-        Entry("attachment", ("[image/png, 9 bytes, at L2]",), ref="L2"),
-        Entry("answer", ("Berth 3",), "Ask Which?", "L4"),
-        Entry("instruction", ("Be brief.",), ref="L5"),
-        Entry("reply", ("I do.",), ref="L6"),
-        Entry("tool", (), "Bash make it", "L7"),
-        Entry("tool", ("3 passed",), "Bash make test", "L8"),
-        Entry("file", ("x = 1",), "a.py", "L9"),
-        Entry("note", ("Mind it.",), ref="L10"),
-        Entry("note", ("OSError: full",), "Errors:"),
-        Entry("summary", ("Of before.",), ref="L11"),
+        DigestEntry("request", ("Go on.", None, "Then stop."), ref="L2"),
+        DigestEntry("attachment", ("[image/png, 9 bytes, at L2]",), ref="L2"),
+        DigestEntry("answer", ("Berth 3",), "Ask Which?", "L4"),
+        DigestEntry("instruction", ("Be brief.",), ref="L5"),
+        DigestEntry("reply", ("I do.",), ref="L6"),
+        DigestEntry("tool", (), "Bash make it", "L7"),
+        DigestEntry("tool", ("3 passed",), "Bash make test", "L8"),
+        DigestEntry("file", ("x = 1",), "a.py", "L9"),
+        DigestEntry("note", ("Mind it.",), ref="L10"),
+        DigestEntry("note", ("OSError: full",), "Errors:"),
+        DigestEntry("summary", ("Of before.",), ref="L11"),
     )
-    digest = Digest(
+    digest = OwnDigest(
         count=9, tasks=("[pending] A",), files=("a.py",), entries=entries, names=("quay",)
     )
     found = passages(read_back(digest.encode(), tags=PROVEN))
@@ -201,23 +207,23 @@ def test_all_that_a_digest_quotes_is_a_passage_of_its_kind() -> None:
 
 def test_what_a_hand_over_says_of_the_work_is_found_by_its_labels() -> None:
     items = (
-        Item("make it", "Newest tool calls:", "L9"),
-        Item("Bash make\n> 3 passed\n> done", "Key lines, verbatim:", "L8"),
-        Item("OSError: full", "Errors:", "L7"),
-        Item("`make` -> ok: 3 passed", "Commands, newest outcome:", "L8"),
-        Item("The port is taken.", "Decisions and findings:", "L6"),
-        Item("First this.", "Current plan, agreed at [L4]:"),
-        Item("Then that.", "Current plan, agreed at [L4]:"),
-        Item("[pending] A", "Current plan, the task list of [L5]:"),
-        Item("Go on.", "Earlier summary [L1]:"),
-        Item("src/a.py - read x2, edited; definitions: one", "Files:", "L6"),
-        Item("src/: b.py", "Identifiers in use:"),
-        Item("I moor it.", "Newest replies:", "L6"),
-        Item("Moored.", "Said by the agent:", "L6"),
-        Item("The harbor", "Topics discussed:"),
-        Item("open task: A", "", "L5"),
+        HandOverItem("make it", "Newest tool calls:", "L9"),
+        HandOverItem("Bash make\n> 3 passed\n> done", "Key lines, verbatim:", "L8"),
+        HandOverItem("OSError: full", "Errors:", "L7"),
+        HandOverItem("`make` -> ok: 3 passed", "Commands, newest outcome:", "L8"),
+        HandOverItem("The port is taken.", "Decisions and findings:", "L6"),
+        HandOverItem("First this.", "Current plan, agreed at [L4]:"),
+        HandOverItem("Then that.", "Current plan, agreed at [L4]:"),
+        HandOverItem("[pending] A", "Current plan, the task list of [L5]:"),
+        HandOverItem("Go on.", "Earlier summary [L1]:"),
+        HandOverItem("src/a.py - read x2, edited; definitions: one", "Files:", "L6"),
+        HandOverItem("src/: b.py", "Identifiers in use:"),
+        HandOverItem("I moor it.", "Newest replies:", "L6"),
+        HandOverItem("Moored.", "Said by the agent:", "L6"),
+        HandOverItem("The harbor", "Topics discussed:"),
+        HandOverItem("open task: A", "", "L5"),
     )
-    document = Document(count=9, sections=(Section("All", items),))
+    document = HandOver(count=9, sections=(HandOverSection("All", items),))
     found = passages(read_back(document.encode()))
     assert [(each.kind, each.name, each.text) for each in found] == [
         ("result", "Bash make", "3 passed\ndone"),
@@ -245,7 +251,7 @@ def test_what_a_hand_over_says_of_the_work_is_found_by_its_labels() -> None:
 
 def test_files_of_a_digest_are_in_use_as_it_lists_them() -> None:
     rows = ("top.py, src/x.py (read)", "src/: a.py (edited x2, failed edit), b.py (attached)")
-    digest = Digest(count=9, files=rows)
+    digest = OwnDigest(count=9, files=rows)
     later = call("r", "Read", file_path="src/a.py"), result("r", "x")
     found = file_uses(passages(read_back(digest.encode()), *later), None)
     assert {path: use.describe() for path, use in found.items()} == {
@@ -257,13 +263,13 @@ def test_files_of_a_digest_are_in_use_as_it_lists_them() -> None:
 
 
 def test_a_count_in_a_list_of_files_costs_no_more_than_a_real_one() -> None:
-    digest = Digest(count=9, files=("a.py (edited x999999999999)",))
+    digest = OwnDigest(count=9, files=("a.py (edited x999999999999)",))
     (use,) = file_uses(passages(read_back(digest.encode())), None).values()
     assert use.describe() == "edited x1000"
 
 
 def test_tasks_of_a_digest_are_the_newest_until_there_is_another_list() -> None:
-    digest = Digest(count=9, tasks=("[in_progress] A", "[completed] B", "no task"))
+    digest = OwnDigest(count=9, tasks=("[in_progress] A", "[completed] B", "no task"))
     ours = read_back(digest.encode())
     later = call("t", "TodoWrite", todos=[{"content": "C"}])
     one = call("t", "TaskCreate", subject="D"), result("t", "Task #7 created")
@@ -281,8 +287,8 @@ def test_what_only_a_text_says_comes_after_all_that_somebody_typed(
     tags: Tags, whole: set[str]
 ) -> None:
     padding = "word " * 40
-    entries = (Entry("request", ("Build.",)), Entry("request", (f"told {padding}",)))
-    digest = read_back(Digest(count=9, entries=entries).encode(), tags=tags)
+    entries = (DigestEntry("request", ("Build.",)), DigestEntry("request", (f"told {padding}",)))
+    digest = read_back(OwnDigest(count=9, entries=entries).encode(), tags=tags)
     typed = user("Start."), user(f"one {padding}"), user(f"two {padding}")
     words = choose_words(passages(*typed, digest, user("Go on.")), 100, count)
     shown = [text.split() for text in words.texts.values()]
@@ -291,7 +297,7 @@ def test_what_only_a_text_says_comes_after_all_that_somebody_typed(
 
 def test_rules_that_only_a_text_says_have_to_fit() -> None:
     rules = "\n".join(f"Never mind berth {n}." for n in range(900))
-    told = Digest(count=9, entries=(Entry("request", tuple(rules.split("\n")), ref="L2"),))
+    told = OwnDigest(count=9, entries=(DigestEntry("request", tuple(rules.split("\n")), ref="L2"),))
     talk = read_back(told.encode()), user("Go on. Never push.")
     words = choose_words(passages(*talk), 1_000, count)
     assert "Never push." in words.texts[1]

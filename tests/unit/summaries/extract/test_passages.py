@@ -21,7 +21,7 @@ from builders import (
 
 from compactctl.history.references import NO_REF, SourceRef, parse_reference, refs_of
 from compactctl.model.message import Message, TextPart
-from compactctl.model.own_texts import Digest, Entry
+from compactctl.model.own_texts import DigestEntry, OwnDigest
 from compactctl.summaries.extract.passages import (
     read_passages,
     tool_pairs,
@@ -195,7 +195,7 @@ def test_messages_on_one_line_of_several_have_references_of_their_own() -> None:
 )
 def test_a_reference_is_written_with_its_legend(ref: SourceRef, written: str, legend: str) -> None:
     assert str(ref) == written
-    digest = Digest(count=1, entries=(Entry("request", ("go",), ref=ref.name),))
+    digest = OwnDigest(count=1, entries=(DigestEntry("request", ("go",), ref=ref.name),))
     head, _, heading, *_ = digest.encode().split("\n")
     assert head.endswith(legend)
     assert heading == f"{written} user"
@@ -203,7 +203,9 @@ def test_a_reference_is_written_with_its_legend(ref: SourceRef, written: str, le
 
 def test_where_no_line_is_known_there_is_no_reference_and_no_legend() -> None:
     assert (str(NO_REF), NO_REF.name) == ("", "")
-    assert "of what was compacted" not in Digest(count=1, entries=(Entry("reply"),)).encode()
+    assert (
+        "of what was compacted" not in OwnDigest(count=1, entries=(DigestEntry("reply"),)).encode()
+    )
 
 
 def test_a_result_has_the_pair_of_its_call() -> None:
