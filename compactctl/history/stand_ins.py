@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from compactctl.model.message import Message, MessageId, Tags, TextPart
 from compactctl.model.own_texts import OwnMarker, OwnText
 
+# No text stands for more messages than this, whatever it says.
+_MAX_COUNT = 10**9
 SUMMARY_QUESTION = "Summarize the conversation we had so far."
 """Stands before a summary that is written as the model's answer; Spring AI Session's words."""
 
@@ -112,7 +114,7 @@ def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
         return newest_index is not None and messages[newest_index].id == newest_id(messages)
     written = [text for text in own_texts(stand_in) if not isinstance(text, OwnMarker)]
     later = sum(not is_stand_in(message) for message in messages[index + 1 :])
-    return bool(written) and later <= written[-1].following
+    return bool(written) and later == written[-1].following
 
 
 def newest_summary(messages: Sequence[Message]) -> Message | None:
@@ -131,5 +133,8 @@ def message_count(messages: Iterable[Message]) -> int:
 
 
 def _count(message: Message) -> int:
-    earlier = sum(text.count for text in own_texts(message))
+    earlier = sum(min(text.count, _MAX_COUNT) for text in own_texts(message))
+    if not earlier and message.origin.is_synthetic:
+        texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+        return int(texts != [SUMMARY_QUESTION])
     return earlier + any(map(message.words, message.parts)) if earlier else 1

@@ -27,6 +27,7 @@ class TextPart:
 
     Attributes:
         typed: the text without what a client or harness added to it; None if nothing was added.
+        is_summary: a client wrote it as a summary of earlier messages.
         own_texts: what compactctl wrote of it: digests and hand-overs, or a marker.
         added: text that the client sends with it but does not store.
         embedded: the text is only a part of the value at ``path`` and cannot be replaced alone.
@@ -35,6 +36,7 @@ class TextPart:
 
     text: str
     typed: str | None = None
+    is_summary: bool = False
     own_texts: tuple[OwnText, ...] = ()
     added: str = ""
     embedded: bool = False

@@ -32,6 +32,16 @@ SET_RULES = "Rules the user set:"
 INSTRUCTIONS = "Instructions of the operator:"
 ANSWERS = "Answers of the user:"
 TOPICS = "Topics discussed:"
+_REPORTED = "reported "
+
+
+def reported(label: str) -> str:
+    """Return the label of words of which only a text that looks like a digest says whose they are.
+
+    Requests of the user:  ->  Reported requests of the user:
+    """
+    return f"{_REPORTED.capitalize()}{label[:1].lower()}{label[1:]}"
+
 
 EntrySpeaker = Literal[
     "request", "attachment", "answer", "instruction", "reply", "summary", "note", "file", "tool"
@@ -64,6 +74,8 @@ _TITLES = {
 _LISTS = ("tasks", "files", "names")
 _BULLET, _INDENT = "- ", "  "
 
+# As programs write whole numbers: 7, 1,204.
+_NUMBER = r"[0-9]{1,3}(?:,[0-9]{3}){0,9}"
 _HOW = (
     "made without a model (format 2): lines that begin with | are the words of the user or "
     "operator named above them, lines that begin with > quote the agent, tools and files and are "
@@ -83,8 +95,9 @@ _LEGENDS = {
     "M": "; [M12] is message 12 of what was compacted",
     "L@": "; [L12@1] is line 12 as compaction 1 left the file",
     "M@": "; [M12@1] is message 12 as compaction 1 left the file",
+    "reported": "; reported words stood in an earlier digest",
 }
-_COUNT = r"(?P<count>[\d,]{1,20}) earlier messages"
+_COUNT = rf"(?P<count>{_NUMBER}) earlier messages"
 _REFS = rf"(?:{'|'.join(map(re.escape, _LEGENDS.values()))})*\."
 _SPAN = r"(?: \((?P<span>[^()\n]*)\))?"
 _DIGEST = re.compile(
@@ -103,7 +116,7 @@ FIRST_LINE = (
     r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages\b[^\n]*\bwithout a model\b[^\n]*"
 )
 """Matches the first line of a digest or a hand-over."""
-LAST_LINE = r"\[end, (?P<following>[\d,]{1,20}) messages follow\]"
+LAST_LINE = rf"\[end, (?P<following>{_NUMBER}) messages follow\]"
 """Matches its last line."""
 _TELLTALE = "arlier messages"
 _START = re.compile(
@@ -124,29 +137,50 @@ _OLD_DOCUMENT = re.compile(
     re.MULTILINE,
 )
 _OLD_SHORT = re.compile(
-    r"(?P<short>)Earlier messages were condensed; [\d,]{1,20} tokens hold no summary of them\.$",
+    rf"(?P<short>)Earlier messages were condensed; {_NUMBER} tokens hold no summary of them\.$",
     re.MULTILINE,
 )
 _TALLY = re.compile(
-    r"\[Conversation context \u2014 (?P<count>[\d,]{1,20}) earlier messages removed to fit context "
-    r"window\]\nUser messages: (?P<prompts>[\d,]{1,20}), Assistant responses: "
-    r"(?P<responses>[\d,]{1,20}), Tool calls: (?P<calls>[\d,]{1,20})$",
+    rf"\[Conversation context \u2014 (?P<count>{_NUMBER}) earlier messages removed to fit context "
+    rf"window\]\nUser messages: (?P<prompts>{_NUMBER}), Assistant responses: "
+    rf"(?P<responses>{_NUMBER}), Tool calls: (?P<calls>{_NUMBER})$",
     re.MULTILINE,
 )
 _END = re.compile(LAST_LINE)
 _HEADING = re.compile(rf"\[(?:(?P<ref>{REFERENCE})|#\d+)\] (?P<title>.*)")
 _ITEM_REF = re.compile(rf"\[(?:(?P<ref>{REFERENCE})|#)\] ")
+_NEXT_OLD = re.compile(rf"\n(?:\[{REFERENCE}\] |## Also named\n)")
 # Before what looked like a heading in the words of the user.
 _OLD_ESCAPE = re.compile(r"^\\(?=\\*(?:\[[LM]\d+(?:\.\d+)?\] |## ))")
 _SECTION = re.compile(r"### \d+\. (?P<heading>.+)")
 _EMPTY = re.compile(r"N/A|\(none\)")
-# The label or tag before such a text, and what may follow it that is not somebody's: its closing
-# tag, where its originals are, and the wish of one system that the agent goes on.
-_LABEL = re.compile(r"(?:^|\n)(?:\[[^\]\n]*\]:?|<[\w-]+>)\s*\Z")
+# The labels of stages and profiles before such a text.
+LABELS = (
+    "[Earlier conversation]:",
+    "[Previous conversation summary]:",
+    "[Conversation compacted. Prior context summary:]",
+    "[Summary of the conversation so far]:",
+    "[Earlier conversation summary \u2014 {count} messages compacted]",
+    "[Conversation Summary \u2014 {count} earlier messages compacted]",
+)
+"""What the stages of profiles put before a summary."""
+_OPENING, _CLOSING = "<conversation-summary>", "</conversation-summary>"
+_LABEL = re.compile(
+    rf"(?:^|\n)(?:{'|'.join(map(re.escape, LABELS))}|{_OPENING})\s*\Z".replace(
+        re.escape("{count}"), _NUMBER
+    )
+)
+# What may follow it that is nobody's: where its originals are, which messages it leaves out, and
+# behind the tag that one system puts around it, the wish that the agent goes on.
 _BEHIND = re.compile(
-    r"\s*(?:</[\w-]+>|The messages that this summary stands for are kept word for word [^\n]*"
-    r"|\[Large \w+ message \(~[\d,]+K? tokens\) omitted from summary\][^\n]*"
-    r"|Keep going until the task is completely done; only then end your turn\.)"
+    r"\s*(?:The messages that this summary stands for are kept word for word in (?:\".*\"|this "
+    r"transcript)\.\nAt the time this summary was created, the transcript had [\d,]+ lines\.\n"
+    r"Example usage: compactctl view --archived .*"
+    r"|\[Large \w+ message \(~\d+K? tokens\) omitted from summary\](?: \[[^\]\n]*\])*)(?=\n|\Z)"
+)
+_BEHIND_TAG = re.compile(
+    rf"\s*{_CLOSING}"
+    r"(?:\nKeep going until the task is completely done; only then end your turn\.(?=\n|\Z))?"
 )
 MARKERS = (
     "[Earlier messages collapsed to fit context window]",
@@ -161,7 +195,7 @@ MARKERS = (
 )
 """The texts of all markers, by the stages and by the systems that profiles are of."""
 _MARKERS = tuple(
-    re.compile(re.escape(text).replace(r"\{count\}", r"(?P<count>[\d,]{1,20})")) for text in MARKERS
+    re.compile(re.escape(text).replace(r"\{count\}", f"(?P<count>{_NUMBER})")) for text in MARKERS
 )
 
 
@@ -174,12 +208,14 @@ class DigestEntry(NamedTuple):
         title: the tool and what the call was about, the path of the file, or what a note is on; of
             an answer, the tool and the question.
         ref: the reference of the message, such as ``L12``; "" if its line is not known any more.
+        is_proven: False of words of which only a text that looks like a digest says whose they are.
     """
 
     speaker: EntrySpeaker
     lines: tuple[str | None, ...] = ()
     title: str = ""
     ref: str = ""
+    is_proven: bool = True
 
 
 class HandOverItem(NamedTuple):
@@ -219,9 +255,9 @@ class OwnDigest:
     names: tuple[str, ...] = ()
 
     @property
-    def refs(self) -> Iterable[str]:
-        """The references in it."""
-        return [entry.ref for entry in self.entries]
+    def _legend(self) -> str:
+        has_reports = not all(entry.is_proven for entry in self.entries)
+        return _legend((entry.ref for entry in self.entries), has_reports=has_reports)
 
     def encode(self) -> str:
         """Return the text."""
@@ -236,8 +272,8 @@ class OwnDigest:
     def _first_line(self) -> str:
         if self.is_in_place:
             text = f"{self.count:,} earlier messages are replaced by this digest, {_HOW}"
-            return f"{text}{_ELSEWHERE}{_legend(self.refs)}."
-        return f"Digest of {self.count:,} earlier messages, {_HOW}{_VERBATIM}{_legend(self.refs)}."
+            return f"{text}{_ELSEWHERE}{self._legend}."
+        return f"Digest of {self.count:,} earlier messages, {_HOW}{_VERBATIM}{self._legend}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,9 +301,10 @@ class HandOver:
         return tuple(item for section in self.sections for item in section.items)
 
     @property
-    def refs(self) -> Iterable[str]:
-        """The references in it."""
-        return [item.ref for item in self.items]
+    def _legend(self) -> str:
+        start = _REPORTED.capitalize()
+        has_reports = any(item.label.startswith(start) for item in self.items)
+        return _legend((item.ref for item in self.items), has_reports=has_reports)
 
     def encode(self) -> str:
         """Return the text."""
@@ -290,7 +327,7 @@ class HandOver:
         if self.is_short:
             return f"{self.count:,} earlier messages in few words, without a model (format 2)"
         span = f" ({self.span})" if self.span else ""
-        return f"{start}{span}, {_EXTRACTED}{_legend(self.refs)}."
+        return f"{start}{span}, {_EXTRACTED}{self._legend}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,19 +362,38 @@ def find_own_texts(text: str) -> FoundTexts:
     """
     if _TELLTALE not in text:
         return FoundTexts((), text)
+    text = text.replace("\r\n", "\n")
     texts: list[OwnDigest | HandOver] = []
     rest: list[str] = []
-    position = 0
+    position, is_tagged = 0, False
     for match in _START.finditer(text):
         summary = _read(text, match.start()) if match.start() >= position else None
         if summary is not None:
-            rest.append(text[position : match.start()])
+            before = text[_end_behind(text, position, is_tagged) : match.start()]
+            label = _LABEL.search(before)
+            is_tagged = bool(label) and before.rstrip().endswith(_OPENING)
+            rest.append(before[: label.start()] if label else before)
             value, position = summary
             texts.append(value)
-    rest.append(text[position:])
+    rest.append(text[_end_behind(text, position, is_tagged) :])
     if not texts:
         return FoundTexts((), text)
-    return FoundTexts(tuple(texts), "\n\n".join(filter(None, map(str.strip, _unframed(rest)))))
+    return FoundTexts(tuple(texts), "\n\n".join(filter(None, map(_without_blank_ends, rest))))
+
+
+def _end_behind(text: str, position: int, is_tagged: bool) -> int:  # noqa: FBT001
+    """Return where that ends which belongs to a summary and stands behind it."""
+    while position and (match := _BEHIND.match(text, position)):
+        position = match.end()
+    match = _BEHIND_TAG.match(text, position) if is_tagged else None
+    return match.end() if match else position
+
+
+def _without_blank_ends(text: str) -> str:
+    """Remove blank lines before and behind a text, and the blanks at its end."""
+    text = text.rstrip()
+    start = len(text) - len(text.lstrip())
+    return text[text.rfind("\n", 0, start) + 1 :]
 
 
 def decode(text: str) -> OwnDigest | HandOver | None:
@@ -356,9 +412,10 @@ def read_lines(text: str) -> list[str]:
 _BLANKS = str.maketrans(dict.fromkeys(OTHER_LINE_ENDS, " "))
 
 
-def _legend(refs: Iterable[str]) -> str:
-    """Explain the references that occur."""
+def _legend(refs: Iterable[str], *, has_reports: bool) -> str:
+    """Explain the references that occur, and whose words are reported."""
     present = {ref[:1] + "@" * ("@" in ref) for ref in refs}
+    present |= {"reported"} if has_reports else set()
     return "".join(legend for kind, legend in _LEGENDS.items() if kind in present)
 
 
@@ -372,7 +429,9 @@ def _marked(mark: str) -> Callable[[str], str]:
 
 def _course(entries: Sequence[DigestEntry]) -> Iterator[str]:
     for number, entry in enumerate(entries, start=1):
-        yield f"[{entry.ref or f'#{number}'}] {heading(entry.speaker, entry.title)}"
+        source = entry.ref or f"#{number}"
+        words = heading(entry.speaker, entry.title)
+        yield f"[{source}] {words if entry.is_proven else _REPORTED + words}"
         mark = _marked(WORDS if entry.speaker in SPOKEN else QUOTE)
         yield from (GAP if line is None else mark(line) for line in entry.lines)
 
@@ -382,16 +441,19 @@ def heading(speaker: EntrySpeaker, title: str) -> str:
     named = _WITH_TITLE if title or speaker in {"answer", "file"} else _SPEAKERS
     start = next((start for start, who in named.items() if who == speaker), "")
     if speaker == "tool":
-        return title if title and _speaker(title) == ("tool", title) else f"tool {title}"
+        return title if title and _speaker(title) == ("tool", title, True) else f"tool {title}"
     return start + title
 
 
-def _speaker(title: str) -> tuple[EntrySpeaker, str]:
-    """Read a heading."""
-    if title in _SPEAKERS:
-        return _SPEAKERS[title], ""
-    start = next(filter(title.startswith, _WITH_TITLE), "")
-    return _WITH_TITLE.get(start, "tool"), title.removeprefix(start)
+def _speaker(words: str) -> tuple[EntrySpeaker, str, bool]:
+    """Read a heading: the speaker, the title, and whether it is proven who speaks."""
+    if words.startswith(_REPORTED):
+        speaker, title, _ = _speaker(words.removeprefix(_REPORTED))
+        return (speaker, title, False) if speaker in SPOKEN else ("tool", words, True)
+    if words in _SPEAKERS:
+        return _SPEAKERS[words], "", True
+    start = next(filter(words.startswith, _WITH_TITLE), "")
+    return _WITH_TITLE.get(start, "tool"), words.removeprefix(start), True
 
 
 def _item_lines(items: Iterable[HandOverItem]) -> Iterator[str]:
@@ -447,17 +509,26 @@ class _Lines:
             yield None if line == GAP else line[len(mark) :]
 
     def take_unmarked(self) -> Iterator[str | None]:
-        """Pass the lines up to the next heading, and yield them; yield None for ``GAP``."""
+        """Pass the lines up to the next heading, and yield them; yield None for ``GAP``.
+
+        Without a further heading, a blank line ends them: behind it, somebody else goes on.
+        """
+        is_last = not _NEXT_OLD.search(self._text, self.position)
         while (line := self.peek()) is not None:
-            if _HEADING.fullmatch(line) or line == _TITLES["names"]:
+            is_end = (is_last and not line) or _START.match(line)
+            if is_end or _HEADING.fullmatch(line) or line == _TITLES["names"]:
                 return
             self.skip(line)
             yield None if line == GAP else _OLD_ESCAPE.sub("", line)
 
     def take_end(self) -> int:
         """Pass the last line; return how many messages follow, 0 if the line is missing."""
-        match = self.take(_END)
-        return _number(match["following"]) if match else 0
+        line = self.peek() or ""
+        match = _END.match(line)
+        if match is None:
+            return 0
+        self.skip(match[0])
+        return _number(match["following"])
 
 
 def _read_digest(match: re.Match[str], lines: _Lines) -> OwnDigest:
@@ -482,12 +553,12 @@ def _read_digest(match: re.Match[str], lines: _Lines) -> OwnDigest:
 
 def _read_entries(lines: _Lines, *, is_old: bool) -> Iterator[DigestEntry]:
     while match := lines.take(_HEADING):
-        speaker, title = _speaker(match["title"])
+        speaker, title, is_proven = _speaker(match["title"])
         if is_old and speaker in SPOKEN:
             content = lines.take_unmarked()
         else:
             content = lines.take_marked(WORDS if speaker in SPOKEN else QUOTE)
-        yield DigestEntry(speaker, tuple(content), title, match["ref"] or "")
+        yield DigestEntry(speaker, tuple(content), title, match["ref"] or "", is_proven)
 
 
 def _read_document(match: re.Match[str], lines: _Lines) -> HandOver:
@@ -552,15 +623,6 @@ _READERS: Mapping[re.Pattern[str], Callable[[re.Match[str], _Lines], OwnDigest |
 
 def _number(text: str) -> int:
     return int(text.replace(",", "") or 0)
-
-
-def _unframed(pieces: Sequence[str]) -> Iterator[str]:
-    """Yield what stands around texts by compactctl, without what belongs to them."""
-    for index, piece in enumerate(pieces):
-        text = piece if index == len(pieces) - 1 else _LABEL.sub("", piece)
-        while index and (match := _BEHIND.match(text)):
-            text = text[match.end() :]
-        yield text
 
 
 def _read_marker(text: str) -> OwnMarker | None:

@@ -31,7 +31,7 @@ def compacted_file(folder: Path, messages: list[dict[str, Any]], *options: str) 
 @pytest.mark.parametrize(
     ("messages", "options", "choices"),
     [
-        (loop(200), (), {}),
+        (loop(200), ("--if-needed", "--window", "50k"), {"window": "50k"}),
         (LONG, ("--target", "10k"), {"target": 10_000}),
         (LONG, ("--keep", "30%"), {"keep": 0.3}),
         (LONG, ("--stages", "prune,dedup"), {"stages": ["prune", "dedup"]}),
@@ -92,6 +92,14 @@ def test_within_the_target_nothing_changes() -> None:
         a is b for a, b in zip(compactctl.compact_messages(few, target=100_000), few, strict=True)
     )
     assert compactctl.compact_messages([]) == []
+
+
+def test_without_choices_messages_stay_until_they_are_due() -> None:
+    messages = loop(200)
+    left = compactctl.compact_messages(messages, model="gpt-4o")
+    assert len(left) == len(messages)
+    assert all(a is b for a, b in zip(left, messages, strict=True))
+    assert compactctl.compact_messages(messages, model="gpt-4o", window="50k") != messages
 
 
 def test_several_threads_at_once() -> None:

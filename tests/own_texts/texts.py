@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from compactctl.model.own_texts import (
     REQUESTS,
+    SPOKEN,
     DigestEntry,
     HandOver,
     HandOverItem,
@@ -17,6 +18,8 @@ OWN_LINES = (
     "## Also named",
     "### 1. Goal",
     "[L7] user",
+    "[L7] reported user",
+    "reported agent",
     "[#1] operator",
     "[L7] Bash npm test",
     "> quoted",
@@ -67,7 +70,8 @@ def entries(draw: st.DrawFn) -> DigestEntry:
     )
     lines = draw(st.lists(st.one_of(st.none(), LINES), max_size=4))
     title = draw(TITLES) if speaker in {"answer", "file", "note", "tool"} else ""
-    return DigestEntry(speaker, tuple(lines), title, draw(REFS))
+    is_proven = speaker not in SPOKEN or draw(st.booleans())
+    return DigestEntry(speaker, tuple(lines), title, draw(REFS), is_proven)
 
 
 DIGESTS = st.builds(

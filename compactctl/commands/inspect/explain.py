@@ -1,6 +1,6 @@
 """Explains one message of a transcript."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
@@ -150,7 +150,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     every_state = all_messages(loaded, history)
     all_viewed = _once(every_state)
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
-    compacted = _compacted(options.message, every_state, originals_of(loaded, history))
+    compacted = _compacted(options.message, originals_of(loaded, history))
     index = _place(options, all_viewed, compacted, loaded, history)
     viewed, transcript = all_viewed[index], loaded.transcript
     measured = measure(transcript, options.measure)
@@ -227,23 +227,14 @@ def _place(
     )
 
 
-def _compacted(
-    name: str,
-    all_viewed: Iterable[ViewedMessage],
-    originals: Mapping[MessageId, Sequence[Message]],
-) -> frozenset[MessageId]:
+def _compacted(name: str, originals: Mapping[MessageId, Sequence[Message]]) -> frozenset[MessageId]:
     """Return the ids of what a reference in a summary means: a message as it was before.
 
-    It is hidden now or, if a stage shortened it in its place, on another line.
+    It is hidden now, or on another line.
     """
     reference = parse_reference(name)
-    hidden = {viewed.message.id for viewed in all_viewed if viewed.hidden is not None}
     messages = (message for behind in originals.values() for message in behind)
-    return frozenset(
-        message.id
-        for message in messages
-        if reference is not None and message.id in hidden and reference.names(message)
-    )
+    return frozenset(m.id for m in messages if reference is not None and reference.names(m))
 
 
 def _as_viewed(

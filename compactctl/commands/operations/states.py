@@ -103,8 +103,13 @@ class _State:
     def behind(self, message: Message) -> Iterator[Message]:
         """Yield the originals behind a message, itself if there are none. Follows no group twice.
 
+        A summary and the question that it answers are of one group.
+
         summary S2 (hides S1, m3); S1 (hides m1, m2)    behind(S2) -> m1, m2, m3
         """
+        yield from list(self._behind(message)) or [message]
+
+    def _behind(self, message: Message) -> Iterator[Message]:
         seen: set[str] = set()
         pending = [message]
         while pending:
@@ -112,7 +117,6 @@ class _State:
             group = hidden_group(current) or self._past.groups.get(_text_of(current))
             key = group or current.id
             if key in seen:
-                yield current
                 continue
             seen.add(key)
             members: Sequence[Message] = self._inside.get(group, ()) if group else ()

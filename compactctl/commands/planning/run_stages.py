@@ -23,7 +23,7 @@ from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import can_write_assistant, roles_between_in
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
-from compactctl.history.stand_ins import is_unchanged, newest_id, newest_summary
+from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary
 from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
@@ -283,8 +283,8 @@ def _share(
         return None
     summary = newest_summary(messages)
     behind = originals.get(summary.id, (summary,)) if summary else ()
-    is_unknown = summary and summary.id in {message.id for message in behind}
-    if summary and is_unknown and is_unchanged(messages, summary):
+    is_known = summary and is_proven(summary) and summary.id not in {m.id for m in behind}
+    if summary and not is_known and is_unchanged(messages, summary):
         return meter.total(messages)
     return kept_tokens(messages, reach.share, meter, originals)
 

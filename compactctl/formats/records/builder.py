@@ -3,11 +3,11 @@
 import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any
 
 import orjson
@@ -38,7 +38,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
-from compactctl.model.own_texts import OwnMarker, own_texts_in
+from compactctl.model.own_texts import FoundTexts, OwnMarker, find_own_texts, own_texts_in
 from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
 from compactctl.model.transcript import (
     Link,
@@ -332,25 +332,23 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
 ) -> Message:
     """Complete a draft: note who wrote each part, and whether compactctl or a client did.
 
-    Without tags, neither what a client put in is compactctl's, unless its record calls it a
-    summary, nor an answer of the model, unless a message of compactctl asked for it
-    (``is_asked_for``): both may hold any text.
+    Without tags, an answer of the model is compactctl's only if a message of compactctl asked for
+    it (``is_asked_for``), and, like a record that a client put in, only if it is nothing else.
     """
     parts = attribute(draft.parts, draft.role, place.wrapping)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
-    by_client = draft.role == "user" and is_summary_from_client(parts, place.wrapping)
+    by_client = draft.role == "user" and is_summary_from_client(parts)
     is_summary = draft.is_summary or by_client
-    may_be_ours = is_summary or not draft.is_injected
-    may_be_ours = may_be_ours and (draft.role in ("user", "system") or is_asked_for)
+    may_be_ours = draft.role in ("user", "system") or is_asked_for
+    is_ours = is_tagged
     if is_tagged or may_be_ours:
-        parts = with_own_texts(parts, is_alone=is_summary or is_tagged)
-    own_texts = [text for part in parts if isinstance(part, TextPart) for text in part.own_texts]
-    is_ours = is_tagged or bool(own_texts)
-    is_our_marker = (
-        tags.is_truncation_marker
-        if is_tagged
-        else any(isinstance(text, OwnMarker) for text in own_texts)
-    )
+        joined = with_own_texts(parts, has_others_tags=tags is not NO_TAGS and not is_tagged)
+        is_ours = is_tagged or is_whole(joined)
+        may_be_joined = draft.role != "assistant" and (is_summary or not draft.is_injected)
+        if joined is not parts and (is_ours or may_be_joined):
+            is_alone = is_tagged or is_summary
+            parts = tuple(map(_without_words, joined)) if is_alone else joined
+    is_our_marker = tags.is_truncation_marker if is_tagged else is_ours and has_marker(parts)
     is_by_client = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
         id=name,
@@ -364,7 +362,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         origin=_origin(
             is_injected=draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
             is_summary=not is_our_marker
-            and (is_summary or bool(own_texts) or (is_tagged and tags.condense_id is not None)),
+            and (is_summary or (is_ours and (not is_tagged or tags.condense_id is not None))),
             is_synthetic=is_ours,
             is_subagent=draft.is_subagent,
             is_logged_answer=draft.is_logged_answer,
@@ -456,29 +454,49 @@ def _asks_for_summary(message: Message, conversation: int) -> bool:
     return is_question and message.conversation == conversation
 
 
-def with_own_texts(parts: tuple[Part, ...], *, is_alone: bool) -> tuple[Part, ...]:
+def with_own_texts(parts: tuple[Part, ...], *, has_others_tags: bool = False) -> tuple[Part, ...]:
     """Return parts with what compactctl wrote in them, also where it has lost its tags.
 
-    Messages in requests, and those that a program keeps in memory, carry no tags. All other text
-    beside it was typed; with ``is_alone`` the record is known to contain nothing else.
+    Messages in requests, and those that a program keeps in memory, carry no tags, and their texts
+    may be joined with others. A marker with tags of another program is that program's, since both
+    may use the same words.
     """
-    new = tuple(_with_own(p, is_alone=is_alone) if isinstance(p, TextPart) else p for p in parts)
-    if all(part is old for part, old in zip(new, parts, strict=True)):
-        return parts
-    return tuple(
-        replace(part, typed=part.text)
-        if isinstance(part, TextPart) and part.typed is None
+    new = tuple(
+        _with_own_texts(part, find_own_texts if has_others_tags else own_texts_in)
+        if isinstance(part, TextPart)
         else part
-        for part in new
+        for part in parts
     )
+    return parts if all(map(is_, new, parts)) else new
 
 
-def _with_own(part: TextPart, *, is_alone: bool) -> TextPart:
-    text = part.text if part.typed is None or is_alone else part.typed
-    content = own_texts_in(text)
+def _with_own_texts(part: TextPart, find: Callable[[str], FoundTexts]) -> TextPart:
+    # Around a digest in a summary by a client is what the client wrote, unless a tag ends it.
+    is_tagged = part.is_summary and part.text.lstrip().startswith("<")
+    content = find(part.text if part.typed is None or part.is_summary else part.typed)
     if not content.texts:
         return part
-    return replace(part, own_texts=content.texts, typed="" if is_alone else content.rest)
+    if part.is_summary and not is_tagged:
+        return replace(part, own_texts=content.texts)
+    return replace(part, own_texts=content.texts, typed=content.rest, is_summary=False)
+
+
+def _without_words(part: Part) -> Part:
+    return replace(part, typed="") if isinstance(part, TextPart) else part
+
+
+def is_whole(parts: Sequence[Part]) -> bool:
+    """Whether compactctl wrote all of a message, or all that its client did not put into it."""
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    has_own = any(part.own_texts for part in texts)
+    is_client = any(part.is_summary for part in texts)
+    return has_own and not is_client and len(texts) == len(parts) and is_from_client(texts)
+
+
+def has_marker(parts: Iterable[Part]) -> bool:
+    """Whether one of the parts is a marker by compactctl."""
+    texts = (text for part in parts if isinstance(part, TextPart) for text in part.own_texts)
+    return any(isinstance(text, OwnMarker) for text in texts)
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:

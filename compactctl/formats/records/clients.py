@@ -36,7 +36,7 @@ _RESPONSE = AnswerWording(
 _TAGGED_ANSWER = AnswerWording(pattern=re.compile(r"<answer>\n(.*)</answer>", re.DOTALL))
 
 # Claude Code 1.0 to 2.1; what is typed meanwhile, 2.1.
-_CLAUDE_SUMMARY = r"This session is being continued from a previous conversation\b"
+_CLAUDE_SUMMARY = r"\s*This session is being continued from a previous conversation\b"
 CLAUDE_CODE = Wrapping(
     client="Claude Code",
     summary=re.compile(_CLAUDE_SUMMARY),
@@ -86,7 +86,8 @@ CLAUDE_CODE_1 = replace(CLAUDE_CODE, denial=None)
 # Codex CLI 0.58 to 0.142, and its source; the editor's extension sends selections and open files
 # before the prompt.
 _CODEX_SUMMARY = (
-    r"Another language model started to solve this problem and produced a summary of its thinking\b"
+    r"\s*Another language model started to solve this problem and produced a summary of its "
+    r"thinking\b"
 )
 CODEX = Wrapping(
     client="Codex",
@@ -181,7 +182,7 @@ PI = Wrapping(
 
 # VS Code Copilot Chat: its records hold the request as it was typed. What it sends ends with that,
 # behind the attached files.
-_VSCODE_SUMMARY = r"\s*<conversation-summary>(?s:.*)</conversation-summary>\s*\Z"
+_VSCODE_SUMMARY = r"\s*<conversation-summary>(?s:.*)</conversation-summary>"
 VSCODE_CHAT = Wrapping(
     client="VS Code Copilot Chat",
     summary=re.compile(_VSCODE_SUMMARY),
@@ -223,6 +224,7 @@ _PLAIN_ANSWER = AnswerWording(
     ),
 )
 UNKNOWN_CLIENT = Wrapping(
+    tags=frozenset({"conversation-summary"}),
     summary=re.compile(f"{_CLAUDE_SUMMARY}|{_CODEX_SUMMARY}|{_VSCODE_SUMMARY}"),
     answers={
         "ask_user": _PLAIN_ANSWER,

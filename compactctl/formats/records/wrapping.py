@@ -106,12 +106,10 @@ def is_from_client(parts: Iterable[Part]) -> bool:
     return bool(texts) and all(part.typed == "" for part in texts)
 
 
-def is_summary_from_client(parts: Iterable[Part], wrapping: Wrapping) -> bool:
+def is_summary_from_client(parts: Iterable[Part]) -> bool:
     """Whether the parts are a summary that the client wrote, and nothing that a user typed."""
     texts = [part for part in parts if isinstance(part, TextPart)]
-    pattern = wrapping.summary
-    is_summary = pattern is not None and any(pattern.match(part.text) for part in texts)
-    return is_summary and is_from_client(texts)
+    return any(part.is_summary for part in texts) and is_from_client(texts)
 
 
 def typed_in(text: str, wrapping: Wrapping) -> str:
@@ -271,8 +269,9 @@ def _leaves(value: object) -> Iterator[str]:
 def _with_typed(part: TextPart, wrapping: Wrapping) -> TextPart:
     if part.typed is not None:
         return part
-    is_summary = wrapping.summary and wrapping.summary.match(part.text)
-    typed = "" if is_summary else typed_in(part.text, wrapping)
+    typed = typed_in(part.text, wrapping)
+    if wrapping.summary and wrapping.summary.match(part.text):
+        return replace(part, typed="" if typed == part.text else typed, is_summary=True)
     return part if typed == part.text else replace(part, typed=typed)
 
 

@@ -14,6 +14,7 @@ from compactctl.history.stand_ins import (
     message_count,
     newest_id,
     newest_summary,
+    own_texts,
 )
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
@@ -136,7 +137,7 @@ def with_originals(
 ) -> tuple[Message, ...]:
     """Replace stand-ins and rewritten messages by their originals, in order of the conversation.
 
-    Markers without originals are dropped.
+    Markers without originals are dropped unless they say how many messages they stand for.
     """
     sources = (source for message in messages for source in originals.get(message.id, (message,)))
     return in_order(
@@ -191,7 +192,8 @@ def originals_after(
 
 def _is_plain_marker(message: Message) -> bool:
     """Whether a message is one of our markers; a marker has no content to summarize."""
-    return is_stand_in(message) and not message.origin.is_summary
+    is_marker = is_stand_in(message) and not message.origin.is_summary
+    return is_marker and not (own_texts(message) and message_count([message]) > 1)
 
 
 def summary_request(

@@ -81,7 +81,7 @@ class HidePlanner:
         earlier = earlier_markers(view, marker)
         self._earlier_ids = {message.id for message in earlier}
         self.total_without_markers = self.total - meter.total(earlier)
-        self._earlier_count = sum(map(marker.count_in, earlier))
+        self._earlier_count = _count_behind(view, marker, earlier)
 
     def hideable_ids(self, start: int, end: int) -> tuple[MessageId, ...]:
         """Return the hideable messages from index ``start`` up to ``end``, both cut points."""
@@ -129,9 +129,18 @@ class HidePlanner:
 
 def earlier_markers(view: ConversationView, marker: Marker) -> tuple[Message, ...]:
     """Return the markers that a new one replaces: those with its text that may be hidden."""
-    found = [message for message in view.messages if marker.matches(message)]
-    ids = set(hideable(view, (message.id for message in found)))
-    return tuple(message for message in found if message.id in ids)
+    markers = [message for message in view.messages if marker.matches(message)]
+    ids = set(hideable(view, (message.id for message in markers)))
+    return tuple(message for message in markers if message.id in ids)
+
+
+def _count_behind(view: ConversationView, marker: Marker, markers: Sequence[Message]) -> int:
+    """Return how many messages markers stand for: as known, or else as they say."""
+    originals = (view.originals.get(message.id, ()) for message in markers)
+    return sum(
+        len(behind) if behind and behind[0].id != message.id else marker.count_in(message)
+        for message, behind in zip(markers, originals, strict=True)
+    )
 
 
 def hide_range(
@@ -175,7 +184,7 @@ def hide_behind_marker(
     the same text are hidden with them.
     """
     earlier = earlier_markers(view, marker)
-    count = len(ids) + sum(map(marker.count_in, earlier))
+    count = len(ids) + _count_behind(view, marker, earlier)
     chosen = {*ids, *(message.id for message in earlier)}
     ids = [message.id for message in view.messages if message.id in chosen]
     group = group_id(marker.stage, options, ids)

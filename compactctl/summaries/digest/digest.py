@@ -49,6 +49,7 @@ def pin_summaries(
     for index in reversed(range(len(passages))):
         passage = passages[index]
         is_pinned = passage.kind == "summary" and passage.is_proven
+        is_pinned = is_pinned and passage.text not in pinned.values()
         tokens = count(passage.text) + _MARGIN if is_pinned else 0
         if 0 < tokens <= room:
             pinned[index] = passage.text

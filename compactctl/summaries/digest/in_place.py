@@ -367,6 +367,9 @@ class _Draft:
 
     def _content(self, index: PartIndex, part: Part) -> str | None:
         """Return the content of a part with the lines chosen for it, None if it is the old one."""
+        if isinstance(part, TextPart) and part.own_texts and index not in self.request.immutable:
+            # The digest quotes what an earlier one joined with the user's words holds.
+            return part.typed or GAP
         if index in self.request.immutable or (isinstance(part, TextPart) and part.typed):
             # Cut, the user's words could no longer be told from what the client put around them.
             return None

@@ -9,6 +9,7 @@ from compactctl.model.own_texts import GAP, DigestEntry, OwnDigest, heading, rea
 from compactctl.summaries.digest.facts import speaker, title
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.lines import PieceSpan, quotable_lines, shown_lines
+from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import Passage
 
 
@@ -66,7 +67,13 @@ def _entries(
         passage = passages[index]
         texts = read_lines(pinned[index]) if index in pinned else ()
         lines = (*texts, *quote_lines(passages, quoted.get(index, ())))
-        yield DigestEntry(speaker(passage), with_gaps(lines), title(passage), passage.ref.name)
+        yield DigestEntry(
+            speaker(passage),
+            with_gaps(lines),
+            title(passage),
+            passage.ref.name,
+            passage.is_proven or passage.kind not in SPOKEN,
+        )
 
 
 def with_gaps(lines: Iterable[str | None]) -> tuple[str | None, ...]:

@@ -86,7 +86,7 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     summaries = [passage for passage in passages if passage.kind == "summary"]
     if not summaries:
         return
-    newest = summaries[-1]
+    newest = max(reversed(summaries), key=lambda passage: passage.is_proven)
     tasks = newest_tasks(passages)
     for position, (topic, point) in enumerate(_points(newest.text)):
         is_history = topic.section == _PENDING and any(

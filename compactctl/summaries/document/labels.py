@@ -5,6 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal
 
+from compactctl.history.stand_ins import is_proven
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -63,8 +64,13 @@ def prose(message: Message) -> str:
 
 
 def previous_summary(messages: Sequence[Message]) -> str:
-    """Return the text of the newest earlier summary among messages, "" if there is none."""
-    return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
+    """Return the text of the newest earlier summary among messages, "" if there is none.
+
+    One of which only its text says that it is one counts where there is no other.
+    """
+    summaries = [message for message in reversed(messages) if message.origin.is_summary]
+    newest = max(summaries, key=lambda m: is_proven(m) or not m.origin.is_synthetic, default=None)
+    return prose(newest) if newest else ""
 
 
 def _tagged(speaker: Speaker, text: str) -> str:

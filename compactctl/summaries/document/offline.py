@@ -12,6 +12,7 @@ from compactctl.model.own_texts import (
     SET_RULES,
     HandOver,
     HandOverSection,
+    reported,
 )
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.document.draft import (
@@ -105,6 +106,7 @@ def word_items(passages: Sequence[Passage], words: UserWords) -> Iterator[Summar
         section, topic, label = (
             _RULES_HEADING if is_request and index in words.rules_only else heading
         )
+        label = label if passages[index].is_proven else reported(label)
         if text == newest.get(label) == CUT:
             continue
         newest[label] = text

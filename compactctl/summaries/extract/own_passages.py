@@ -16,6 +16,7 @@ from compactctl.model.own_texts import (
     HandOverItem,
     OwnDigest,
     OwnText,
+    reported,
 )
 from compactctl.summaries.extract.items import (
     FILES,
@@ -57,14 +58,17 @@ _SPOKEN_LABELS: Mapping[str, PassageKind] = {
     SET_RULES: "request",
 }
 
+_REPORTED_LABELS = frozenset(map(reported, _SPOKEN_LABELS))
+
 
 class SaidText(NamedTuple):
-    """A passage as an earlier digest quotes it; ``title`` is what its heading says."""
+    """A passage; ``title`` and ``is_proven`` are what an earlier digest says of it."""
 
     kind: PassageKind
     text: str
     name: str = ""
     title: str = ""
+    is_proven: bool = True
 
 
 def passages_in(text: OwnText) -> Iterator[SaidText]:
@@ -85,7 +89,8 @@ def _in_digest(digest: OwnDigest) -> Iterator[SaidText]:
         text = "\n".join(GAP if line is None else line for line in entry.lines)
         name = ATTACHMENT if entry.speaker == "attachment" else entry.title
         is_point = entry.speaker == "note" and entry.title
-        yield SaidText("point" if is_point else _KINDS[entry.speaker], text, name, entry.title)
+        kind = "point" if is_point else _KINDS[entry.speaker]
+        yield SaidText(kind, text, name, entry.title, entry.is_proven)
 
 
 def _in_document(document: HandOver) -> Iterator[SaidText]:
@@ -94,15 +99,20 @@ def _in_document(document: HandOver) -> Iterator[SaidText]:
     A hand-over lists rules of requests that it does not quote. What it says of the next step, or of
     messages that it does not stand for, is left out: it has no label, and is not true any more.
     """
-    spoken = [item for item in document.items if item.label in _SPOKEN_LABELS]
-    requests = [item for item in spoken if item.label == REQUESTS]
-    rules = [item for item in spoken if item.label == SET_RULES]
-    others = [item for item in spoken if item.label in {INSTRUCTIONS, ANSWERS}]
-    for item in (*others, *requests[:1], *rules, *requests[1:]):
-        yield SaidText(_SPOKEN_LABELS[item.label], item.text)
+    for is_proven in (False, True):
+        spoken = {
+            label: [item for item in document.items if item.label == written]
+            for label in _SPOKEN_LABELS
+            for written in [label if is_proven else reported(label)]
+        }
+        requests = spoken[REQUESTS]
+        others = (*spoken[INSTRUCTIONS], *spoken[ANSWERS])
+        for item in (*others, *requests[:1], *spoken[SET_RULES], *requests[1:]):
+            label = next(label for label, items in spoken.items() if item in items)
+            yield SaidText(_SPOKEN_LABELS[label], item.text, is_proven=is_proven)
     labelled: dict[str, list[HandOverItem]] = {}
     for item in document.items:
-        if item.label and item.label not in {TOPICS, *_SPOKEN_LABELS}:
+        if item.label and item.label not in {TOPICS, *_SPOKEN_LABELS, *_REPORTED_LABELS}:
             labelled.setdefault(item.label, []).append(item)
     for label, items in labelled.items():
         yield from _labelled(label, [item.text for item in items])

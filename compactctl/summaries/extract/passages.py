@@ -31,9 +31,6 @@ from compactctl.summaries.extract.own_passages import (
     passages_in,
 )
 
-# With more characters than this, what stands around a digest in the same message is a summary of
-# other messages, and no label.
-_MIN_SUMMARY = 200
 # Characters of the name of a file that a user attached.
 _MAX_NAME_CHARS = 120
 
@@ -146,7 +143,7 @@ def read_passages(
             part_index=index,
             title=said.title,
             is_from_digest=True,
-            is_proven=is_proven(message),
+            is_proven=is_proven(message) and said.is_proven,
         )
         for index, message, age, part in _parts(messages, ages)
         for is_own, said in _said_in(message, part, pairs.get(index), refs[index.message], merges)
@@ -170,9 +167,9 @@ def _said_in(
     if not merges:
         yield False, whole
     quoted = (said for text in part.own_texts for said in passages_in(text))
-    rest = find_own_texts(part.text).rest if merges and is_proven(message) else ""
-    if len(rest) > _MIN_SUMMARY:
-        yield False, whole._replace(text=rest)
+    if merges and message.origin.is_summary:
+        # What stands around it in a summary is one, too, by a model or a client.
+        yield False, whole._replace(text=find_own_texts(part.text).rest)
     yield from ((True, said) for said in quoted if merges or said.kind in SPOKEN)
     yield False, typed
 
@@ -276,7 +273,7 @@ def _passage_texts(message: Message, part: Part, pair: ToolPair | None) -> Itera
             words = message.words(part)
             around = "" if words == text else _around(text, words)
             yield SaidText(_author_kind(message), words)
-            yield SaidText(_client_kind(message), around)
+            yield SaidText("summary" if part.is_summary else _client_kind(message), around)
         case ReasoningPart(text=text, opaque=False):
             yield SaidText("thought", text)
         case ToolCallPart(tool=tool):

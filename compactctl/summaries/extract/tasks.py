@@ -94,17 +94,23 @@ def task_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
 
 
 def newest_tasks(passages: Iterable[Passage]) -> list[Task]:
-    """Return the task list after all calls: the newest whole list, and single tasks added since."""
+    """Return the task list after all calls: the newest whole list, and single tasks added since.
+
+    What only a text says that looks like a digest counts where there are no others.
+    """
     whole: list[Task] = []
+    reported: list[Task] = []
     single: dict[str, Task] = {}
     for passage in passages:
         pair = passage.pair if passage.kind == "call" else None
         tasks = _whole_list(pair) if pair else _listed(passage)
-        if tasks:
+        if tasks and not passage.is_proven:
+            reported = tasks
+        elif tasks:
             whole, single = tasks, {}
         elif pair and pair.tool in {_CREATE, _UPDATE}:
             _apply_update(single, pair)
-    return [*whole, *single.values()]
+    return [*whole, *single.values()] or reported
 
 
 def _listed(passage: Passage) -> list[Task]:

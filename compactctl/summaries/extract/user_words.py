@@ -90,9 +90,14 @@ def choose_words(
                 draft.add_whole(draft.tokens)
         used = sum(draft.used for draft in drafts.values())
         used += _fill_ends([drafts[i] for i in drafts if i in ends], max(room, _MIN_ENDS) - used)
-        for proven in (True, False):
-            texts = [i for i in drafts if not is_operator[i] and is_proven[i] is proven]
-            used += _fill([drafts[i] for i in texts], room - used)
+        typed, reported = (
+            [drafts[i] for i in drafts if not is_operator[i] and is_proven[i] is proven]
+            for proven in (True, False)
+        )
+        used += _fill(typed, room - used)
+        used += _fill(reported, room - used)
+        if all(draft.is_whole for draft in typed) and reported:
+            used += reported[0].grow(_MIN_ENDS - used)
         _fill([drafts[i] for i in drafts if is_operator[i]], (room - used) // _OPERATOR_PART)
     chosen = {index: drafts[index] for index in sorted(drafts) if drafts[index].chosen}
     return UserWords(
@@ -188,11 +193,14 @@ def _by_precedence(
     by_proof = sorted(spoken, key=lambda index: passages[index].is_proven)
     newest = {passages[index].text.strip(): index for index in by_proof}
 
+    reported = (i for i in newest.values() if not passages[i].is_proven)
+    first = next((i for i in sorted(reported) if passages[i].kind == "request"), None)
+
     def precedence(index: int) -> tuple[bool, int, int]:
-        is_hearsay = not passages[index].is_proven
-        if index in ends:
-            return is_hearsay, ends[index], index
-        return is_hearsay, 3 if passages[index].kind == "instruction" else 2, -index
+        is_reported = not passages[index].is_proven
+        if index in ends or index == first:
+            return is_reported, ends.get(index, 1), index
+        return is_reported, 3 if passages[index].kind == "instruction" else 2, -index
 
     indexes = (index for text, index in newest.items() if text not in stays)
     return sorted(indexes, key=precedence)
@@ -203,16 +211,15 @@ def _ends(
 ) -> dict[int, int]:
     """Return the passages of the newest request, with 0, and of the first one, with 1.
 
-    The first one in an unproven digest is one, too, beside the first that somebody typed.
+    Both are of those that somebody typed.
     """
     requests = [i for i, p in enumerate(passages) if p.kind == "request" and not is_mark(p)]
     typed = [index for index in requests if passages[index].is_proven]
-    reported = [index for index in requests if not passages[index].is_proven]
     holds_newest = not any(passage.kind == "request" for passage in following)
     ends: dict[int, int] = {}
     for number, end in (
-        (1, (*reported[:1], *typed[:1]) * (not continues)),
-        (0, (typed or reported)[-1:] * holds_newest),
+        (1, typed[:1] * (not continues)),
+        (0, typed[-1:] * holds_newest),
     ):
         ends |= {i: number for i in requests for e in end if _is_same_message(passages, i, e)}
     return ends

@@ -115,7 +115,7 @@ def percent_text(share: float) -> str:
 
 def change_text(before: int, after: int) -> str:
     """Return what a change of size saved or added: 59% saved, 67% more."""
-    share = 1 - after / before
+    share = 1 - after / before if before else 0.0
     return f"{percent_text(share)} saved" if share >= 0 else f"{percent_text(-share)} more"
 
 

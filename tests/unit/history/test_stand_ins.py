@@ -1,12 +1,14 @@
 """Messages that compactctl wrote in place of others, and the point at which it wrote them."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import assistant, conversation, summary, user
 from unit.history.written import PROVEN, read_back
 
+from compactctl.commands.compact.draft import archive_hint
 from compactctl.history.stand_ins import (
     base_id,
     edit_points,
@@ -133,8 +135,8 @@ def test_without_tags_the_last_line_tells_whether_something_was_added(
     ours = read_back(own.encode())
     assert is_unchanged((ours, first, second), ours)
     assert not is_unchanged((ours, first, second, third), ours)
-    # Fewer may follow: some were hidden since. Another stand-in is nothing new.
-    assert is_unchanged((ours, first), ours)
+    # With fewer, it may be those that follow another copy of it. Another stand-in is nothing new.
+    assert not is_unchanged((ours, first), ours)
     assert is_unchanged((third, ours, first, read_back(own.encode()), second), ours)
     cut = user("cut", is_injected=True, is_synthetic=True)
     cut = replace(cut, parts=(TextPart(text="cut", typed="", own_texts=(OwnMarker(3),)),))
@@ -150,6 +152,7 @@ DOCUMENT = HandOver(
 ).encode()
 CONDENSED = HandOver(count=4, is_short=True, sections=(HandOverSection("", ITEMS),)).encode()
 TALLY = HandOver(count=4, sections=(HandOverSection("", ITEMS),), tally=(1, 2, 3)).encode()
+HINT = archive_hint(Path("a.jsonl"), is_archived=True, lines=3)
 EACH = (DIGEST, IN_PLACE, DOCUMENT, CONDENSED, TALLY)
 
 
@@ -159,7 +162,9 @@ EACH = (DIGEST, IN_PLACE, DOCUMENT, CONDENSED, TALLY)
     [
         ("", "", ""),
         ("[Earlier conversation]:\n\n", "", ""),
-        ("[Earlier conversation]\n", "", ""),
+        # Only labels that a stage writes are nobody's words, and only where they stand whole.
+        ("[Earlier conversation]\n", "", "[Earlier conversation]"),
+        ("[Summary of the conversation so far]:\n\n", "", ""),
         ("Said before.\n", "", "Said before."),
         ("Said before.\n\n[Earlier conversation]:\n\n", "\n\nUse tabs.",
          "Said before.\n\nUse tabs."),
@@ -168,9 +173,11 @@ EACH = (DIGEST, IN_PLACE, DOCUMENT, CONDENSED, TALLY)
         ("", "\n\nUse tabs.\n\n- done", "Use tabs.\n\n- done"),
         ("", "\n\nSaid\n[L12] user", "Said\n[L12] user"),
         ("", "\n| as I said\n- Use tabs.", "| as I said\n- Use tabs."),
-        ("<summary>\n", "\n</summary>\n\nUse tabs.", "Use tabs."),
-        ("", "\n\nThe messages that this summary stands for are kept word for word in a.jsonl.",
-         ""),
+        ("<conversation-summary>\n", "\n</conversation-summary>\n\nUse tabs.", "Use tabs."),
+        ("<summary>\n", "\n</summary>\n\nUse tabs.", "<summary>\n\n</summary>\n\nUse tabs."),
+        ("", f"\n\n{HINT}", ""),
+        ("", f"\n\n{HINT}\n\nUse tabs.", "Use tabs."),
+        ("", f"\n\n{HINT.partition(chr(10))[0]}", HINT.partition("\n")[0]),
     ],
 )  # fmt: skip
 def test_what_stands_around_a_summary_of_ours_is_not_its_own(
@@ -219,7 +226,7 @@ def test_messages_count_for_those_they_stand_for() -> None:
     assert message_count((asked, answered)) == 2
     assert message_count((read_back(DOCUMENT), asked)) == 1_205
     assert message_count((read_back(f"{DOCUMENT}\n\n{TALLY}"),)) == 1_208
-    assert message_count((read_back(f"{IN_PLACE}\n\nUse tabs.", is_alone=False),)) == 10
+    assert message_count((read_back(f"{IN_PLACE}\n\nUse tabs."),)) == 10
     hidden = read_back("[Earlier messages truncated: 1,200 messages hidden to reduce context]")
     assert message_count((hidden, asked)) == 1_201
     # A summary that is not ours, or a marker that does not say, is one message.
@@ -235,7 +242,7 @@ def test_who_wrote_a_message_is_proven_by_its_record_only() -> None:
 
 def test_a_marker_is_known_by_its_text_where_its_tags_are_lost() -> None:
     text = "[12 earlier messages are outside of the window]"
-    ours = read_back(text, is_summary=False)
+    ours = read_back(text)
     assert own_texts(ours) == (OwnMarker(12),)
     assert (is_marker(ours), is_own_marker(ours), is_stand_in(ours)) == (True, True, True)
     theirs = user(text, tags=Tags(is_truncation_marker=True))

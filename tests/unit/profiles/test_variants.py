@@ -66,7 +66,7 @@ def test_windows_are_added_to_those_of_the_base() -> None:
 settings = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 3), max_size=3)
 
 
-@given(base=settings, own_texts=settings)
+@given(base=settings, own=settings)
 def test_the_changes_lead_from_the_base_to_the_extension(
     base: dict[str, int], own: dict[str, int]
 ) -> None:

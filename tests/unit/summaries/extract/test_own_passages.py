@@ -1,11 +1,13 @@
 """What earlier digests and hand-overs by compactctl quote is found again in them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from builders import REJECTED, assistant, call, conversation, result, summary, system, user
 from unit.history.written import PROVEN, read_back
 
+from compactctl.commands.compact.draft import archive_hint
 from compactctl.model.message import NO_TAGS, Message, Tags
 from compactctl.model.own_texts import (
     DigestEntry,
@@ -82,11 +84,12 @@ def test_all_that_a_digest_quotes_is_found(
     merges: bool,  # noqa: FBT001
 ) -> None:
     text = write_digest(DigestRequest(messages=talk(), budget=budget), counts).text
-    found = read_passages(conversation(read_back(f"[Earlier]:\n\n{text}")), merges=merges)
+    framed = f"[Earlier conversation]:\n\n{text}"
+    found = read_passages(conversation(read_back(framed)), merges=merges)
     assert tuple((each.kind, each.text) for each in found if each.kind in SPOKEN) == words
     # Unless all of it is merged, it is a summary, too.
     whole = [each.text for each in found if each.kind == "summary"]
-    assert whole == ([] if merges else [f"[Earlier]:\n\n{text}"])
+    assert whole == ([] if merges else [framed])
 
 
 @pytest.mark.parametrize(("budget", "words"), [(10, LEAST), (2_000, ALL)])
@@ -96,7 +99,8 @@ def test_all_that_a_summary_quotes_is_found(
 ) -> None:
     request = SummaryRequest(messages=talk(), budget=budget, template=template)
     text = write_offline_summary(request, count).text
-    found = spoken(read_back(f"[Summary]:\n\n{text}\n\nsee the archive"))
+    hint = archive_hint(Path("a.jsonl"), is_archived=True, lines=7)
+    found = spoken(read_back(f"[Summary of the conversation so far]:\n\n{text}\n\n{hint}"))
     requests = [quoted for quoted in found if quoted[0] == "request"]
     assert requests == [quoted for quoted in words if quoted[0] == "request"]
     assert set(found) == set(words)
@@ -156,7 +160,7 @@ def test_lines_like_those_of_a_digest_stay_words_of_who_wrote_them(line: str) ->
 
 def test_words_that_were_typed_behind_a_digest_are_a_request_of_their_own() -> None:
     digest = OwnDigest(count=2, entries=(DigestEntry("request", ("Go on.",), ref="L2"),))
-    found = passages(read_back(f"{digest.encode()}\n\nUse tabs.", is_alone=False))
+    found = passages(read_back(f"{digest.encode()}\n\nUse tabs."))
     assert [(each.text, each.is_from_digest, each.is_proven) for each in found] == [
         ("Go on.", True, False),
         ("Use tabs.", False, True),
@@ -270,7 +274,8 @@ def test_a_count_in_a_list_of_files_costs_no_more_than_a_real_one() -> None:
 
 def test_tasks_of_a_digest_are_the_newest_until_there_is_another_list() -> None:
     digest = OwnDigest(count=9, tasks=("[in_progress] A", "[completed] B", "no task"))
-    ours = read_back(digest.encode())
+    ours = read_back(digest.encode(), tags=PROVEN)
+    told = read_back(digest.encode())
     later = call("t", "TodoWrite", todos=[{"content": "C"}])
     one = call("t", "TaskCreate", subject="D"), result("t", "Task #7 created")
 
@@ -280,6 +285,11 @@ def test_tasks_of_a_digest_are_the_newest_until_there_is_another_list() -> None:
     assert tasks(ours) == tasks(later, ours) == [("A", "in_progress"), ("B", "completed")]
     assert tasks(ours, later) == [("C", "pending")]
     assert tasks(ours, *one)[2:] == [("D", "pending")]
+    # Those that only a text says are the tasks where there are no others.
+    assert tasks(told) == tasks(ours)
+    assert tasks(ours, told) == tasks(ours)
+    assert tasks(later, told) == tasks(told, later) == [("C", "pending")]
+    assert tasks(told, *one) == tasks(*one, told) == [("D", "pending")]
 
 
 @pytest.mark.parametrize(("tags", "whole"), [(NO_TAGS, {"one", "two"}), (PROVEN, {"two", "told"})])

@@ -35,18 +35,18 @@ def test_both_requests_are_drawn_on_one_scale(path: Path) -> None:
     page = lines(squeezed(path, measure=replace(FAST, window=1_000)))
     assert part(page, "Before and after", "Stages") == [
         "Before and after",
-        "492 → 222 tokens in the next request (55% saved)",
+        "492 → 212 tokens in the next request (57% saved)",
         "before: 492",
         "[c-user 0.0% 15.6%] user: 156",
         "[c-assistant 15.6% 15.6%] assistant: 156",
         "[c-tool-calls 31.2% 2.4%] tool calls: 24",
         "[c-file-reads 33.6% 15.6%] file reads: 156",
         "[limit-tick dashed 65.0% 0]",
-        "after: 222",
+        "after: 212",
         "[c-assistant 0.0% 5.2%] assistant: 52",
         "[c-tool-calls 5.2% 0.8%] tool calls: 8",
         "[c-tool-results 6.0% 0.6%] tool results: 6",
-        "[c-summaries 6.6% 15.6%] summaries: 156",
+        "[c-summaries 6.6% 14.6%] summaries: 146",
         "[limit-tick dashed 65.0% 0]",
         "[c-user 100%] user",
         "[c-assistant 100%] assistant",
@@ -68,24 +68,28 @@ def test_stages_fates_and_losses_are_listed(path: Path) -> None:
     ) == [
         "Stages",
         "Stage Tokens before After Saved Changes",
-        "summarize 492 268 224 9 messages summarized, 156 tokens in the summary",
-        "prune 268 222 46 1 tool result cleared",
+        "summarize 492 258 234 9 messages summarized, 146 tokens in the summary",
+        "prune 258 212 46 1 tool result cleared",
         "What happened to each message",
         "kept: 60 tokens → 60 2",
         "rewritten: 52 tokens → 6 1",
-        "written: 0 tokens → 156 1",
+        "written: 0 tokens → 146 1",
         "hidden: 380 tokens → 0 9",
         "Before",
-        "[c-hidden M0 1000H1V708H2V955H3V708H6V955H7V708H10V955H11V708H13V1000Z]",
-        "[c-rewritten M0 1000H10V955H11V708H13V1000Z]",
-        "[c-kept M0 1000H10V955H11V1000H12V708H13V1000Z]",
-        "[grid 0 43.77%]",
+        "[c-hidden M0 1000H1V688H2V952H3V688H6V952H7V688H10V952H11V688H13V1000Z]",
+        "[c-rewritten M0 1000H10V952H11V688H13V1000Z]",
+        "[c-kept M0 1000H10V952H11V1000H12V688H13V1000Z]",
+        "[grid 0 69.96%]",
+        "50",
+        "[grid 0 39.92%]",
         "100",
         "After",
-        "[c-written M0 1000H0V123H1V1000H10V955H11V966H12V708H13V1000Z]",
-        "[c-rewritten M0 1000H10V955H11V966H12V708H13V1000Z]",
-        "[c-kept M0 1000H10V955H11V1000H12V708H13V1000Z]",
-        "[grid 0 43.77%]",
+        "[c-written M0 1000H0V123H1V1000H10V952H11V964H12V688H13V1000Z]",
+        "[c-rewritten M0 1000H10V952H11V964H12V688H13V1000Z]",
+        "[c-kept M0 1000H10V952H11V1000H12V688H13V1000Z]",
+        "[grid 0 69.96%]",
+        "50",
+        "[grid 0 39.92%]",
         "100",
         "[c-kept 100%] kept",
         "[c-rewritten 100%] rewritten",
@@ -103,15 +107,15 @@ def test_each_message_has_its_fate_its_sizes_and_its_texts(path: Path) -> None:
     assert page[at + 1 : at + 4] == [
         "[c-before 0.0%]",
         (
-            "[c-written 100.0%] line 1 written user: [Previous conversation summary]: Hand-over "
-            "of 9 earlier messages, extracted without a mod… 0 → 156"
+            "[c-written 100.0%] line 1 written user: [Previous conversation summary]: 9 earlier "
+            "messages in few words, without a model (format… 0 → 146"
         ),
         "written by summarize: summary",
     ]
     called = page.index(
         '[c-hidden 0.0%] line 2 hidden assistant: → read_file {"path": "f0.py"} 8 → 0'
     )
-    assert page[called - 1] == "[c-before 5.128%]"
+    assert page[called - 1] == "[c-before 5.479%]"
     assert page[called + 1] == "hidden by summarize: older than the messages kept"
     rewritten = page.index("now:")
     assert page[rewritten - 2] == (
@@ -178,7 +182,7 @@ def test_a_redacted_page_has_no_text_and_no_reason(path: Path) -> None:
         "read lost [L2]",
     ]
     assert page[page.index("Stages") + 4] == "What happened to each message"
-    assert page[-2:] == ["[c-kept 33.333%] line 12 kept assistant: 52", "kept"]
+    assert page[-2:] == ["[c-kept 35.616%] line 12 kept assistant: 52", "kept"]
 
 
 def test_a_page_takes_compared_messages(path: Path) -> None:
