@@ -1,11 +1,14 @@
 """Hostile texts, and the digests and hand-overs that hold them."""
 
+from typing import get_args
+
 from hypothesis import strategies as st
 
 from compactctl.model.own_texts import (
     REQUESTS,
     SPOKEN,
     DigestEntry,
+    EntrySpeaker,
     HandOver,
     HandOverItem,
     HandOverSection,
@@ -53,21 +56,7 @@ ROWS = st.lists(LINES.filter(bool), max_size=3).map(tuple)
 
 @st.composite
 def entries(draw: st.DrawFn) -> DigestEntry:
-    speaker = draw(
-        st.sampled_from(
-            (
-                "attachment",
-                "answer",
-                "file",
-                "instruction",
-                "note",
-                "reply",
-                "request",
-                "summary",
-                "tool",
-            )
-        )
-    )
+    speaker = draw(st.sampled_from(get_args(EntrySpeaker)))
     lines = draw(st.lists(st.one_of(st.none(), LINES), max_size=4))
     title = draw(TITLES) if speaker in {"answer", "file", "note", "tool"} else ""
     is_proven = speaker not in SPOKEN or draw(st.booleans())

@@ -16,8 +16,8 @@ from compactctl.model.summary import SummaryRequest
 from compactctl.stages.support.replacement import reword_long_texts
 from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.digest.in_place import InPlaceRequest, distill_in_place
-from compactctl.summaries.document.draft import KEY_LINES
 from compactctl.summaries.document.offline import write_offline_summary
+from compactctl.summaries.extract.items import KEY_LINES
 
 GAP = "…"
 WORDS = st.sampled_from(
