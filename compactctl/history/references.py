@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal
 
 from compactctl.model.message import FirstPlace, Message, MessageId
@@ -45,6 +45,10 @@ class SourceRef:
         item = f".{self.item}" if self.item else ""
         state = f"@{self.state}" if self.state else ""
         return f"{self.unit}{self.number}{item}{state}" if self.number else ""
+
+    def without_line(self) -> "SourceRef":
+        """Return ``NO_REF`` with the position of this reference."""
+        return replace(NO_REF, position=self.position)
 
     def names(self, message: Message) -> bool:
         """Return whether this is the first line, or number in its document, of a message."""

@@ -30,8 +30,11 @@ def own_texts(message: Message) -> tuple[OwnText, ...]:
 
 
 def is_proven(message: Message) -> bool:
-    """Whether tags say that compactctl wrote a message; else only its text does."""
-    return bool(message.tags.hiding_ids)
+    """Whether tags of compactctl say that it wrote a message; else only its text does.
+
+    In the run that writes it, a message has no operation yet. Other programs use the same ids.
+    """
+    return bool(message.tags.hiding_ids and (message.tags.operation or message.tags.through))
 
 
 def is_stand_in(message: Message) -> bool:
@@ -128,13 +131,17 @@ def newest_id(messages: Sequence[Message]) -> MessageId | None:
 
 
 def message_count(messages: Iterable[Message]) -> int:
-    """Return how many messages these stand for; one for each that compactctl did not write."""
+    """Return how many messages these stand for: each for itself, unless it says how many.
+
+    The question before a summary stands for none.
+    """
     return sum(map(_count, messages))
 
 
 def _count(message: Message) -> int:
     earlier = sum(min(text.count, _MAX_COUNT) for text in own_texts(message))
-    if not earlier and message.origin.is_synthetic:
-        texts = [part.text for part in message.parts if isinstance(part, TextPart)]
-        return int(texts != [SUMMARY_QUESTION])
-    return earlier + any(map(message.words, message.parts)) if earlier else 1
+    if earlier:
+        return earlier + any(map(message.words, message.parts))
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    is_question = message.origin.is_synthetic and texts == [SUMMARY_QUESTION]
+    return 0 if is_question else 1

@@ -36,7 +36,7 @@ _REPORTED = "reported "
 
 
 def reported(label: str) -> str:
-    """Return the label of words of which only a text that looks like a digest says whose they are.
+    """Return the label of words that only a text that looks like a digest ascribes to somebody.
 
     Requests of the user:  ->  Reported requests of the user:
     """
@@ -101,8 +101,8 @@ _COUNT = rf"(?P<count>{_NUMBER}) earlier messages"
 _REFS = rf"(?:{'|'.join(map(re.escape, _LEGENDS.values()))})*\."
 _SPAN = r"(?: \((?P<span>[^()\n]*)\))?"
 _DIGEST = re.compile(
-    rf"(?:Digest of {_COUNT}, {re.escape(_HOW + _VERBATIM)}|{_COUNT.replace('count', 'replaced')}"
-    rf" are replaced by this digest, {re.escape(_HOW + _ELSEWHERE)}){_REFS}$",
+    rf"(?:Digest of )?{_COUNT}(?P<in_place> are replaced by this digest)?, {re.escape(_HOW)}"
+    rf"(?:{re.escape(_VERBATIM)}|{re.escape(_ELSEWHERE)}){_REFS}$",
     re.MULTILINE,
 )
 _DOCUMENT = re.compile(
@@ -127,7 +127,7 @@ _START = re.compile(
 # How earlier versions began: without a last line, and in digests without a mark before the words of
 # the user.
 _OLD_DIGEST = re.compile(
-    rf"(?:Digest of {_COUNT}|{_COUNT.replace('count', 'replaced')} are replaced by this text), "
+    rf"(?:Digest of )?{_COUNT}(?P<in_place> are replaced by this text)?, "
     r"made without a model: what stands under user .* of what was compacted\.$",
     re.MULTILINE,
 )
@@ -154,7 +154,6 @@ _NEXT_OLD = re.compile(rf"\n(?:\[{REFERENCE}\] |## Also named\n)")
 _OLD_ESCAPE = re.compile(r"^\\(?=\\*(?:\[[LM]\d+(?:\.\d+)?\] |## ))")
 _SECTION = re.compile(r"### \d+\. (?P<heading>.+)")
 _EMPTY = re.compile(r"N/A|\(none\)")
-# The labels of stages and profiles before such a text.
 LABELS = (
     "[Earlier conversation]:",
     "[Previous conversation summary]:",
@@ -163,7 +162,7 @@ LABELS = (
     "[Earlier conversation summary \u2014 {count} messages compacted]",
     "[Conversation Summary \u2014 {count} earlier messages compacted]",
 )
-"""What the stages of profiles put before a summary."""
+"""What stages and profiles put before a summary."""
 _OPENING, _CLOSING = "<conversation-summary>", "</conversation-summary>"
 _LABEL = re.compile(
     rf"(?:^|\n)(?:{'|'.join(map(re.escape, LABELS))}|{_OPENING})\s*\Z".replace(
@@ -193,7 +192,7 @@ MARKERS = (
     "[Earlier conversation history was truncated to fit within context limits]",
     "[Sliding window truncation: {count} messages hidden to reduce context]",
 )
-"""The texts of all markers, by the stages and by the systems that profiles are of."""
+"""The texts of all markers that stages and profiles write."""
 _MARKERS = tuple(
     re.compile(re.escape(text).replace(r"\{count\}", f"(?P<count>{_NUMBER})")) for text in MARKERS
 )
@@ -205,10 +204,10 @@ class DigestEntry(NamedTuple):
     Attributes:
         speaker: who says it.
         lines: None stands for omitted ones.
-        title: the tool and what the call was about, the path of the file, or what a note is on; of
+        title: the tool and the subject of its call, the path of a file, or the topic of a note; of
             an answer, the tool and the question.
         ref: the reference of the message, such as ``L12``; "" if its line is not known any more.
-        is_proven: False of words of which only a text that looks like a digest says whose they are.
+        is_proven: False if only a text that looks like a digest says whose words these are.
     """
 
     speaker: EntrySpeaker
@@ -283,7 +282,7 @@ class HandOver:
     Attributes:
         count, following: as of a digest.
         span: the first and the last message that it stands for, "" if it does not say.
-        sections: the only one has no heading in a tally, and if it is short.
+        sections: of a tally and of a short one there is only one, without a heading.
         is_short: there was no room for more.
         tally: of a tally, the prompts, responses and calls.
     """
@@ -323,11 +322,10 @@ class HandOver:
                 f"context window]\nUser messages: {prompts:,}, Assistant responses: {responses:,}, "
                 f"Tool calls: {calls:,}"
             )
-        start = f"Hand-over of {self.count:,} earlier messages"
         if self.is_short:
             return f"{self.count:,} earlier messages in few words, without a model (format 2)"
         span = f" ({self.span})" if self.span else ""
-        return f"{start}{span}, {_EXTRACTED}{self._legend}."
+        return f"Hand-over of {self.count:,} earlier messages{span}, {_EXTRACTED}{self._legend}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,8 +541,8 @@ def _read_digest(match: re.Match[str], lines: _Lines) -> OwnDigest:
             else:
                 rows[name] = tuple(filter(None, lines.take_marked(QUOTE)))
     return OwnDigest(
-        count=_number(match["count"] or match["replaced"]),
-        is_in_place=match["replaced"] is not None,
+        count=_number(match["count"]),
+        is_in_place=match["in_place"] is not None,
         entries=entries,
         following=lines.take_end(),
         **rows,
@@ -562,9 +560,9 @@ def _read_entries(lines: _Lines, *, is_old: bool) -> Iterator[DigestEntry]:
 
 
 def _read_document(match: re.Match[str], lines: _Lines) -> HandOver:
-    groups = match.groupdict()
-    numbers = [_number(groups.get(name) or "") for name in ("prompts", "responses", "calls")]
-    prompts, responses, calls = numbers
+    groups, tally = match.groupdict(), None
+    if match.re is _TALLY:
+        tally = _number(match["prompts"]), _number(match["responses"]), _number(match["calls"])
     items = tuple(_read_items(lines))
     sections = [HandOverSection("", items)] if items else []
     while title := lines.take(_SECTION):
@@ -576,7 +574,7 @@ def _read_document(match: re.Match[str], lines: _Lines) -> HandOver:
         span=groups.get("span") or "",
         sections=tuple(sections),
         is_short="short" in groups,
-        tally=(prompts, responses, calls) if match.re is _TALLY else None,
+        tally=tally,
         following=lines.take_end(),
     )
 

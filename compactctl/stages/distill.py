@@ -126,7 +126,9 @@ def propose(
         layout = InPlaceLayout.build(view, hidden, newest, unmovable, hide_older=is_digest)
         result = distill_in_place(_in_place_request(layout, request, max_newest), meter)
         before, after = meter.total(layout.messages), result.tokens + meter.text(_PREFIX)
-        proposal = _propose_in_place(view, layout, result, options, meter)
+        proposal: Proposal | SkippedStage = skip_not_smaller(NAME, before)
+        if after < before:
+            proposal = _propose_in_place(view, layout, result, options, meter)
     else:
         summary = write_digest(request, meter.counter.count_many)
         before, after = meter.total(hidden), meter.text(_PREFIX + summary.text)
@@ -187,11 +189,8 @@ def _propose_in_place(
     result: "InPlaceResult",
     options: DistillOptions,
     meter: Meter,
-) -> Proposal | SkippedStage:
+) -> Proposal:
     """Shorten messages in place; hide those of which no line is kept."""
-    before = meter.total(layout.messages)
-    if result.tokens + meter.text(_PREFIX) >= before:
-        return skip_not_smaller(NAME, before)
     shortened = layout.rewrite_proposal(view, result, NAME, options)
     hidden = layout.messages_to_hide(view, result.hidden)
     if not hidden:

@@ -228,10 +228,7 @@ def _place(
 
 
 def _compacted(name: str, originals: Mapping[MessageId, Sequence[Message]]) -> frozenset[MessageId]:
-    """Return the ids of what a reference in a summary means: a message as it was before.
-
-    It is hidden now, or on another line.
-    """
+    """Return the ids of what a reference in a summary means, by the first places of messages."""
     reference = parse_reference(name)
     messages = (message for behind in originals.values() for message in behind)
     return frozenset(m.id for m in messages if reference is not None and reference.names(m))

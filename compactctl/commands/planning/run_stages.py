@@ -276,8 +276,8 @@ def _share(
 ) -> int | None:
     """Return the tokens to keep of a conversation as it was before any summary.
 
-    None if the size to reach is not a share. It is all of a conversation to which nothing was added
-    since a summary of which the originals are unknown: a share of that share is nobody's wish.
+    None if the size to reach is not a share. All of a conversation stays if nothing was added since
+    a summary whose originals are unknown: a share of a share would be smaller each time.
     """
     if reach.share is None:
         return None

@@ -191,9 +191,9 @@ def originals_after(
 
 
 def _is_plain_marker(message: Message) -> bool:
-    """Whether a message is one of our markers; a marker has no content to summarize."""
+    """Whether a message is one of our markers that does not say how many messages it hides."""
     is_marker = is_stand_in(message) and not message.origin.is_summary
-    return is_marker and not (own_texts(message) and message_count([message]) > 1)
+    return is_marker and not any(text.count for text in own_texts(message))
 
 
 def summary_request(

@@ -48,10 +48,11 @@ def pin_summaries(
     pinned: dict[int, str] = {}
     for index in reversed(range(len(passages))):
         passage = passages[index]
-        is_pinned = passage.kind == "summary" and passage.is_proven
-        is_pinned = is_pinned and passage.text not in pinned.values()
-        tokens = count(passage.text) + _MARGIN if is_pinned else 0
-        if 0 < tokens <= room:
+        is_summary = passage.kind == "summary" and passage.is_proven
+        if not is_summary or passage.text in pinned.values():
+            continue
+        tokens = count(passage.text) + _MARGIN
+        if tokens <= room:
             pinned[index] = passage.text
             room -= tokens
     return pinned

@@ -16,14 +16,14 @@ from compactctl.summaries.extract.outcomes import (
     is_check,
     last_line,
 )
-from compactctl.summaries.extract.own_passages import PassageKind
+from compactctl.summaries.extract.own_passages import SPOKEN, PassageKind
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # Values were tuned on sessions of two projects and tested on others.
 _ERROR, _OLD_ERROR = 3.0, 1.2
 _COMMAND, _OLD_COMMAND = 2.5, 0.9
 _OUTCOME = 1.25
-# What an earlier digest chose, of which it is not known any more why.
+# What an earlier digest chose; why is not known any more.
 _CHOSEN = 0.9
 # Without the question, "yes" and "the second one" say nothing, at any age.
 _QUESTION = 2.0
@@ -65,8 +65,8 @@ _SPEAKERS: Mapping[PassageKind, EntrySpeaker] = {
     "point": "note",
     "file": "file",
 }
-# Words of the user and lists in an earlier digest are chosen by other rules.
-_UNQUOTED: frozenset[PassageKind] = frozenset({"request", "answer", "instruction", "list"})
+UNQUOTED: frozenset[PassageKind] = frozenset({"thought", "list", *SPOKEN})
+"""The kinds of passages that are not quoted line by line: other rules choose what stays of them."""
 # A line without a word character is a brace or a ruler.
 _WORD = re.compile(r"\w")
 
@@ -149,7 +149,7 @@ def _questions(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, StateFa
 def _chosen_before(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, StateFact]]:
     """Yield the lines of tools and agents that an earlier digest quotes, or its bare headings."""
     for index, passage in enumerate(passages):
-        if passage.is_from_digest and passage.kind not in _UNQUOTED:
+        if passage.is_from_digest and passage.kind not in UNQUOTED:
             value = _CHOSEN * freshness(passage.age)
             rows = range(passage.text.count("\n") + 1) if passage.text else (HEADING,)
             for row in rows:

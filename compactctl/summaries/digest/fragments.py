@@ -12,6 +12,7 @@ from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
 from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import (
     HEADING,
+    UNQUOTED,
     LineIndex,
     StateFact,
     facts_by_line,
@@ -30,7 +31,6 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed, is_check
-from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 
@@ -69,7 +69,6 @@ _OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
 # Here the entry of a file competes with all lines of the conversation. At 4 times its value in a
 # summary, a digest of 3% lists nearly all files that are read again; tuned on five projects.
 _FILE_VALUE_SCALE = 4.0
-_UNQUOTED_KINDS = frozenset({"thought", "list", *SPOKEN})
 # Ids that only these name, such as those of log lines, say nothing without their line.
 _SHOWN_KINDS = frozenset({"result", "file", "thought"})
 # Longer names cost more in a list than they are worth.
@@ -135,7 +134,7 @@ def collect_fragments(
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
     for index in reversed(range(start, len(passages))):
         passage = passages[index]
-        is_quotable = passage.kind not in _UNQUOTED_KINDS and not _is_plumbing(passage)
+        is_quotable = passage.kind not in UNQUOTED and not _is_plumbing(passage)
         if is_quotable and index not in pinned:
             group = FragmentGroup("course", calls.get(id(passage.pair), index))
             collector.add_passage(index, passage, group)

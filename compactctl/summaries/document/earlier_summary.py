@@ -66,12 +66,12 @@ _WRAPPING = re.compile(
 
 # What a point of an earlier summary by compactctl becomes, by its label.
 _OWN_TOPICS = {
-    ERRORS: _Topic(4, 0.15, ""),
-    COMMANDS: _Topic(4, 0.2, ""),
+    ERRORS: _Topic(4, 0.15),
+    COMMANDS: _Topic(4, 0.2),
     FINDINGS: _Topic(4, 0.2, DECISIONS),
-    PLAN: _Topic(5, 0.3, ""),
-    OLD_PLAN: _Topic(5, 0.1, ""),
-    EARLIER: _Topic(6, 0.3, ""),
+    PLAN: _Topic(5, 0.3),
+    OLD_PLAN: _Topic(5, 0.1),
+    EARLIER: _Topic(6, 0.3),
 }
 _OWN_LABELS = {PLAN: f"{OLD_PLAN}:", OLD_PLAN: f"{OLD_PLAN}:", EARLIER: f"{EARLIER}:"}
 

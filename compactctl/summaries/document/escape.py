@@ -2,8 +2,9 @@
 
 import re
 
-# Every character that a reader may take for the end of a line.
-LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+from compactctl.model.own_texts import OTHER_LINE_ENDS
+
+LINE_ENDS = f"\n{OTHER_LINE_ENDS}"
 # Characters that are not shown, or only on the one before, and blanks. The first may also stand
 # inside a word.
 _UNSEEN = (

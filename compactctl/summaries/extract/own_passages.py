@@ -94,28 +94,31 @@ def _in_digest(digest: OwnDigest) -> Iterator[SaidText]:
 
 
 def _in_document(document: HandOver) -> Iterator[SaidText]:
-    """Yield words first, of the requests the first one, so that a rule is not the newest request.
+    """Yield the words first, then the points by their labels.
 
-    A hand-over lists rules of requests that it does not quote. What it says of the next step, or of
-    messages that it does not stand for, is left out: it has no label, and is not true any more.
+    The rules of requests that it does not quote follow the first request, so that none of them is
+    the newest one. What it says of the next step, or of messages that it does not stand for, is
+    left out: it has no label, and is not true any more.
     """
-    for is_proven in (False, True):
-        spoken = {
-            label: [item for item in document.items if item.label == written]
-            for label in _SPOKEN_LABELS
-            for written in [label if is_proven else reported(label)]
-        }
-        requests = spoken[REQUESTS]
-        others = (*spoken[INSTRUCTIONS], *spoken[ANSWERS])
-        for item in (*others, *requests[:1], *spoken[SET_RULES], *requests[1:]):
-            label = next(label for label, items in spoken.items() if item in items)
-            yield SaidText(_SPOKEN_LABELS[label], item.text, is_proven=is_proven)
+    yield from _words(document, is_proven=False)
+    yield from _words(document, is_proven=True)
     labelled: dict[str, list[HandOverItem]] = {}
     for item in document.items:
         if item.label and item.label not in {TOPICS, *_SPOKEN_LABELS, *_REPORTED_LABELS}:
             labelled.setdefault(item.label, []).append(item)
     for label, items in labelled.items():
         yield from _labelled(label, [item.text for item in items])
+
+
+def _words(document: HandOver, *, is_proven: bool) -> Iterator[SaidText]:
+    def texts(label: str) -> list[SaidText]:
+        written = label if is_proven else reported(label)
+        items = (item for item in document.items if item.label == written)
+        return [SaidText(_SPOKEN_LABELS[label], i.text, is_proven=is_proven) for i in items]
+
+    requests = texts(REQUESTS)
+    yield from (*texts(INSTRUCTIONS), *texts(ANSWERS))
+    yield from (*requests[:1], *texts(SET_RULES), *requests[1:])
 
 
 def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
@@ -125,7 +128,8 @@ def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
         for title, _, lines in (text.partition("\n") for text in texts):
             yield SaidText("result", _unmarked(lines), title, title)
     elif label == FILES:
-        rows = (f"{path} ({use.partition('; ')[0]})" for path, _, use in map(_split_use, texts))
+        uses = (text.rpartition(" - ") for text in texts)
+        rows = (f"{path} ({use.partition('; ')[0]})" for path, _, use in uses)
         yield SaidText("list", "\n".join(rows), "files")
     elif label == NAMES:
         yield SaidText("list", "\n".join(texts), "names")
@@ -134,10 +138,6 @@ def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
     elif label != NEWEST_CALLS:
         name = next(filter(label.startswith, POINTS), POINTS[-1])
         yield SaidText("point", "\n".join(texts), name, name)
-
-
-def _split_use(text: str) -> tuple[str, str, str]:
-    return text.rpartition(" - ")
 
 
 def _unmarked(lines: str) -> str:

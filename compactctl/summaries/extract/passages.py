@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
-from compactctl.history.references import NO_REF, SourceRef, refs_of
+from compactctl.history.references import SourceRef, refs_of
 from compactctl.history.stand_ins import is_proven
 from compactctl.model.message import (
     FilePart,
@@ -128,22 +128,13 @@ def read_passages(
             kind=said.kind,
             text=said.text,
             name=said.name,
-            ref=refs[index.message],
+            ref=refs[index.message].without_line() if is_own else refs[index.message],
             age=age,
             part_index=index,
             pair=pairs.get(index),
-        )
-        if not is_own
-        else Passage(
-            kind=said.kind,
-            text=said.text,
-            name=said.name,
-            ref=SourceRef(NO_REF.number, position=refs[index.message].position),
-            age=age,
-            part_index=index,
             title=said.title,
-            is_from_digest=True,
-            is_proven=is_proven(message) and said.is_proven,
+            is_from_digest=is_own,
+            is_proven=said.is_proven and (is_proven(message) or not is_own),
         )
         for index, message, age, part in _parts(messages, ages)
         for is_own, said in _said_in(message, part, pairs.get(index), refs[index.message], merges)

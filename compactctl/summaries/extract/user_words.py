@@ -69,8 +69,8 @@ def choose_words(
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
-    first. What only a text says that looks like a digest comes after all that somebody typed, and
-    its rules have to fit, too.
+    first. Words that only a text that looks like a digest reports come after all that somebody
+    typed, and their rules have to fit, too.
     """
     ends = _ends(passages, following, continues=continues)
     drafts = {
@@ -192,7 +192,6 @@ def _by_precedence(
     spoken = (index for index, passage in enumerate(passages) if passage.kind in SPOKEN)
     by_proof = sorted(spoken, key=lambda index: passages[index].is_proven)
     newest = {passages[index].text.strip(): index for index in by_proof}
-
     reported = (i for i in newest.values() if not passages[i].is_proven)
     first = next((i for i in sorted(reported) if passages[i].kind == "request"), None)
 
@@ -217,10 +216,7 @@ def _ends(
     typed = [index for index in requests if passages[index].is_proven]
     holds_newest = not any(passage.kind == "request" for passage in following)
     ends: dict[int, int] = {}
-    for number, end in (
-        (1, typed[:1] * (not continues)),
-        (0, typed[-1:] * holds_newest),
-    ):
+    for number, end in ((1, typed[:1] * (not continues)), (0, typed[-1:] * holds_newest)):
         ends |= {i: number for i in requests for e in end if _is_same_message(passages, i, e)}
     return ends
 
@@ -345,7 +341,7 @@ def _add_rules(
     spoken = (p for p in following if p.kind in SPOKEN and p.is_proven)
     stays = {key for passage in spoken for key in _keys(passage.text)}
     owners: dict[str, tuple[int, int]] = {}
-    # Of limited and unlimited ones the unlimited.
+    # The last one wins: the newest, but one without a limit before those with one.
     for index in sorted(drafts, key=lambda index: (not is_limited[index], index)):
         draft = drafts[index]
         owners |= {_key(draft.text[u.start : u.end]): (index, n) for n, u in _rule_units(draft)}
