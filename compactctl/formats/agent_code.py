@@ -54,7 +54,7 @@ class AgentCode(Format):
         """Recognize a document of messages with a type, a UUID and content."""
         documents = [record for record in records if isinstance(record.get("messages"), list)]
         messages = sample_messages(documents)
-        return bool(messages) and all(map(_is_message, messages))
+        return sum(map(_is_message, messages)) * 2 > len(messages)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""

@@ -59,11 +59,11 @@ class AnthropicMessages(ApiFormat):
             return None
         # Requests to Bedrock and Vertex AI name the version.
         is_request = "anthropic_version" in request or _is_system_prompt(request.get("system"))
-        if is_request or any(map(_is_response, messages)):
-            return "distinctive"
-        if any(
+        if is_request or any(
             "input_schema" in object_or_empty(tool) for tool in list_or_empty(request.get("tools"))
         ):
+            return "certain"
+        if any(map(_is_response, messages)):
             return "distinctive"
         # This API takes the system prompt outside the messages: a system message is never first.
         has_valid_roles = messages[0].get("role") != "system" and len(chat) == len(messages)

@@ -23,8 +23,9 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
 from compactctl.records import dataclass
 
-# "distinctive": only this API writes it so; "shared": it reads the same in several APIs.
-DialectFit = Literal["distinctive", "shared"]
+# "certain": only requests to this API, or its answers, are such; "distinctive": only this API
+# writes such messages; "shared": they read the same in several APIs.
+DialectFit = Literal["certain", "distinctive", "shared"]
 
 # The name of the format of a log of several dialects.
 API_LOG = "api-log"
@@ -78,7 +79,7 @@ class ApiFormat(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, (self,), self).read(lines)
+        return ApiLogReader(self.name, (self,), self, is_log=self.is_log).read(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +123,16 @@ def match_dialects(
     sample = [message for message in islice(messages, _MAX_SAMPLE) if isinstance(message, Mapping)]
     fits = [(dialect, dialect.fits(sample, request)) for dialect in dialects]
     fitting = tuple(dialect for dialect, fit in fits if fit)
-    distinctive = tuple(dialect for dialect, fit in fits if fit == "distinctive")
+    certain = tuple(dialect for dialect, fit in fits if fit == "certain")
+    # One odd message says less than its request.
+    distinctive = certain or tuple(dialect for dialect, fit in fits if fit == "distinctive")
     if not distinctive and answer:
         # A request without messages, such as a single text, fits no dialect.
         candidates = fitting if sample else dialects
         distinctive = tuple(
-            dialect for dialect in candidates if dialect.fits([answer], {}) == "distinctive"
+            dialect
+            for dialect in candidates
+            if dialect.fits([answer], {}) in ("certain", "distinctive")
         )
     return DialectFits(fitting, distinctive)
 
@@ -146,8 +151,10 @@ class ApiLogReader(ChatLogReader):
         dialects: Sequence[ApiFormat],
         default: ApiFormat | None,
         messages_path: JsonPath | None = None,
+        *,
+        is_log: bool = True,
     ) -> None:
-        super().__init__(name, dialects[0].start)
+        super().__init__(name, dialects[0].start, is_log=is_log)
         self._messages_path = messages_path
         self._dialects = dialects
         self._default = default
@@ -307,9 +314,9 @@ class ApiLog(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, self._dialects, self._default, self._messages_path).read(
-            lines
-        )
+        return ApiLogReader(
+            self.name, self._dialects, self._default, self._messages_path, is_log=self.is_log
+        ).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message as the API of its neighbor takes it; see ``Format.new_record``."""

@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from copy import copy
+from typing import Any, Literal, Self
 
 from compactctl.formats.content.part_rewrite import rewrite_value
 from compactctl.formats.records.decode import Decoded
@@ -25,6 +26,8 @@ class Format(RecordWriter, ABC):
         can_write_assistant: whether ``new_record`` also writes assistant messages and halves of
             tool pairs.
         repeats_session: whether the client may append a session once more when it resumes it.
+        is_log: whether lines may be of several conversations and in any order; False for a list of
+            messages that a program holds.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Format(RecordWriter, ABC):
     reads_arrays: bool = False
     can_write_assistant: bool = False
     repeats_session: bool = False
+    is_log: bool = True
     parent_path: JsonPath | None = None
     usage_fields: UsageFields | None = None
     unsent: tuple[UnsentRule, ...] = ()
@@ -43,6 +47,12 @@ class Format(RecordWriter, ABC):
     @abstractmethod
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order. Every line becomes a message, metadata or opaque."""
+
+    def for_list(self) -> Self:
+        """Return this format for the messages of one conversation, in the order they stand in."""
+        of_list = copy(self)
+        of_list.is_log = False
+        return of_list
 
     def said_since(self, earlier: Sequence[bytes], added: Sequence[bytes]) -> Sequence[bytes]:
         """Return lines with what the lines ``added`` say beyond those of ``earlier``."""

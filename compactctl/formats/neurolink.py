@@ -77,7 +77,7 @@ class NeuroLink(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _NeuroLinkConversation).read(lines)
+        return ChatLogReader(self.name, _NeuroLinkConversation, is_log=self.is_log).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message, or half of a tool pair."""

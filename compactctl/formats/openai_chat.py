@@ -31,7 +31,7 @@ class OpenAIChat(ApiFormat):
     ) -> DialectFit | None:
         """Recognize roles, calls, choices or tools that only this API has, or plain messages."""
         if "functions" in request or any(map(_is_tool, list_or_empty(request.get("tools")))):
-            return "distinctive"
+            return "certain"
         if any(map(_is_distinctive, messages)):
             return "distinctive"
         chat = [m for m in messages if role_of(m) and any(name in m for name in _CONTENT_KEYS)]

@@ -5,7 +5,7 @@ from typing import Any
 
 # In order of precedence: a session may contain several conversations, so its id comes after theirs.
 # A trace often covers a single request, so its id comes last.
-_CONVERSATION_ID_FIELDS = (
+CONVERSATION_ID_FIELDS = (
     "conversation_id",
     "conversationId",
     "thread_id",
@@ -17,17 +17,14 @@ _CONVERSATION_ID_FIELDS = (
     "trace_id",
     "traceId",
 )
-_CONVERSATION_ID_FIELD_SET = frozenset(_CONVERSATION_ID_FIELDS)
 TIME_FIELDS = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
 
 
-def conversation_id(record: Mapping[str, Any]) -> str | int | None:
-    """Return the first id in a record that can name its conversation; None if it has none."""
-    if _CONVERSATION_ID_FIELD_SET.isdisjoint(record):
-        return None
-    return next(
-        (record[name] for name in _CONVERSATION_ID_FIELDS if _is_id(record.get(name))), None
-    )
+def conversation_id(record: Mapping[str, Any], field: str) -> str | int | None:
+    """Return the id in the field of a record that names its conversation; None if it is no id."""
+    value = record.get(field)
+    is_id = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    return value if is_id else None
 
 
 def placement_fields(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,9 +33,5 @@ def placement_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     Without them, readers of the log would assign the inserted record to another conversation.
     """
     return {
-        name: record[name] for name in (*_CONVERSATION_ID_FIELDS, *TIME_FIELDS) if name in record
+        name: record[name] for name in (*CONVERSATION_ID_FIELDS, *TIME_FIELDS) if name in record
     }
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""

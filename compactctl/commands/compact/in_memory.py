@@ -80,7 +80,7 @@ def compact_lines(
     and IntegrityError if the new lines would not read back as the stages left the messages.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines))
-    loaded = loaded_from(source, options.path, options.format)
+    loaded = loaded_from(source, options.path, options.format, is_log=False)
     measured = measure(loaded.transcript, recipe.measure)
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)

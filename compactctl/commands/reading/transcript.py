@@ -246,13 +246,23 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
 
 
 def loaded_from(
-    source: Source, path: str, format_name: str | None = None, limits: ReadLimits = NO_LIMITS
+    source: Source,
+    path: str,
+    format_name: str | None = None,
+    limits: ReadLimits = NO_LIMITS,
+    *,
+    is_log: bool = True,
 ) -> TranscriptFile:
-    """Read the transcript in a source that was opened as ``path``. Raises NotUnderstoodError."""
+    """Read the transcript in a source that was opened as ``path``. Raises NotUnderstoodError.
+
+    Without ``is_log`` the lines are one conversation, in the order they stand in.
+    """
     lines, chosen = split(source.lines, path, format_name, limits)
+    chosen = chosen if is_log else chosen.for_list()
     transcript = _checked(parse(lines, chosen), path, _first_lines_if_named(lines, format_name))
     if transcript.format != chosen.name:
         chosen = format_named(transcript.format)
+        chosen = chosen if is_log else chosen.for_list()
     return TranscriptFile(source=replace(source, lines=lines), format=chosen, transcript=transcript)
 
 

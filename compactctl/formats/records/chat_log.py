@@ -90,7 +90,8 @@ class ChatLogReader:
     """Read a file of messages, requests or documents line by line.
 
     ``new_conversation`` returns the parser of a conversation by its number, and ``messages_key`` is
-    the key of the array of records in a document.
+    the key of the array of records in a document. In a log, bare lines may be of several
+    conversations and in any order; elsewhere they are one list, like an array or a document.
     """
 
     is_open = True
@@ -101,8 +102,11 @@ class ChatLogReader:
         name: str,
         new_conversation: Callable[[int], ConversationParser],
         messages_key: str = "messages",
+        *,
+        is_log: bool = True,
     ) -> None:
         self.name = name
+        self.is_log = is_log
         self.new_conversation = new_conversation
         self.messages_key = messages_key
         self.builder = TranscriptBuilder(interleaves=False)
@@ -216,27 +220,37 @@ class ChatLogReader:
     def _add_bare(self) -> None:
         """Add the bare lines; only all of them together show what they are."""
         number = self._bare_number
-        for records in group_by_conversation(self._bare):
-            self._add_in_order(records, number, self._add_measured_record)
+        for records in self._conversations(number):
+            conversation = self.begin(number, [record.value for record in records], {}, {})
+            for record in records:
+                add = partial(self._add_record, record, conversation)
+                self._add_measured(record.value, add)
             number = self._next_number()
 
-    def _add_in_order(
-        self,
-        records: Sequence[ContainedRecord],
-        number: int,
-        add: Callable[[ContainedRecord, ConversationParser | str], object],
-    ) -> None:
-        """Add the bare messages of one conversation in the order of their times."""
+    def _conversations(self, number: int) -> list[Sequence[ContainedRecord]]:
+        """Split the bare lines of a log into conversations, each in the order of its times.
+
+        Neither an id nor a clock may separate calls from their results.
+        """
+        if not self.is_log or not self._bare:
+            return [self._bare] if self._bare else []
+        groups: list[Sequence[ContainedRecord]] = [*group_by_conversation(self._bare)]
+        if len(groups) > 1:
+            n_unmatched = sum(self._count_unmatched(records, number) for records in groups)
+            if n_unmatched > self._count_unmatched(self._bare, number):
+                groups = [self._bare]
+        return [self._in_order(records, number) for records in groups]
+
+    def _in_order(
+        self, records: Sequence[ContainedRecord], number: int
+    ) -> Sequence[ContainedRecord]:
         by_time = sort_by_time(records)
-        if by_time and self._count_unmatched(by_time, number) > self._count_unmatched(
+        if by_time is None or self._count_unmatched(by_time, number) > self._count_unmatched(
             records, number
         ):
-            # Clocks that differ a little must not separate calls from their results.
-            by_time = None
-        self._n_unordered += by_time is not None
-        conversation = self.begin(number, [record.value for record in records], {}, {})
-        for record in by_time or records:
-            add(record, conversation)
+            return records
+        self._n_unordered += 1
+        return by_time
 
     def _count_unmatched(self, records: Sequence[ContainedRecord], number: int) -> int:
         """Return the number of results that do not follow their calls in this order."""
@@ -253,11 +267,6 @@ class ChatLogReader:
                 elif isinstance(part, ToolResultPart):
                     n_unmatched += part.call_id not in call_ids
         return n_unmatched
-
-    def _add_measured_record(
-        self, record: ContainedRecord, conversation: ConversationParser | str
-    ) -> None:
-        self._add_measured(record.value, partial(self._add_record, record, conversation))
 
     def _add_measured(self, value: object, add: Callable[[], object]) -> None:
         """Add a value by ``add``, and measure the text in it that was not read."""
@@ -276,14 +285,12 @@ class ChatLogReader:
         if row is not None:
             self._add_document(value, row, path, decoded)
             return
-        items = [ContainedRecord(item, (*path, i), decoded) for i, item in enumerate(value)]
-        if not value:
-            self.builder.add_metadata("empty conversation", decoded.n_bytes)
-        elif sum(map(self._is_container, value)) * 2 < len(value):
-            for records in group_by_conversation(items):
-                self._add_in_order(records, self._next_number(), self._add_record)
+        if sum(map(self._is_container, value)) * 2 < len(value) or not value:
+            conversation = self.begin(self._next_number(), value, {}, {})
+            self._add_members(value, path, conversation, decoded)
         else:
-            for item in items:
+            for index, member in enumerate(value):
+                item = ContainedRecord(member, (*path, index), decoded)
                 if self._is_container(item.value):
                     # Called here and not in a helper: one frame per level of nested arrays.
                     self._add_container(item.value, item.record_path, decoded)
@@ -401,7 +408,7 @@ class ChatLogReader:
         self,
         values: Sequence[Any],
         path: JsonPath,
-        conversation: ConversationParser,
+        conversation: ConversationParser | str,
         decoded: Decoded,
     ) -> Message | None:
         """Add the elements of an array; return the message of the last one, or None."""

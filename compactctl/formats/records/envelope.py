@@ -92,6 +92,16 @@ _PARAMETER_PATHS: tuple[JsonPath, ...] = (
 )
 # Keys of the model: OpenAI and most others, Bedrock, Helicone.
 _MODEL_KEYS = ("model", "modelId", "request_model")
+# Roles of messages in all dialects.
+_ROLES = frozenset(
+    {"system", "developer", "user", "assistant", "model", "tool", "function", "tool_call"}
+    | {"tool_result", "data"}
+)
+# Endings of the types of items of the Responses API, which are messages as well.
+_ITEM_ENDINGS = ("_call", "_output", "_result")
+_ITEM_TYPES = frozenset({"message", "reasoning", "item_reference", "compaction"})
+# Keys of lists of alternative messages in answers.
+_ANSWER_KEYS = ("choices", "candidates")
 # Keys of an answer in the Agents SDKs for Python and JavaScript.
 _RESPONSE_ID_KEYS = frozenset({"response_id", "responseId"})
 # Token counts that a log stores outside of the answer: path, key of the input, key of the output.
@@ -127,13 +137,13 @@ class LogRow:
 
 def locate_exchange(value: Mapping[str, Any]) -> LogRow | None:
     """Locate the request and answer in an object; None if it has neither."""
-    if _is_message(value) and not any(isinstance(value.get(name), list) for name in MESSAGE_KEYS):
+    if is_message(value):
         return None
     answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
     paths = next(_request_paths(value), None)
     if paths is not None:
         return LogRow(*paths, answers, _parameter_paths(value, paths[0]))
-    alone = tuple(path for path in answers if _is_answer(value_at(value, path)))
+    alone = tuple(path for path in answers if is_answer(value_at(value, path)))
     return LogRow(alone[0], None, alone) if alone else None
 
 
@@ -237,18 +247,28 @@ def _are_records(values: list[Any]) -> bool:
     return not values or any(isinstance(value, Mapping) for value in values)
 
 
-def _is_message(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("role"), str) and ("content" in value or "parts" in value)
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether a record is a message or an item by its own keys, and not an object around one.
+
+    What its fields hold says nothing: the result of a tool may be a request or an answer of an API.
+    """
+    if any(isinstance(value.get(name), list) for name in MESSAGE_KEYS):
+        return False
+    role, kind = value.get("role"), value.get("type")
+    if isinstance(role, str) and (role in _ROLES or "content" in value or "parts" in value):
+        return True
+    is_item = isinstance(kind, str) and (kind in _ITEM_TYPES or kind.endswith(_ITEM_ENDINGS))
+    return is_item and not any(isinstance(value.get(name), list) for name in _ANSWER_KEYS)
 
 
 def _may_answer(value: object) -> bool:
     return bool(value) and isinstance(value, Mapping | list | str)
 
 
-def _is_answer(value: object) -> bool:
+def is_answer(value: object) -> bool:
     """Whether a value is an unwrapped answer of an API, by the object around its message."""
     answer = object_or_empty(value)
-    choices = (*list_or_empty(answer.get("choices")), *list_or_empty(answer.get("candidates")))
+    choices = [choice for name in _ANSWER_KEYS for choice in list_or_empty(answer.get(name))]
     holders = (*choices, object_or_empty(answer.get("output")))
     is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
     return (

@@ -1,7 +1,6 @@
 """Group and sort bare messages, decode JSON inside of rows, and follow chains of requests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from operator import is_not, itemgetter
 from typing import Any
 
@@ -12,9 +11,16 @@ from compactctl.formats.records.envelope import (
     LIST_PATHS,
     MESSAGE_KEYS,
     REQUEST_PATHS,
+    is_answer,
+    is_message,
 )
 from compactctl.formats.records.json_values import parse_time
-from compactctl.model.conversation_fields import TIME_FIELDS, conversation_id
+from compactctl.formats.records.order import judge_times
+from compactctl.model.conversation_fields import (
+    CONVERSATION_ID_FIELDS,
+    TIME_FIELDS,
+    conversation_id,
+)
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
 from compactctl.records import dataclass
@@ -22,21 +28,27 @@ from compactctl.records import dataclass
 # The year 2000: smaller numbers are counters or durations.
 _MIN_TIME = 946_684_800.0
 
-# Decreases per increase in a log that is newest first; a shuffled log has as many of both.
-_REVERSED_RATIO = 3
 
-# Keys of requests and answers, and of objects around them. A model's answer may be other JSON.
-_EXCHANGE_KEYS = frozenset(
-    {*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"}
-)
+def group_by_conversation(records: Sequence[ContainedRecord]) -> list[list[ContainedRecord]]:
+    """Group the records of a log by the first kind of conversation id that all messages have.
 
-
-def group_by_conversation(records: Iterable[ContainedRecord]) -> list[list[ContainedRecord]]:
-    """Group records by the conversation ids in their values; those without one are one group."""
+    They are one group if only some have it: a tool may log the id of its own sandbox. A record
+    without an id belongs to the conversation of the record before it.
+    """
+    for field in CONVERSATION_ID_FIELDS:
+        names = [conversation_id(record.record, field) for record in records]
+        if any(name is not None for name in names) and not any(
+            name is None and is_message(record.record)
+            for name, record in zip(names, records, strict=True)
+        ):
+            break
+    else:
+        return [[*records]]
     groups: dict[object, list[ContainedRecord]] = {}
-    for record in records:
-        conversation = conversation_id(record.value) if isinstance(record.value, Mapping) else None
-        groups.setdefault(conversation, []).append(record)
+    current = next(name for name in names if name is not None)
+    for name, record in zip(names, records, strict=True):
+        current = current if name is None else name
+        groups.setdefault(current, []).append(record)
     return [*groups.values()]
 
 
@@ -47,18 +59,17 @@ def sent_time(record: Mapping[str, Any]) -> float | None:
 
 
 def sort_by_time(records: Sequence[ContainedRecord]) -> list[ContainedRecord] | None:
-    """Sort records by time; None if they are already sorted, or most have no time.
+    """Sort records by time; None if most have no time, or they are in the order of their writer.
 
-    A record without a time stays before its successor. If nearly all times decrease, the log is
-    newest first, so records with the same time are reversed as well.
+    A few times that decrease are clocks that differ. A record without a time stays before its
+    successor. If nearly all times decrease, the log is newest first, so records with the same time
+    are reversed as well.
     """
     runs = _timed_runs(records)
-    times = [time for time, _ in runs]
-    falls = sum(after < before for before, after in pairwise(times))
-    if not falls or len(times) * 2 < len(records):
+    order = judge_times(time for time, _ in runs)
+    if not order or len(runs) * 2 < len(records):
         return None
-    rises = sum(before < after for before, after in pairwise(times))
-    if falls > _REVERSED_RATIO * rises:
+    if order == "newest first":
         runs = runs[::-1]
     return [record for _, run in sorted(runs, key=itemgetter(0)) for record in run]
 
@@ -79,14 +90,16 @@ def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[Co
 
 
 def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
-    """Replace texts that contain a request or an answer as JSON by their values.
+    """Replace texts of a row that contain a request or an answer as JSON by their values.
 
-    Paths into the row stay valid. Returns the row itself if it has no such text.
+    Paths into the row stay valid. Returns the row itself if it has no such text. The texts of a
+    message are never decoded.
     """
     if isinstance(value, list):
-        items = [_decode_at(v, _PATH_TREE) if isinstance(v, Mapping) else v for v in value]
+        items = [decode_embedded(v) if isinstance(v, Mapping) else v for v in value]
         return items if any(map(is_not, items, value)) else value
-    return _decode_at(value, _PATH_TREE) if isinstance(value, Mapping) else value
+    is_row = isinstance(value, Mapping) and not is_message(value)
+    return _decode_at(value, _PATH_TREE) if is_row else value
 
 
 def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JSON is any value
@@ -100,8 +113,21 @@ def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JS
 
 
 def _is_exchange(value: object) -> bool:
+    """Whether a value is a request, an answer or a list of messages; models may answer any JSON."""
     objects = value if isinstance(value, list) else [value]
-    return any(isinstance(v, Mapping) and not _EXCHANGE_KEYS.isdisjoint(v) for v in objects)
+    return any(isinstance(v, Mapping) and _has_exchange(v) for v in objects)
+
+
+def _has_exchange(value: Mapping[str, Any]) -> bool:
+    lists = (*MESSAGE_KEYS, "choices", "candidates")
+    return (
+        is_message(value)
+        or is_answer(value)
+        or any(isinstance(json_in(value.get(name)), list) for name in lists)
+        or any(isinstance(value.get(name), Mapping) for name in ("usage", "message"))
+        or isinstance(json_in(value.get("body")), Mapping)
+        or isinstance(value.get(INPUT_KEY), list | str)
+    )
 
 
 def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:

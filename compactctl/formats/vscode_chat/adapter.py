@@ -56,6 +56,7 @@ class _Reader(LineReader):
         super().__init__(name, VSCODE_CHAT)
         self.effective: list[Message] = []
         self.model: str | None = None
+        self._n_conversations = 0
         self._changes: list[Mapping[str, Any]] = []
         self._state: Decoded | None = None
 
@@ -91,16 +92,19 @@ class _Reader(LineReader):
         self._state = decoded
 
     def _add_messages(self, messages: Iterable[ChatMessage], decoded: Decoded) -> None:
-        before = len(self.builder.messages)
+        """Add a chat; each is a conversation, since their requests hold nothing of one another."""
+        number, before = self._n_conversations, len(self.builder.messages)
+        self._n_conversations += 1
         for chat_message in messages:
             message = self.builder.add_message(
                 chat_message.draft,
                 chat_message.record,
                 decoded,
                 record_path=chat_message.record_path,
+                conversation=number,
             )
             if message.origin.is_summary and not message.origin.is_synthetic:
-                self.effective.clear()
+                self.effective = [m for m in self.effective if m.conversation != number]
                 self.builder.compactions.append(decoded.index)
             self.effective.append(message)
         if len(self.builder.messages) == before:

@@ -44,15 +44,51 @@ def shuffled(records: list[Record]) -> list[Record]:
 @pytest.mark.parametrize(
     "field", ["conversation_id", "session_id", "sessionId", "thread_id", "chat_id", "traceId"]
 )
-@pytest.mark.parametrize("shape", [lambda r: r, lambda r: [r]], ids=["lines", "array"])
-def test_lines_of_two_conversations_may_alternate(
-    field: str, shape: Callable[[Any], list[Any]]
-) -> None:
-    found = read("openai-chat", *shape(alternating(field)))
+def test_lines_of_two_conversations_may_alternate(field: str) -> None:
+    found = read("openai-chat", *alternating(field))
     assert (found.opaque, found.warnings) == ((), ())
     alone = texts(read("openai-chat", *chat("a")).effective)
     assert texts(tuple(m for m in found.effective if m.conversation == 0)) == alone
     assert [m.conversation for m in found.effective] == [0] * len(alone) + [1] * len(alone)
+
+
+@pytest.mark.parametrize("field", ["conversation_id", "session_id", "trace_id"])
+@pytest.mark.parametrize("order", [lambda r: r[::-1], shuffled], ids=["newest first", "shuffled"])
+def test_an_array_is_one_conversation_in_its_own_order(
+    field: str, order: Callable[[list[Record]], list[Record]]
+) -> None:
+    rows = order([message for message in alternating(field) if "tool_call_id" not in message])
+    found = read("openai-chat", rows)
+    assert {m.conversation for m in found.effective} == {0}
+    assert [m.record_path[0] for m in found.effective] == [*range(len(rows))]
+
+
+@pytest.mark.parametrize("field", ["conversation_id", "session_id", "trace_id"])
+@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
+@pytest.mark.parametrize("has_id", [True, False], ids=["only", "all but"])
+def test_an_id_of_some_messages_splits_nothing(field: str, role: str, *, has_id: bool) -> None:
+    plain = [{"role": "system", "content": "Be brief."}, *openai_talk.TALK]
+    rows = [{**m, field: "x"} if (m["role"] == role) is has_id else m for m in plain]
+    found = read("openai-chat", *rows)
+    assert texts(found.effective) == texts(read("openai-chat", *plain).effective)
+
+
+def test_an_id_of_every_message_parts_no_call_from_its_result() -> None:
+    rows = [{**m, "session_id": "x" if m["role"] == "tool" else "y"} for m in openai_talk.TALK]
+    found = read("openai-chat", *rows)
+    assert texts(found.effective) == texts(read("openai-chat", *openai_talk.TALK).effective)
+
+
+def test_a_record_that_is_no_message_joins_no_conversations() -> None:
+    rows = [*alternating("thread_id"), {"event": "end"}, None]
+    assert {m.conversation for m in read("openai-chat", *rows).effective} == {0, 1}
+
+
+def test_one_clock_that_is_late_changes_no_order() -> None:
+    rows = [{"role": "user", "content": f"{at}", "ts": START + 60 * at} for at in range(9)]
+    rows.append({"role": "user", "content": "newest", "ts": START + 65})
+    found = read("openai-chat", *rows)
+    assert (texts(found.effective)[-1], found.warnings) == ("newest", ())
 
 
 def test_a_session_may_hold_several_conversations() -> None:
@@ -74,11 +110,8 @@ def test_two_sessions_of_events_are_two_conversations() -> None:
 
 
 @pytest.mark.parametrize("order", [lambda r: r[::-1], shuffled], ids=["newest first", "shuffled"])
-@pytest.mark.parametrize("shape", [lambda r: r, lambda r: [r]], ids=["lines", "array"])
-def test_messages_are_read_oldest_first(
-    order: Callable[[list[Record]], list[Record]], shape: Callable[[Any], list[Any]]
-) -> None:
-    found = read("openai-chat", *shape(order(chat("a"))))
+def test_messages_are_read_oldest_first(order: Callable[[list[Record]], list[Record]]) -> None:
+    found = read("openai-chat", *order(chat("a")))
     assert texts(found.effective) == texts(read("openai-chat", *chat("a")).effective)
     assert [m.results[0].tool for m in found.effective if m.results] == ["read_file"]
     (warning,) = found.warnings

@@ -127,22 +127,11 @@ def test_strings_are_decoded_as_long_as_they_hold_json(text: Any, value: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("record", "found"),
-    [
-        ({}, None),
-        ({"id": "x"}, None),
-        ({"conversation_id": "x"}, "x"),
-        ({"traceId": 0}, 0),
-        ({"trace_id": "t", "session_id": "s", "thread_id": "th"}, "th"),
-        ({"conversationId": "", "chat_id": "c"}, "c"),
-        ({"conversationId": True, "chatId": 7}, 7),
-        ({"conversationId": ["x"], "sessionId": None}, None),
-    ],
+    ("value", "name"), [("x", "x"), (0, 0), ("", None), (True, None), (["x"], None), (None, None)]
 )
-def test_the_first_id_names_the_conversation(
-    record: dict[str, Any], found: str | int | None
-) -> None:
-    assert conversation_id(record) == found
+def test_texts_and_integers_name_a_conversation(value: Any, name: str | int | None) -> None:
+    assert conversation_id({"thread_id": value}, "thread_id") == name
+    assert conversation_id({"id": value}, "thread_id") is None
 
 
 def test_ids_and_times_are_repeated_beside_a_record() -> None:
