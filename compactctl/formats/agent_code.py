@@ -82,11 +82,9 @@ class AgentCode(Format):
 class _SessionReader(ChatLogReader):
     """Count notes apart from empty messages."""
 
-    is_open = False
-
-    def empty_kind(self, record: Mapping[str, Any]) -> str:
-        """Return the kind of a record without content, in a user's words."""
-        return "note" if record.get("type") == _NOTE_TYPE else super().empty_kind(record)
+    def unsent_kind(self, record: Mapping[str, Any]) -> str:
+        """Return "note" for a record that is only shown."""
+        return "note" if record.get("type") == _NOTE_TYPE else ""
 
 
 class _AgentCodeConversation(ConversationParser):

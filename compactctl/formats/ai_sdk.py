@@ -18,6 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, text_parts
+from compactctl.formats.records.unread import KnownFields
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -51,8 +52,16 @@ _ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "
 _APP_ROLE = "data"
 
 
+def _is_unsent(block: Mapping[str, Any]) -> bool:
+    kind = text_or_empty(block.get("type"))
+    is_of_app = block.get("role") == _APP_ROLE and "parts" not in block
+    return kind in _UNSENT_TYPES or kind.startswith(_UNSENT_PREFIX) or is_of_app
+
+
 class AISdk(ApiFormat):
     """Reads and writes UI messages of version 4 and later."""
+
+    known = KnownFields(is_unsent=_is_unsent)
 
     name = "ai-sdk"
     title = "AI SDK UI messages"

@@ -3,7 +3,9 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import groupby, islice
+from operator import or_
 from typing import Any, Literal
 
 from compactctl.formats.format import Format
@@ -17,6 +19,7 @@ from compactctl.formats.records.envelope import (
     read_exchange,
 )
 from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
@@ -37,7 +40,7 @@ class ApiFormat(Format):
     """A dialect: reads and writes the messages of one API, wherever a row stores them.
 
     Subclasses are listed in ``DIALECTS`` of the registry. For ``drops_past_reasoning`` see
-    ``SessionInfo``::
+    ``SessionInfo``, for ``known`` see ``KnownFields``::
 
         class Acme(ApiFormat):
             name, title = "acme", "Acme messages"
@@ -50,6 +53,7 @@ class ApiFormat(Format):
     reads_arrays = True
     can_write_assistant = True
     drops_past_reasoning: bool = False
+    known: KnownFields = KnownFields()
 
     @abstractmethod
     def fits(
@@ -154,7 +158,8 @@ class ApiLogReader(ChatLogReader):
         *,
         is_log: bool = True,
     ) -> None:
-        super().__init__(name, dialects[0].start, is_log=is_log)
+        known = reduce(or_, (dialect.known for dialect in dialects), COMMON_FIELDS)
+        super().__init__(name, dialects[0].start, is_log=is_log, known=known)
         self._messages_path = messages_path
         self._dialects = dialects
         self._default = default

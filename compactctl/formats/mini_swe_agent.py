@@ -78,10 +78,8 @@ class MiniSweAgent(Format):
 
 
 class _TrajectoryReader(ChatLogReader):
-    is_open = False
-
-    def empty_kind(self, record: Mapping[str, Any]) -> str:
-        return "end of the run" if record.get("role") == _EXIT else super().empty_kind(record)
+    def unsent_kind(self, record: Mapping[str, Any]) -> str:
+        return "end of the run" if record.get("role") == _EXIT else ""
 
     def begin(
         self,

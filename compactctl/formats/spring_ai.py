@@ -89,8 +89,6 @@ class SpringAi(Format):
 class _EventReader(ChatLogReader):
     """Leave out archived events, and those of subagents in a session of the main agent."""
 
-    is_open = False
-
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of any reader
         super().__init__(*arguments)
         self._archived: set[MessageId] = set()

@@ -34,14 +34,14 @@ def _find_disorder(links: Iterable[Link]) -> str | None:
 
 
 def describe_unread(unread: Unread) -> str:
-    """Describe how much text was not read, and in which fields; "" if it is at most a tenth.
+    """Describe how much text was not read, and where; "" if too little to change the size.
 
     Every command that shows or checks a size must call this, and treat the size as unknown if this
     returns a text.
     """
     if not unread.is_significant:
         return ""
-    if unread.lines:
+    if not unread.fields:
         lines = "1 line was" if unread.lines == 1 else f"{unread.lines:,} lines were"
         return f"{lines} not recognized, and no other line holds a message"
     names = [f"`{name}`" for name in unread.fields][:_MAX_FIELDS]
@@ -50,7 +50,8 @@ def describe_unread(unread: Unread) -> str:
         names.append("1 other field" if n_more == 1 else f"{n_more:,} other fields")
     *others, last = names
     fields = f"{', '.join(others)} and {last}" if others else last
-    return f"{_size_text(unread.n_bytes)} of text in {fields} was not read"
+    where = f"{fields}, from line {unread.first_line + 1:,} on," if unread.first_line else fields
+    return f"{_size_text(unread.n_bytes)} of text in {where} was not read"
 
 
 def _size_text(n_bytes: int) -> str:

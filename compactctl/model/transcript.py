@@ -33,32 +33,42 @@ class Opaque:
     damage: str
 
 
-# The share of a file's text that may be unread without a warning.
+# The share of a file's text that may stand unread around messages without a warning.
 _MAX_UNREAD_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Text in fields that a format does not know, in bytes of UTF-8.
+    """Text of a file that was not read, hidden messages included, in bytes of UTF-8.
 
-    ``fields`` maps names to bytes, the largest first; ``read`` is the text in known fields.
-    ``lines`` counts the lines that were not understood, in a file without any message: what was
-    said stands in them, if anywhere.
+    Attributes:
+        fields: the bytes by the name of the field, the largest first.
+        first_line: the index of the first line that has any.
+        read: the bytes that were read.
+        lost: the bytes in messages, damaged lines and records of unknown type, which a model may
+            be sent; all others stand around messages.
+        lines: the lines that were not recognized, in a file without any message: what was said
+            stands in them, if anywhere.
     """
 
     fields: Mapping[str, int] = field(default_factory=dict)
+    first_line: int = 0
     read: int = 0
+    lost: int = 0
     lines: int = 0
 
     @property
     def n_bytes(self) -> int:
-        """The bytes in unknown fields."""
+        """The bytes in all fields."""
         return sum(self.fields.values())
 
     @property
     def is_significant(self) -> bool:
-        """Whether this is more than a tenth of the file's text, which makes counts too low."""
-        return self.lines > 0 or self.n_bytes > _MAX_UNREAD_SHARE * (self.n_bytes + self.read)
+        """Whether counts may be too low: text of messages is missing, or much text around them."""
+        around = self.n_bytes - self.lost
+        if self.lost or self.lines:
+            return True
+        return around > _MAX_UNREAD_SHARE * (around + self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +251,7 @@ class Transcript:
         metadata: records that are never sent, by kind.
         opaque: lines that are not understood and kept verbatim.
         damaged_lines: the indices of those that are not one JSON value each. They never change.
-        unread: text in fields that the format does not know, hidden messages included.
+        unread: text that the format does not know, hidden messages included.
         session_lines: the lines of each session in a file that holds several; () for one.
         order: how records are ordered if not as the client wrote them; "" otherwise.
         warnings: one line each, ready to be shown.

@@ -212,6 +212,7 @@ def doubt_fields(result: "StatsResult") -> dict[str, Any]:
             "bytes": unread.n_bytes,
             "readBytes": unread.read,
             "fields": dict(unread.fields),
+            "firstLine": unread.first_line + 1,
             "lines": unread.lines,
         }
         if result.unread

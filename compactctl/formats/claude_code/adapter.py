@@ -37,6 +37,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.formats.records.responses import find_reused_ids, with_responses
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.message import (
     Locks,
     Message,
@@ -98,6 +99,21 @@ _UNSENT = (
     UnsentRule(kind="progress", match=match_type("progress")),
     UnsentRule(kind="copies", match=match_type("user"), path=("toolUseResult",)),
     UnsentRule(kind="snapshots", match=match_type("file-history-snapshot")),
+)
+# What the client shows of results and attached files, and its own lists and judgments.
+_KNOWN = COMMON_FIELDS | KnownFields(
+    unsent=frozenset(
+        {
+            "classifierMetaLines",
+            "displayPath",
+            "filePath",
+            "filename",
+            "path",
+            "rawContent",
+            "todos",
+            "toolUseResult",
+        }
+    )
 )
 
 
@@ -165,7 +181,7 @@ class _Reader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, CLAUDE_CODE)
+        super().__init__(name, CLAUDE_CODE, _KNOWN)
         self.chain = ClaudeChain()
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
@@ -187,7 +203,7 @@ class _Reader(LineReader):
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self.add_record(with_reported_usage(value, _COUNTS), decoded)
             else:
-                self.builder.add_opaque(decoded, "a JSON value of unknown type")
+                self.builder.add_opaque(decoded, "a JSON value of unknown type", value=value)
 
     def add_record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         if record["type"] == REQUEST:
@@ -219,6 +235,7 @@ class _Reader(LineReader):
         self.indices[message.id] = len(self.builder.messages)
         if record.get("isMeta") is True:
             self.meta_ids.add(message.id)
+        self.builder.unread.add_message(record, (), message.parts, decoded.index)
         self.builder.messages.append(message)
         self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
 
@@ -226,8 +243,12 @@ class _Reader(LineReader):
         """Count a record that is never sent, or a turn of which the message cannot be read."""
         is_turn = record["type"] in ("user", "assistant") and not _is_client_error(record)
         if is_turn and not isinstance(record.get("message"), Mapping):
-            self.builder.add_opaque(decoded, "a record without its message")
+            self.builder.add_opaque(decoded, "a record without its message", value=record)
+        elif is_turn:
+            self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
+            if record["type"] not in TYPES:
+                self.builder.unread.add_message_like(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
 
     def overhead_message(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:

@@ -75,9 +75,13 @@ class ClineReader:
 
     def _add_message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
-            self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.builder.add_opaque(
+                entry.decoded, "a record that is not a message", entry.n_bytes, value=entry.value
+            )
         elif not draft.parts:
-            self.builder.add_metadata("empty message", entry.n_bytes)
+            self.builder.add_empty(
+                "empty message", entry.record, entry.decoded, entry.n_bytes, entry.record_path
+            )
         else:
             return self.builder.add_message(
                 draft,

@@ -21,6 +21,7 @@ from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
 from compactctl.formats.records.responses import ResponseNamer
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.formats.records.wrapping import typed_prompt
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
@@ -63,7 +64,7 @@ class CodexReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, CODEX)
+        super().__init__(name, CODEX, COMMON_FIELDS | KnownFields(is_unsent=_is_deferred))
         self.history = CodexHistory()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)
@@ -83,7 +84,7 @@ class CodexReader(LineReader):
         """Add the records on a line."""
         for value in decoded.values:
             if not isinstance(value, Mapping):
-                self.builder.add_opaque(decoded, "a JSON value that is not a record")
+                self.builder.add_opaque(decoded, "a JSON value that is not a record", value=value)
             elif isinstance(value.get("payload"), Mapping):
                 record = with_reported_usage(value, USAGE_FIELDS)
                 self._enveloped(record, record["payload"], decoded)
@@ -178,6 +179,7 @@ class CodexReader(LineReader):
             case str(kind) if kind in _NOT_SENT:
                 self.builder.add_metadata(kind, decoded.n_bytes)
             case _:
+                self.builder.unread.add_message_like(record, decoded.index)
                 self.builder.add_opaque(decoded, "a record of unknown type")
 
     def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
@@ -189,6 +191,7 @@ class CodexReader(LineReader):
         elif "record_type" in record:
             self.builder.add_metadata("state", decoded.n_bytes)
         else:
+            self.builder.unread.add_message_like(record, decoded.index)
             self.builder.add_opaque(decoded, "a record of unknown type")
 
     def _item(
@@ -218,9 +221,11 @@ class CodexReader(LineReader):
         if draft is None and kind == "ghost_snapshot":
             self.builder.add_metadata("response_item/ghost_snapshot", size)
         elif draft is None:
-            self.builder.add_opaque(decoded, "an item of unknown type", size)
+            self.builder.add_opaque(decoded, "an item of unknown type", size, value=item)
         elif not draft.parts:
-            self.builder.add_metadata(f"response_item/{kind} without content", size)
+            self.builder.add_empty(
+                f"response_item/{kind} without content", record, decoded, size, element
+            )
         else:
             if draft.role == "system" and path:
                 # In an envelope, only the client and its hooks use this role.

@@ -35,6 +35,11 @@ _OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredConten
 # How a refused call is marked, and what stands before the reason. Other failures may read alike.
 _DENIED = frozenset({"rejected", "denied"})
 _FEEDBACK = re.compile(r"The user rejected this tool call\. User feedback: (.+)", re.DOTALL)
+MESSAGE_TYPES = frozenset(
+    {"system.message", "user.message", "assistant.message", "tool.execution_complete"}
+    | {"session.compaction_complete", "session.context_cleared"}
+)
+"""The types of events that are sent."""
 _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 

@@ -5,15 +5,41 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.copilot_cli.effective import CopilotHistory
-from compactctl.formats.copilot_cli.events import AssetStore, event_draft, text_parts
+from compactctl.formats.copilot_cli.events import (
+    MESSAGE_TYPES,
+    AssetStore,
+    event_draft,
+    text_parts,
+)
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
 
+# What stands before the point in the types of events that are not messages: they are never sent.
+_DOMAINS = frozenset(
+    {"abort", "assistant", "command", "elicitation", "exit_plan_mode", "external_tool", "hook"}
+    | {"permission", "session", "skill", "subagent", "system", "tool", "user", "user_input"}
+)
+# What the client shows, and repeats of a result or a prompt that it sends in another field.
+_KNOWN = COMMON_FIELDS | KnownFields(
+    unsent=frozenset(
+        {
+            "detailedContent",
+            "intentionSummary",
+            "reasoningOpaque",
+            "encryptedContent",
+            "structuredContent",
+            "toolTelemetry",
+            "toolDescription",
+        }
+    ),
+    labels=frozenset({"content", "displayContent"}),
+)
 _TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 # The name under which each type of event records the current model.
 _MODELS = {
@@ -30,7 +56,7 @@ class CopilotReader(LineReader):
     """Reads events in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, COPILOT_CLI)
+        super().__init__(name, COPILOT_CLI, _KNOWN)
         self.history = CopilotHistory()
         self.assets = AssetStore()
         self.usages = _UsageCollector()
@@ -48,7 +74,7 @@ class CopilotReader(LineReader):
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
                 self._event(value, data, decoded)
             else:
-                self.builder.add_opaque(decoded, "a JSON value that is not an event")
+                self.builder.add_opaque(decoded, "a JSON value that is not an event", value=value)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
@@ -73,6 +99,10 @@ class CopilotReader(LineReader):
         draft = event_draft(kind, data, self.assets, self.tools)
         message: Message | None = None
         if draft is None:
+            if kind in MESSAGE_TYPES:
+                self.builder.unread.add_message(event, (), (), decoded.index)
+            elif kind.partition(".")[0] not in _DOMAINS:
+                self.builder.unread.add_message_like(event, decoded.index)
             self.builder.add_metadata(kind, decoded.n_bytes)
         else:
             draft = replace(

@@ -18,6 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -34,6 +35,12 @@ from compactctl.model.transcript import PastCompactions, SessionInfo, Superseded
 USER_TYPE, MODEL_TYPE = "user", "gemini"
 CONTEXT = "<session_context>"
 """Begins what the client writes again whenever a session is resumed."""
+# Types of records that the client only displays.
+_DISPLAYED = frozenset({"info", "error", "warning"})
+# What it displays of calls and thoughts.
+_KNOWN = COMMON_FIELDS | KnownFields(
+    unsent=frozenset({"description", "resultDisplay", "thoughts", "displayName", "displayContent"})
+)
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
 # Stand around the contents of files that a prompt names, each in a part of its own.
 _FILES, _FILES_END = "--- Content from referenced files ---", "--- End of content ---"
@@ -50,7 +57,7 @@ class GeminiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, GEMINI_CLI)
+        super().__init__(name, GEMINI_CLI, _KNOWN)
         self._replay = SessionReplay()
         # The kind and size of the lines that are not a message, by index.
         self._other_lines: dict[int, tuple[str, int]] = {}
@@ -62,7 +69,7 @@ class GeminiReader(LineReader):
             if isinstance(value, Mapping):
                 self.builder.add_session(text_or_none(value.get("sessionId")), decoded.index)
             if kind == "":
-                self.builder.add_opaque(decoded, "a record that is not of a session")
+                self.builder.add_opaque(decoded, "a record that is not of a session", value=value)
             elif kind is not None:
                 self._other_lines[decoded.index] = (kind, decoded.n_bytes)
 
@@ -102,6 +109,11 @@ class GeminiReader(LineReader):
             self.builder.add_error(error, entry.decoded.index)
         if draft is None or not draft.parts:
             kind = text_or_none(entry.record.get("type")) or "message"
+            if kind not in _DISPLAYED and not _content_parts(entry.record.get("content"), ()):
+                # A content that is read and not sent is a command or of a hook.
+                self.builder.unread.add_message(
+                    entry.record, entry.record_path, (), entry.decoded.index
+                )
             self._count(entry, f"{kind} that is not sent")
             return None
         if not is_newest:

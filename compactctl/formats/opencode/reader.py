@@ -18,6 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.formats.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
@@ -25,6 +26,10 @@ from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, T
 from compactctl.model.usage_fields import with_reported_usage
 
 # In published sessions, tools have replaced ids that looked like a secret.
+# What the client shows of calls and files, and its own state.
+_KNOWN = COMMON_FIELDS | KnownFields(
+    unsent=frozenset({"metadata", "summary", "title", "path", "error", "snapshot", "preview"})
+)
 _NO_IDS = ("", "REDACTED")
 
 
@@ -32,7 +37,7 @@ class OpenCodeReader:
     """Reads whole conversations and determines their effective histories."""
 
     def __init__(self) -> None:
-        self.builder = TranscriptBuilder(wrapping=OPENCODE)
+        self.builder = TranscriptBuilder(wrapping=OPENCODE, known=_KNOWN)
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0
@@ -71,10 +76,14 @@ class OpenCodeReader:
         self.builder.add_error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
         if draft is None:
-            self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.builder.add_opaque(
+                entry.decoded, "a record that is not a message", entry.n_bytes, value=entry.value
+            )
             return None
         if not draft.parts:
-            self.builder.add_metadata("empty message", entry.n_bytes)
+            self.builder.add_empty(
+                "empty message", entry.record, entry.decoded, entry.n_bytes, entry.record_path
+            )
             return OpenCodeRecord(entry.record, None)
         parts = map(object_or_empty, entry.record["parts"])
         self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))

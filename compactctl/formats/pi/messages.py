@@ -39,6 +39,8 @@ COUNTS = UsageFields(
 PI_ROLES = frozenset(
     {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
 )
+SENT_TYPES = frozenset({"message", "custom_message", "branch_summary", "compaction"})
+"""The types of entries that are sent."""
 _CUSTOM_ROLES = frozenset({"custom", "hookMessage", "developer"})
 _SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
 # The client never sends such a response again: it may have been cut anywhere.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
-from compactctl.formats.pi.messages import COUNTS, entry_draft, was_interrupted
+from compactctl.formats.pi.messages import COUNTS, SENT_TYPES, entry_draft, was_interrupted
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.clients import PI
 from compactctl.formats.records.decode import Decoded
@@ -13,10 +13,31 @@ from compactctl.formats.records.json_values import integer_or_none, object_or_em
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 
 # The client sends this for a call that was never answered.
+# What the client shows of results, keeps for extensions, or stores elsewhere.
+_KNOWN = COMMON_FIELDS | KnownFields(
+    unsent=frozenset(
+        {
+            "details",
+            "display",
+            "errorMessage",
+            "evictedContent",
+            "intent",
+            "partialJson",
+            "shortSummary",
+            "textSignature",
+            "thinkingSignature",
+        }
+    ),
+    is_unsent=lambda message: message.get("excludeFromContext") is True,
+)
+_STATE_TYPES = frozenset(
+    {"custom", "label", "model_change", "session_info", "thinking_level_change", "mode_change"}
+)
 _NO_RESULT = "No result provided"
 
 
@@ -24,7 +45,7 @@ class PiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, PI)
+        super().__init__(name, PI, _KNOWN)
         self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None
@@ -37,7 +58,7 @@ class PiReader(LineReader):
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-                self.builder.add_opaque(decoded, "a JSON value of unknown type")
+                self.builder.add_opaque(decoded, "a JSON value of unknown type", value=value)
             elif value["type"] == "session":
                 self._header(value, decoded)
             else:
@@ -88,8 +109,12 @@ class PiReader(LineReader):
             self.builder.add_error(error, decoded.index, node)
         draft = entry_draft(entry)
         if draft is None:
-            self.builder.add_opaque(decoded, "a message of unknown role")
+            self.builder.add_opaque(decoded, "a message of unknown role", value=entry)
+        elif not draft.parts and entry["type"] in SENT_TYPES:
+            self.builder.add_empty(_kind(entry), entry, decoded, decoded.n_bytes)
         elif not draft.parts:
+            if entry["type"] not in _STATE_TYPES:
+                self.builder.unread.add_message_like(entry, decoded.index)
             self.builder.add_metadata(_kind(entry), decoded.n_bytes)
         else:
             message = self.builder.add_message(self._with_ids(draft, entry), entry, decoded)

@@ -18,6 +18,7 @@ from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields, UnreadText
 from compactctl.formats.records.wrapping import (
     Wrapping,
     attribute,
@@ -53,7 +54,6 @@ from compactctl.model.transcript import (
     SessionLines,
     SupersededVersion,
     Transcript,
-    Unread,
 )
 from compactctl.records import dataclass
 
@@ -61,7 +61,6 @@ BLANK = "blank line"
 _FOLLOWED_REASON = "a record on a damaged line follows it"
 _HIDER_REASON = "it hides a record that cannot be removed because of a damaged line"
 _NO_COMPACTIONS = PastCompactions()
-_NOTHING_UNREAD = Unread()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +87,18 @@ class RecordPlace:
 class TranscriptBuilder:
     """Collect the records of a file in file order, then build its transcript.
 
-    For ``interleaves`` see ``with_responses``; ``wrapping`` is of the client that wrote the file.
+    For ``interleaves`` see ``with_responses``; ``wrapping`` is of the client that wrote the file,
+    ``known`` are the fields of its records that hold no text for a model.
     """
 
-    def __init__(self, *, interleaves: bool = True, wrapping: Wrapping = UNKNOWN_CLIENT) -> None:
+    def __init__(
+        self,
+        *,
+        interleaves: bool = True,
+        wrapping: Wrapping = UNKNOWN_CLIENT,
+        known: KnownFields = COMMON_FIELDS,
+    ) -> None:
+        self.unread = UnreadText(known)
         self.interleaves = interleaves
         self.wrapping = wrapping
         # The wrapping of each conversation of which the client is known, in logs of requests.
@@ -121,12 +128,26 @@ class TranscriptBuilder:
         if decoded.damage is not None:
             self._damaged_lines.add(decoded.index)
             self.add_opaque(decoded, decoded.damage)
+            for piece in decoded.lost:
+                self.unread.add_damaged(piece, decoded.index)
         elif not decoded.values:
             self.add_metadata(BLANK, decoded.n_bytes)
 
-    def add_opaque(self, decoded: Decoded, damage: str, n_bytes: int | None = None) -> None:
-        """Add a line, or ``n_bytes`` of it, that was not understood and is kept verbatim."""
+    def add_opaque(
+        self,
+        decoded: Decoded,
+        damage: str,
+        n_bytes: int | None = None,
+        *,
+        value: object = None,
+        name: str = "",
+    ) -> None:
+        """Add a line, or ``n_bytes`` of it, that was not understood and is kept verbatim.
+
+        ``value`` is what the line has there, and ``name`` the field of the text in it.
+        """
         size = decoded.n_bytes if n_bytes is None else n_bytes
+        self.unread.add_unknown(value, decoded.index, name)
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
 
     @property
@@ -160,6 +181,13 @@ class TranscriptBuilder:
         self._metadata[kind] += 1
         self._metadata_bytes[kind] += n_bytes
 
+    def add_empty(
+        self, kind: str, record: object, decoded: Decoded, n_bytes: int, path: JsonPath = ()
+    ) -> None:
+        """Count a message without content. A text in a field of it was not read."""
+        self.unread.add_message(record, path, (), decoded.index)
+        self.add_metadata(kind, n_bytes)
+
     def add_message(
         self,
         draft: MessageDraft,
@@ -180,6 +208,7 @@ class TranscriptBuilder:
             self.dialects.get(conversation),
             self.wrappings.get(conversation, self.wrapping),
         )
+        self.unread.add_message(record, record_path, draft.parts, decoded.index)
         is_asked_for = bool(self.messages) and _asks_for_summary(self.messages[-1], conversation)
         message = build_message(draft, record, place, tags, name, is_asked_for=is_asked_for)
         self.messages.append(message)
@@ -247,7 +276,6 @@ class TranscriptBuilder:
         session: SessionInfo,
         compactions: PastCompactions = _NO_COMPACTIONS,
         superseded: tuple[SupersededVersion, ...] = (),
-        unread: Unread = _NOTHING_UNREAD,
         session_lines: tuple[SessionLines, ...] | None = None,
         order: RecordOrder | None = None,
     ) -> Transcript:
@@ -287,7 +315,7 @@ class TranscriptBuilder:
             },
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             damaged_lines=frozenset(self._damaged_lines),
-            unread=replace(unread, lines=0 if self.messages else self._n_opaque_lines),
+            unread=replace(self.unread.total(), lines=0 if self.messages else self._n_opaque_lines),
             session_lines=self._session_lines() if session_lines is None else session_lines,
             order=judge_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),
@@ -297,13 +325,15 @@ class TranscriptBuilder:
 class LineReader(ABC):
     """Read a session line by line; the end decides which messages are still sent.
 
-    ``name`` is the name of the format, ``wrapping`` is of the client that wrote the file. The size
+    ``name`` is the name of the format; for the others see ``TranscriptBuilder``. The size
     and damage of a line are noted before it is read.
     """
 
-    def __init__(self, name: str, wrapping: Wrapping = UNKNOWN_CLIENT) -> None:
+    def __init__(
+        self, name: str, wrapping: Wrapping = UNKNOWN_CLIENT, known: KnownFields = COMMON_FIELDS
+    ) -> None:
         self.name = name
-        self.builder = TranscriptBuilder(wrapping=wrapping)
+        self.builder = TranscriptBuilder(wrapping=wrapping, known=known)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""

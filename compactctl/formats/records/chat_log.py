@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -29,7 +28,7 @@ from compactctl.formats.records.envelope import (
 from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.rows import group_by_conversation, sent_time, sort_by_time
-from compactctl.formats.records.unread import UnreadText, text_in
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields, text_in
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     JsonPath,
@@ -91,11 +90,9 @@ class ChatLogReader:
 
     ``new_conversation`` returns the parser of a conversation by its number, and ``messages_key`` is
     the key of the array of records in a document. In a log, bare lines may be of several
-    conversations and in any order; elsewhere they are one list, like an array or a document.
+    conversations and in any order; elsewhere they are one list, like an array or a document. For
+    ``known`` see ``TranscriptBuilder``.
     """
-
-    is_open = True
-    """Whether several programs write the format, so that records may have unknown fields."""
 
     def __init__(
         self,
@@ -104,12 +101,13 @@ class ChatLogReader:
         messages_key: str = "messages",
         *,
         is_log: bool = True,
+        known: KnownFields = COMMON_FIELDS,
     ) -> None:
         self.name = name
         self.is_log = is_log
         self.new_conversation = new_conversation
         self.messages_key = messages_key
-        self.builder = TranscriptBuilder(interleaves=False)
+        self.builder = TranscriptBuilder(interleaves=False, known=known)
         # The requested model, by conversation number.
         self._models: dict[int, str] = {}
         self._window: int | None = None
@@ -121,9 +119,8 @@ class ChatLogReader:
         self._bare_number = 0
         # The conversations of which a message beside the system prompt was read.
         self._begun: set[int] = set()
-        self._unread = UnreadText()
-        # What the records of the current value are called in the sums of unread text, by path.
-        self._record_kinds: dict[JsonPath, str] = {}
+        # The paths of the records in the current value, whose unread text is already measured.
+        self._record_paths: set[JsonPath] = set()
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
@@ -139,7 +136,6 @@ class ChatLogReader:
             self.format_name(),
             effective,
             session=SessionInfo(model=self._model(), window=self._window, cwd=self._cwd),
-            unread=self._unread.total(),
         )
 
     def _model(self) -> str | None:
@@ -165,9 +161,9 @@ class ChatLogReader:
         """Return the name of the format, once the whole file is read."""
         return self.name
 
-    def empty_kind(self, record: Mapping[str, Any]) -> str:
-        """Return the kind of a record without content, in a user's words."""
-        return "empty message"
+    def unsent_kind(self, record: Mapping[str, Any]) -> str:
+        """Return the kind of a record that is never sent, in a user's words; "" for a message."""
+        return ""
 
     def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
         """Note facts about a message that a format needs for ``effective``."""
@@ -211,7 +207,9 @@ class ChatLogReader:
 
     def _add_value(self, value: object, decoded: Decoded) -> None:
         if self._is_container(value):
-            self._add_measured(value, lambda: self._add_container(value, (), decoded))
+            start, self._record_paths = len(self.builder.messages), set()
+            self._add_container(value, (), decoded)
+            self._measure_around(value, start, decoded)
             return
         if not self._bare:
             self._bare_number = self._next_number()
@@ -223,8 +221,7 @@ class ChatLogReader:
         for records in self._conversations(number):
             conversation = self.begin(number, [record.value for record in records], {}, {})
             for record in records:
-                add = partial(self._add_record, record, conversation)
-                self._add_measured(record.value, add)
+                self._add_record(record, conversation)
             number = self._next_number()
 
     def _conversations(self, number: int) -> list[Sequence[ContainedRecord]]:
@@ -268,13 +265,13 @@ class ChatLogReader:
                     n_unmatched += part.call_id not in call_ids
         return n_unmatched
 
-    def _add_measured(self, value: object, add: Callable[[], object]) -> None:
-        """Add a value by ``add``, and measure the text in it that was not read."""
-        start, self._record_kinds = len(self.builder.messages), {}
-        add()
-        if self.is_open:
-            parts = (part for message in self.builder.messages[start:] for part in message.parts)
-            self._unread.add_value(value, parts, self._record_kinds)
+    def _measure_around(self, value: object, start: int, decoded: Decoded) -> None:
+        """Measure the text around the messages of a value, which were added from ``start`` on."""
+        parts = [part for message in self.builder.messages[start:] for part in message.parts]
+        paths = self._record_paths | {part.path for part in parts}
+        self.builder.unread.add_row(
+            value, (), paths, [*filter(None, map(text_in, parts))], decoded.index
+        )
 
     def _is_container(self, value: object) -> bool:
         is_row = isinstance(value, Mapping) and self.row(value) is not None
@@ -285,7 +282,9 @@ class ChatLogReader:
         if row is not None:
             self._add_document(value, row, path, decoded)
             return
-        if sum(map(self._is_container, value)) * 2 < len(value) or not value:
+        n_containers = sum(map(self._is_container, value))
+        n_messages = sum(isinstance(m, Mapping) and self.row(m) is None for m in value)
+        if n_containers <= n_messages or not value:
             conversation = self.begin(self._next_number(), value, {}, {})
             self._add_members(value, path, conversation, decoded)
         else:
@@ -295,8 +294,13 @@ class ChatLogReader:
                     # Called here and not in a helper: one frame per level of nested arrays.
                     self._add_container(item.value, item.record_path, decoded)
                 else:
+                    self._record_paths.add(item.record_path)
                     self.builder.add_opaque(
-                        decoded, "a record that is not a conversation", item.n_bytes
+                        decoded,
+                        "a record that is not a conversation",
+                        item.n_bytes,
+                        value=item.value,
+                        name=_kind(item.record),
                     )
 
     def _add_document(
@@ -305,13 +309,18 @@ class ChatLogReader:
         messages, request, answer = read_exchange(document, row)
         conversation = self.begin(self._next_number(), messages, request, answer)
         if isinstance(conversation, str):
-            self.builder.add_opaque(decoded, conversation, json_size(document) if path else None)
+            size = json_size(document) if path else None
+            self.builder.add_opaque(decoded, conversation, size, value=document)
+            self._record_paths.add(path)
             return
         start = len(self.builder.messages)
         self._add_preamble(document, row, path, conversation, decoded)
         preamble_end = len(self.builder.messages)
         newest = self._add_request(document, row, path, conversation, decoded)
-        for answer_path, draft in self._find_answers(document, row, path, conversation):
+        answers = self._find_answers(document, row, path, conversation)
+        if not answers:
+            self._note_unread_answers(document, row, path, decoded)
+        for answer_path, draft in answers:
             logged_draft = draft and replace(draft, is_logged_answer=True)
             if isinstance(answer_path[-1], int):
                 # An item of a list can be edited, like the messages of a request.
@@ -322,6 +331,10 @@ class ChatLogReader:
                 reason = "the logged answer to the request"
                 answer_draft = replace(logged_draft, immutable_reason=reason)
                 newest = self._add_extra(answer_draft, answer_path, conversation, decoded)
+                value = value_at(document, answer_path[len(path) :])
+                parts = answer_draft.parts
+                self.builder.unread.add_rest(value, answer_path, parts, decoded.index)
+                self._record_paths.add(answer_path)
         if newest and newest.role == "assistant" and newest.usage is None:
             usage = next(_reported_usages(conversation, document, row), None)
             self.builder.messages[-1] = replace(newest, usage=usage)
@@ -395,6 +408,15 @@ class ChatLogReader:
                     return answers
         return ()
 
+    def _note_unread_answers(
+        self, document: Mapping[str, Any], row: LogRow, path: JsonPath, decoded: Decoded
+    ) -> None:
+        for inner_path in filter(None, row.answers):
+            answer_path = (*path, *inner_path)
+            value = value_at(document, inner_path)
+            self.builder.unread.add_answer(value, answer_path, decoded.index)
+            self._record_paths.add(answer_path)
+
     def _note_facts(self, document: Mapping[str, Any], row: LogRow, number: int) -> None:
         model = model_of(document, row)
         if model is not None:
@@ -424,7 +446,10 @@ class ChatLogReader:
         self, record: ContainedRecord, conversation: ConversationParser | str
     ) -> Message | None:
         if isinstance(conversation, str):
-            self.builder.add_opaque(record.decoded, conversation, record.n_bytes)
+            self._record_paths.add(record.record_path)
+            self.builder.add_opaque(
+                record.decoded, conversation, record.n_bytes, value=record.value
+            )
             return None
         draft = conversation.message(record.record, record.record_path)
         return self._add_draft(draft, record, conversation)
@@ -437,17 +462,25 @@ class ChatLogReader:
     ) -> Message | None:
         """Add a record as a message if it has content, else count it."""
         fields, path = record.record, record.record_path
-        self._record_kinds[path] = _kind(fields) if draft is None else ""
+        self._record_paths.add(path)
         if draft is not None and draft.parts:
             message = self._add_message(draft, fields, path, conversation, record.decoded)
             self.on_message(message, fields)
             return message
         if draft is None:
+            unread = self.builder.unread
+            unread.add_message(record.value, path, (), record.decoded.index, _kind(fields))
             self.builder.add_opaque(
                 record.decoded, "a record that is not a message", record.n_bytes
             )
         else:
-            self.builder.add_metadata(self.empty_kind(fields), record.n_bytes)
+            kind = self.unsent_kind(fields)
+            if kind:
+                self.builder.add_metadata(kind, record.n_bytes)
+            else:
+                self.builder.add_empty(
+                    "empty message", fields, record.decoded, record.n_bytes, path
+                )
         return None
 
     def _add_extra(

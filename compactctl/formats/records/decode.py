@@ -46,13 +46,15 @@ _MAX_COMPLETIONS = 4
 class Decoded:
     """The JSON values of a line in order, and a description of its damage, if any.
 
-    A line with both was salvaged in part. A blank line has neither.
+    A line with both was salvaged in part; ``lost`` are the pieces of it that no value was read
+    from. A blank line has neither.
     """
 
     index: int
     n_bytes: int
     values: tuple[Any, ...] = ()
     damage: str | None = None
+    lost: tuple[bytes, ...] = ()
 
 
 def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:

@@ -1,76 +1,199 @@
-"""Measure the text that a format of plain messages does not read, by field.
+"""Measure the text of a file that was not read: what a model may be sent, but nobody counted.
 
-Everything that is not at or below the path of a part is unread. So the fields of a log need not be
-listed, except the few that contain prose and are never sent to a model.
+Everything in a record that is not at or below the path of a part is unread, whatever it is called.
+Only the fields that clients and APIs are known never to send are listed, in ``KnownFields``.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.records.decode import complete_value
 from compactctl.model.json_paths import json_in
-from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart
+from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart, media_of
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
+from compactctl.records import dataclass
 
-# Shorter texts are names, titles or dates.
+# Beside text that was read, shorter texts are names, titles or dates.
 _MIN_TEXT = 32
+# Longer words are no ids, paths or URLs. A list of many short strings is one text.
+_MAX_WORD, _MIN_LIST = 512, 512
 # Limit on the characters searched for copies in one value; beyond it only whole texts are compared.
 _MAX_COMPARED = 2_000_000_000
-# A single word of these characters is an id, a URL, a path or base64. Prose has spaces or other
+# A single word of these characters may be an id, a URL, a path or a hash. Prose has spaces or other
 # letters; JSON and code have brackets or quotes.
 _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
-_UNSENT_KEYS = frozenset(
-    {
-        *TAG_NAMES,
-        # Labels that a user attaches to a request; no API sends them to a model.
-        "metadata",
-        # Facts about an answer: cost, probabilities, citations of the request, or an error.
-        "usage",
-        "logprobs",
-        "annotations",
-        "citations",
-        "citationMetadata",
-        "groundingMetadata",
-        "error",
-        # HTTP headers.
-        "headers",
-    }
-)
 # Lists of alternative answers; the conversation continues with the first.
 _ALTERNATIVES = (("choices",), ("candidates",))
+# A record with one of these keys, or an object in it, may be a message.
+_MESSAGE_KEYS = frozenset({"content", "parts", "blocks", "text", "message", "messages"})
+# The field name of text outside of any field, and of a line that is not JSON.
+_NO_FIELD, _DAMAGED = "values", "damaged lines"
 
-# The field name of text outside of any field.
-_NO_FIELD = "values"
+
+def _sends_all(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFields:
+    """What a format knows of its records beside their parts.
+
+    Attributes:
+        unsent: keys of what is never sent, or is counted with a part.
+        labels: keys of facts about a message: never sent beside a text. A message that has nothing
+            else may have its text there.
+        is_unsent: whether a block of a message is never sent.
+    """
+
+    unsent: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+    is_unsent: Callable[[Mapping[str, Any]], bool] = _sends_all
+
+    def __or__(self, other: "KnownFields") -> "KnownFields":
+        """Return what either format knows."""
+        return KnownFields(
+            unsent=self.unsent | other.unsent,
+            labels=self.labels | other.labels,
+            is_unsent=lambda block: self.is_unsent(block) or other.is_unsent(block),
+        )
+
+
+# Of all formats: tags, ids and names, and what only its provider can read.
+COMMON_FIELDS = KnownFields(
+    unsent=frozenset(
+        {
+            *TAG_NAMES,
+            "id",
+            "type",
+            "role",
+            "timestamp",
+            "model",
+            "name",
+            "cwd",
+            "signature",
+            "thoughtSignature",
+            "thought_signature",
+            "encrypted_content",
+            "redactedData",
+            "reasoningEncryptedContent",
+        }
+    ),
+    labels=frozenset(
+        {
+            # Labels that a user attaches to a request; no API sends them to a model.
+            "metadata",
+            # Facts about an answer: cost, probabilities, citations of the request.
+            "usage",
+            "logprobs",
+            "annotations",
+            "citations",
+            "citationMetadata",
+            "groundingMetadata",
+            # HTTP headers, and the error of a request that got no answer.
+            "headers",
+            "error",
+        }
+    ),
+)
 
 
 class UnreadText:
-    """Add up read and unread text of a file, value by value, in bytes of UTF-8."""
+    """Add up read and unread text of a file, record by record, in bytes of UTF-8."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownFields = COMMON_FIELDS) -> None:
+        self._beside_text = _Search(known.unsent | known.labels, known.is_unsent, _MIN_TEXT)
+        self._without_text = _Search(known.unsent, known.is_unsent, 1)
+        self._unread_answer = _Search(known.unsent | known.labels, known.is_unsent, 1)
         self._read = 0
-        self._fields: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+        self._beside: Counter[str] = Counter()
+        self._lines: set[int] = set()
 
-    def add_value(
-        self, value: object, parts: Iterable[Part], records: Mapping[JsonPath, str]
+    def add_message(
+        self, record: object, path: JsonPath, parts: Sequence[Part], line: int, name: str = ""
     ) -> None:
-        """Add a value of which ``parts`` were read.
+        """Add a message at ``path`` of which ``parts`` were read; () if it is not understood.
 
-        ``records`` maps the paths of its records to the field name of their unread text, or to ""
-        for the names of their fields.
+        ``name`` is the field of its unread text, "" for the names of its fields.
         """
-        read_texts, unread = _texts(value, {part.path for part in parts if text_in(part)}, records)
-        self._read += sum(map(_utf8_size, read_texts))
-        is_repeated = _repeat_checker(read_texts, len(unread)) if unread else None
-        for field, text in unread:
-            # Exporters repeat in one field what stands in another.
-            if is_repeated is None or not is_repeated(text):
-                self._fields[field] += _utf8_size(text)
+        self._read += sum(_utf8_size(text_in(part)) for part in parts)
+        self.add_rest(record, path, parts, line, name)
+
+    def add_rest(
+        self, record: object, path: JsonPath, parts: Sequence[Part], line: int, name: str = ""
+    ) -> None:
+        """Add what is beside the ``parts`` of a message that were added already."""
+        texts = [text for text in map(text_in, parts) if text]
+        paths = {place.path for part in parts for place in (part, *media_of(part))}
+        if path in paths or () in paths:
+            return
+        search = self._beside_text if texts else self._without_text
+        self._note(self._lost, search.find(record, path, paths), texts, line, name)
+
+    def add_row(
+        self, row: object, path: JsonPath, paths: set[JsonPath], texts: Sequence[str], line: int
+    ) -> None:
+        """Add what is around the messages of a row.
+
+        ``paths`` lead to whatever was read or added in it, and ``texts`` were read.
+        """
+        if path not in paths:
+            self._note(self._beside, self._beside_text.find(row, path, paths), texts, line)
+
+    def add_answer(self, answer: object, path: JsonPath, line: int) -> None:
+        """Add the logged answer to a request if nothing of it was read."""
+        texts = self._unread_answer.find(answer, path, set())
+        self._note(self._beside, texts, (), line, _last_key(path))
+
+    def add_unknown(self, value: object, line: int, name: str = "") -> None:
+        """Add a record of unknown type, which may be a message or hold one."""
+        self._note(self._lost, self._beside_text.find(value, (), set()), (), line, name)
+
+    def add_message_like(self, record: Mapping[str, Any], line: int) -> None:
+        """Add a record of unknown type, if it looks like a message and not like a state."""
+        inner = (value for value in record.values() if isinstance(value, Mapping))
+        if any(not _MESSAGE_KEYS.isdisjoint(fields) for fields in (record, *inner)):
+            self.add_message(record, (), (), line)
+
+    def add_damaged(self, data: bytes, line: int) -> None:
+        """Add what is not JSON: a record that was cut, or a text of any kind."""
+        value = complete_value(data)
+        if isinstance(value, Mapping | list):
+            self.add_message(value, (), (), line, _DAMAGED)
+            return
+        text = data.decode(errors="replace").strip("\0 \t\r\n")
+        if _is_text(text, _MIN_TEXT):
+            self._note(self._lost, [("", text)], (), line, _DAMAGED)
 
     def total(self) -> Unread:
         """Return the sums, fields with the most text first."""
-        return Unread(read=self._read, fields=dict(self._fields.most_common()))
+        return Unread(
+            read=self._read,
+            lost=self._lost.total(),
+            fields=dict((self._lost + self._beside).most_common()),
+            first_line=min(self._lines, default=0),
+        )
+
+    def _note(
+        self,
+        sums: Counter[str],
+        found: Iterable[tuple[str, str]],
+        texts: Sequence[str],
+        line: int,
+        name: str = "",
+    ) -> None:
+        unread = [*found]
+        if not unread:
+            return
+        is_repeated = _repeat_checker(texts, len(unread))
+        for field, text in unread:
+            # Exporters repeat in one field what stands in another.
+            if not is_repeated(text):
+                sums[name or field] += _utf8_size(text)
+                self._lines.add(line)
 
 
 def text_in(part: Part) -> str:
@@ -84,55 +207,93 @@ def text_in(part: Part) -> str:
             return part.text
 
 
-def _texts(
-    value: object, paths: set[JsonPath], records: Mapping[JsonPath, str]
-) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the texts of a value at or below ``paths``, and all other texts with their fields.
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search for strings of at least ``min_text`` characters that are text for a model.
 
-    The field of a text is the outermost key below which nothing was read::
-
-        {"messages": [{"content": TEXT}], "extra": {"note": NOTE}}
-
-    gives ``[TEXT]`` and ``[("extra", NOTE)]`` for the path of the content. Short texts are skipped.
+    What stands under the keys ``unsent``, and in blocks that are not sent, is none.
     """
-    ancestors = {path[:end] for path in (*paths, *records) for end in range(len(path))} | {*records}
-    read_texts: list[str] = []
-    unread: list[tuple[str, str]] = []
-    # A value, its path and its field: None inside of a part, "" above a part or record.
-    pending: list[tuple[Any, JsonPath, str | None]] = [(value, (), "")]
-    while pending:
-        item, path, field = pending.pop()
-        if path in paths:
-            field = None
-        elif field == "":
-            field = records.get(path) or ("" if path in ancestors else _last_key(path))
-            if not field:
+
+    unsent: frozenset[str]
+    is_unsent: Callable[[Mapping[str, Any]], bool]
+    min_text: int
+
+    def find(
+        self, value: object, path: JsonPath, paths: set[JsonPath]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the texts in the value at ``path`` that are not at or below ``paths``.
+
+        Each has the name of its field, the outermost key below which nothing was read::
+
+            {"messages": [{"content": TEXT}], "extra": {"note": NOTE}}    ("extra", NOTE)
+        """
+        start = len(path)
+        ancestors = {leaf[:end] for leaf in paths for end in range(start, len(leaf))}
+        pending: list[tuple[Any, JsonPath, str]] = [(value, path, "")]
+        while pending:
+            item, path, field = pending.pop()
+            is_read = path in ancestors
+            if is_read and isinstance(item, str):
                 # A text above a part contains it as JSON.
                 item = json_in(item)
-        if isinstance(item, Mapping):
-            pending += [
-                (inner, (*path, key), field)
-                for key, inner in item.items()
-                if field is None or key not in _UNSENT_KEYS or (*path, key) in ancestors
-            ]
-        elif isinstance(item, list):
-            is_alternatives = field is not None and path[-1:] in _ALTERNATIVES
-            answers = item[:1] if is_alternatives else item
-            pending += [(inner, (*path, index), field) for index, inner in enumerate(answers)]
-        elif isinstance(item, str) and _is_text(item):
-            if field is None:
-                read_texts.append(item)
-            else:
-                unread.append((field or _last_key(path), item))
-    return read_texts, unread
+            elif not is_read and len(path) > start:
+                field = field or _last_key(path)
+            if isinstance(item, Mapping):
+                if not self.is_unsent(item):
+                    pending += self._members(item, path, field, ancestors, paths)
+            elif isinstance(item, list):
+                elements = item[:1] if path[-1:] in _ALTERNATIVES and not is_read else item
+                if not is_read and all(isinstance(element, str) for element in elements):
+                    yield from self._list_texts(elements, field or _last_key(path))
+                else:
+                    pending += [
+                        (element, (*path, index), field)
+                        for index, element in enumerate(elements)
+                        if (*path, index) not in paths
+                    ]
+            elif isinstance(item, str) and _is_text(item, self.min_text):
+                yield field or _last_key(path), item
+
+    def _members(
+        self,
+        item: Mapping[str, Any],
+        path: JsonPath,
+        field: str,
+        ancestors: set[JsonPath],
+        paths: set[JsonPath],
+    ) -> Iterator[tuple[Any, JsonPath, str]]:
+        """Yield the values of an object that may hold text, with their paths and fields."""
+        for key, inner in item.items():
+            if isinstance(inner, str):
+                if len(inner) < self.min_text:
+                    continue
+            elif not inner or not isinstance(inner, dict | list):
+                continue
+            inner_path = (*path, key)
+            if inner_path in ancestors or (inner_path not in paths and key not in self.unsent):
+                yield inner, inner_path, field
+
+    def _list_texts(self, texts: Sequence[str], field: str) -> Iterator[tuple[str, str]]:
+        """Yield the texts of a list of strings: all of them if they are many."""
+        if sum(map(len, texts)) >= _MIN_LIST:
+            yield from ((field, text) for text in texts)
+        else:
+            yield from ((field, text) for text in texts if _is_text(text, self.min_text))
 
 
-def _repeat_checker(read_texts: list[str], n_unread: int) -> Callable[[str], bool]:
-    """Return a predicate: is a text contained in the read texts, or every text of its JSON?"""
-    embedded = (inner for text in read_texts for inner in _texts_in_json(text))
-    read_text = "\n".join([*read_texts, *embedded])
+def _is_text(value: str, min_text: int) -> bool:
+    """Whether a string may be text for a model, and is not an id, a name or a date."""
+    if len(value) < min_text or value.isspace():
+        return False
+    return len(value) >= _MAX_WORD or not _ONE_WORD.fullmatch(value)
+
+
+def _repeat_checker(texts: Sequence[str], n_unread: int) -> Callable[[str], bool]:
+    """Return a predicate: is a text contained in the read ``texts``, or every text of its JSON?"""
+    embedded = (inner for text in texts for inner in _texts_in_json(text))
+    read_text = "\n".join([*texts, *embedded])
     if n_unread * len(read_text) > _MAX_COMPARED:
-        return {text.strip() for text in read_texts}.__contains__
+        return {text.strip() for text in texts}.__contains__
 
     def is_repeated(text: str) -> bool:
         if text.strip() in read_text:
@@ -143,20 +304,21 @@ def _repeat_checker(read_texts: list[str], n_unread: int) -> Callable[[str], boo
     return is_repeated
 
 
+_ALL_TEXTS = _Search(frozenset(), _sends_all, _MIN_TEXT)
+
+
 def _texts_in_json(text: str) -> list[str]:
     """Return the texts of a JSON text; [] for any other text."""
     if not text.lstrip().startswith(("{", "[")):
         return []
     value = json_in(text)
-    return [] if isinstance(value, str) else _texts(value, {()}, {})[0]
+    if isinstance(value, str):
+        return []
+    return [inner for _, inner in _ALL_TEXTS.find(value, (), set())]
 
 
 def _last_key(path: JsonPath) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), _NO_FIELD)
-
-
-def _is_text(value: str) -> bool:
-    return len(value) >= _MIN_TEXT and not _ONE_WORD.fullmatch(value)
 
 
 def _utf8_size(text: str) -> int:

@@ -12,6 +12,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.formats.vscode_chat.changes import is_change, is_state, replay
 from compactctl.formats.vscode_chat.chat import (
     ChatMessage,
@@ -24,6 +25,9 @@ from compactctl.formats.vscode_chat.request_log import logged_messages, logged_m
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.pipeline.writer import InsertionContext
+
+# Reasoning that only its provider can read, and the provider's own markers.
+_KNOWN = COMMON_FIELDS | KnownFields(unsent=frozenset({"encrypted", "statefulMarker"}))
 
 
 class VsCodeChat(Format):
@@ -53,7 +57,7 @@ class _Reader(LineReader):
     """Reads the documents of a file one by one, or replays its changes at the end."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, VSCODE_CHAT)
+        super().__init__(name, VSCODE_CHAT, _KNOWN)
         self.effective: list[Message] = []
         self.model: str | None = None
         self._n_conversations = 0
@@ -80,7 +84,7 @@ class _Reader(LineReader):
             self._changes.append(record)
             self._note_change(record, decoded)
         else:
-            self.builder.add_opaque(decoded, "a record that is not a chat")
+            self.builder.add_opaque(decoded, "a record that is not a chat", value=record)
 
     def _note_change(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Count a change. The messages will have the line of the state that they belong to."""

@@ -41,6 +41,14 @@ def fields(*records: object, name: str = "openai-chat") -> dict[str, int]:
         ({"role": "assistant", "content": None, "zq_body": PROSE}, "zq_body"),
         ({**SAID, "zq_body": "北の岸壁の潮位計は夜明けに読み取られた。" * 9}, "zq_body"),
         ({**SAID, "zq_body": json.dumps({"path": "a.py"}) * 9}, "zq_body"),
+        ({**SAID, "zq_body": "aGFyYm9y" * 400}, "zq_body"),
+        ({**SAID, "zq_body": ",".join(map(str, range(900)))}, "zq_body"),
+        ({**SAID, "zq_steps": ["up", "down"] * 200}, "zq_steps"),
+        ({"messages": [SAID], "zq_steps": ["up", "down"] * 200}, "zq_steps"),
+        ({"role": "user", "content": {"zq_inner": "go on"}}, "content"),
+        ({"role": "user", "content": None, "error": "it is late"}, "error"),
+        ({"role": "user", "content": "", "metadata": {"text": "it is late"}}, "metadata"),
+        ({"messages": [SAID], "response": {"zq_inner": [{"zq_text": PROSE}]}}, "response"),
     ],
 )
 def test_text_in_unknown_fields_is_measured_by_field(record: object, field: str) -> None:
@@ -56,7 +64,7 @@ def test_formats_of_plain_messages_measure_it(name: str) -> None:
     "beside",
     [
         {"zq_id": "chatcmpl-8fJq2l0bQf3Jv7tY9pWcX1dZr6uKs4mN"},
-        {"zq_data": "aGFyYm9y" * 400},
+        {"zq_data": "aGFyYm9y" * 40},
         {"zq_link": "https://example.org/quay/north?gauge=7&at=dawn#readings"},
         {"zq_title": "Readings of the north quay"},
         {"zq_number": 3.5, "zq_flag": True, "zq_null": None},
@@ -88,15 +96,22 @@ def test_all_that_a_message_says_is_read() -> None:
     answer = {"type": "tool_result", "tool_use_id": "c", "content": [{"zq_block": PROSE}]}
     found = read("anthropic-messages", called, {"role": "user", "content": [answer]}).unread
     assert found.fields == {}
-    assert found.read == len(BLOCK["text"]) + 2 * len(PROSE)
+    arguments = json.dumps({"metadata": PROSE}, separators=(",", ":"))
+    result = json.dumps({"zq_block": PROSE}, separators=(",", ":"))
+    assert found.read == sum(map(len, (BLOCK["text"], arguments, result)))
 
 
-def test_a_tenth_of_the_text_is_said_by_nobody() -> None:
+def test_a_tenth_of_the_text_around_messages_is_said_by_nobody() -> None:
     assert describe_unread(Unread(fields={"a": 100}, read=900)) == ""
     assert (
         describe_unread(Unread(fields={"a": 101}, read=900))
         == "101 bytes of text in `a` was not read"
     )
+
+
+def test_any_text_of_a_message_is_said_with_its_line() -> None:
+    unread = Unread(fields={"a": 9}, read=90_000, lost=1, first_line=1_233)
+    assert describe_unread(unread) == "9 bytes of text in `a`, from line 1,234 on, was not read"
 
 
 def test_fields_are_named_the_largest_first() -> None:
