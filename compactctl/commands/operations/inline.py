@@ -226,8 +226,8 @@ def _derive_id(operation: InlineOperation, sha256: str, group: str) -> Operation
 def _metadata_of(values: Iterable[Any], message: Message) -> Mapping[str, Any]:
     """Return the metadata of a message from the values of its line, several if it is damaged."""
     records = (value_at(value, message.record_path) for value in values)
-    objects = (read_metadata(record) for record in records if isinstance(record, Mapping))
-    return next((each for each in objects if each.get("op") == message.tags.operation), {})
+    metadata = (read_metadata(record) for record in records if isinstance(record, Mapping))
+    return next((fields for fields in metadata if fields.get("op") == message.tags.operation), {})
 
 
 def _operation_of(

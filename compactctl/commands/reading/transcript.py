@@ -10,9 +10,9 @@ from pathlib import Path
 
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
 from compactctl.formats.format import Format
-from compactctl.formats.records.decode import decode, decode_lines, is_value
+from compactctl.formats.records.decode import decode, decode_lines, is_cut_off, is_value
 from compactctl.formats.records.order import restore_order
-from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, recognizes
+from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, incomplete, recognizes
 from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
@@ -270,6 +270,8 @@ def split(
         raise NotUnderstoodError(
             f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
         )
+    elif _is_part_of_document(lines):
+        raise incomplete(_head(lines), where)
     name = format_name or recorded_format(islice(lines, MAX_SNIFFED))
     if name is not None:
         return lines, format_named(name)
@@ -286,6 +288,27 @@ def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
     return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
 
 
+def _is_part_of_document(lines: Sequence[bytes]) -> bool:
+    """Return whether lines that are no document are the start of one, or one that is damaged.
+
+    The last line of such a file may be JSON: it is not all that was said.
+    """
+    first = _first_solid(lines).strip()
+    if not first or is_value(first):
+        return False
+    head = _head(lines)
+    if is_cut_off(head) and (len(head) < HEAD_BYTES or is_cut_off(b"".join(lines))):
+        return True
+    is_element = first.endswith(b",") and is_value(first[:-1])
+    is_opening = first in _OPENINGS and any(line.rstrip().endswith(b",") for line in lines)
+    return is_element or is_opening
+
+
+def _first_solid(lines: Iterable[bytes]) -> bytes:
+    """Return the first line that is not blank, b"" if all are."""
+    return next((line for line in lines if line.strip()), b"")
+
+
 def document_of(
     lines: Iterable[bytes], where: str = "", limits: ReadLimits = NO_LIMITS
 ) -> bytes | None:
@@ -293,8 +316,8 @@ def document_of(
 
     Raises NoInputError if they begin like a single value and exceed the limit of a line.
     """
-    start = list(islice(lines, 2))
-    if len(start) <= 1 or is_value(start[0]) or not start[0].strip():
+    start = list(islice((line for line in lines if line.strip()), 2))
+    if len(start) <= 1 or is_value(start[0]):
         return None
     pieces: list[bytes] = []
     size = 0
@@ -352,7 +375,8 @@ def scan(options: InputOptions) -> Transcript:
     lines = read_lines(path, options.limits)
     start = list(islice(lines, MAX_SNIFFED))
     first = list(decode_lines(start))
-    if first and (first[0].damage is not None or not any(value.values for value in first)):
+    solid = next((line for line in first if line.values or line.damage), None)
+    if first and (solid is None or solid.damage is not None):
         return _in_order(options)
     name = options.format or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)

@@ -47,6 +47,8 @@ _PADDED = re.compile(r"[\0 \t\r\n]*")
 # An incomplete escape, as in `"caf\u00`, or an incomplete character.
 _TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 _MAX_COMPLETIONS = 4
+# The start of a literal, a number or an escape, at the end of a text.
+_CUT_TOKEN = re.compile(r"\\?[\w.+-]{0,8}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +256,11 @@ def _skip_value(text: str, start: int) -> tuple[int, bool]:
         try:
             return start + _SKIPPER.raw_decode(window)[1], True
         except json.JSONDecodeError as error:
-            is_cut = error.msg.startswith("Unterminated") or error.pos + _MAX_TOKEN > len(window)
-            if not is_cut or start + size >= len(text):
-                return start + error.pos, False
+            # The parser names the start of an open string.
+            is_open = error.msg.startswith("Unterminated")
+            end = len(window) if is_open else error.pos
+            if end + _MAX_TOKEN < len(window) or start + size >= len(text):
+                return start + end, False
         size *= 8
 
 
@@ -288,6 +292,18 @@ def _record(piece: bytes) -> dict[str, Any] | list[Any] | None:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Return whether data is the start of an object or array, which ends early."""
+    text = data.strip(_PADDING).removeprefix(_BOM).decode("utf-8", "surrogateescape")
+    if not text.startswith(_OPENINGS):
+        return False
+    try:
+        end, is_whole = _skip_value(text, 0)
+    except RecursionError:
+        return False
+    return not is_whole and bool(_CUT_TOKEN.match(text, end))
 
 
 def complete_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
