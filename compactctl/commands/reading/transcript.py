@@ -270,13 +270,17 @@ def split(
         raise NotUnderstoodError(
             f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
         )
-    elif _is_part_of_document(lines):
+    elif _is_start_of_document(lines):
         raise incomplete(_head(lines), where)
     name = format_name or recorded_format(islice(lines, MAX_SNIFFED))
     if name is not None:
-        return lines, format_named(name)
-    first = (RawLine(index, line) for index, line in enumerate(lines))
-    return lines, detect(decode_lines(first), where, _head(lines))
+        chosen = format_named(name)
+    else:
+        raw = (RawLine(index, line) for index, line in enumerate(lines))
+        chosen = detect(decode_lines(raw), where, _head(lines))
+    if document is None and _is_damaged_document(lines):
+        raise incomplete(_head(lines), where)
+    return lines, chosen
 
 
 def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
@@ -288,20 +292,20 @@ def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
     return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
 
 
-def _is_part_of_document(lines: Sequence[bytes]) -> bool:
-    """Return whether lines that are no document are the start of one, or one that is damaged.
-
-    The last line of such a file may be JSON: it is not all that was said.
-    """
-    first = _first_solid(lines).strip()
-    if not first or is_value(first):
-        return False
+def _is_start_of_document(lines: Sequence[bytes]) -> bool:
+    """Return whether lines are a document that ends early, though its last line may be JSON."""
     head = _head(lines)
-    if is_cut_off(head) and (len(head) < HEAD_BYTES or is_cut_off(b"".join(lines))):
-        return True
-    is_element = first.endswith(b",") and is_value(first[:-1])
-    is_opening = first in _OPENINGS and any(line.rstrip().endswith(b",") for line in lines)
-    return is_element or is_opening
+    if not is_cut_off(head) or is_value(_first_solid(lines)):
+        return False
+    return len(head) < HEAD_BYTES or is_cut_off(b"".join(lines))
+
+
+def _is_damaged_document(lines: Sequence[bytes]) -> bool:
+    """Return whether lines are elements of a document, some of which may be JSON."""
+    first = _first_solid(lines).strip()
+    if first in _OPENINGS:
+        return any(line.rstrip().endswith(b",") for line in lines)
+    return first.endswith(b",") and is_value(first[:-1])
 
 
 def _first_solid(lines: Iterable[bytes]) -> bytes:

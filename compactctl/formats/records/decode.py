@@ -25,6 +25,7 @@ _MAX_START = 64
 # What an outer value goes on with behind one of its elements.
 _OUTER = tuple(",:]}")
 _OPENINGS = ("{", "[")
+_REMAINS = re.compile(r'["{}]')
 # Only skips values, so numbers are not converted.
 _SKIPPER = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
 # An error of the parser counts line breaks in all of its text, so it is given little of it first.
@@ -230,6 +231,9 @@ def _find_records(text: str, start: int) -> Iterator[_Piece]:
     """
     begins_with_record = text.startswith(_OPENINGS, start)
     pos = start if begins_with_record else _next_record(text, start, start)
+    if not begins_with_record and not _REMAINS.search(text, start, pos):
+        # Words before JSON are a prefix of a kind that is not known, not a torn record.
+        return
     while pos < len(text):
         try:
             end, is_whole = _skip_value(text, pos)
