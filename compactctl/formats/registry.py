@@ -233,13 +233,18 @@ def _check_not_truncated(head: bytes, where: str) -> None:
             f"{where}: contains NUL bytes: damaged, or not text; if it is a transcript, name its "
             f"format with --format ({_names()})"
         )
+    if complete_value(head):
+        raise incomplete(head, where)
+
+
+def incomplete(head: bytes, where: str) -> NotUnderstoodError:
+    """Return the error for a file that starts with ``head`` and is not whole."""
     value = complete_value(head)
-    if value:
-        match = _match_format([value])
-        begins = f"begins as {match.name} and " if isinstance(match, Format) else ""
-        raise NotUnderstoodError(
-            f"{where}: {begins}is incomplete JSON, cut off or overwritten; restore it from a backup"
-        )
+    match = _match_format([value]) if value else None
+    begins = f"begins as {match.name} and " if isinstance(match, Format) else ""
+    return NotUnderstoodError(
+        f"{where}: {begins}is incomplete JSON, cut off or overwritten; restore it from a backup"
+    )
 
 
 def _objects(values: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, Any]]:

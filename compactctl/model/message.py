@@ -81,7 +81,8 @@ class MediaPart:
     """An image, document or recording, without its data.
 
     ``n_bytes`` is the decoded size. Pixels of an image, seconds of a recording and pages of a PDF
-    are 0 when unknown. ``embedded`` means it is in a block that only its provider understands.
+    are 0 when unknown. ``text`` is what the provider extracts from any other document, "" if that
+    is unknown. ``embedded`` means it is in a block that only its provider understands.
     """
 
     media_type: str
@@ -90,6 +91,7 @@ class MediaPart:
     height: int = 0
     seconds: float = 0.0
     pages: int = 0
+    text: str = ""
     embedded: bool = False
     path: JsonPath = ()
 

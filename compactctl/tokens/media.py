@@ -1,5 +1,7 @@
 """Token estimates for images, recordings and documents, whose base64 never counts as text."""
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from compactctl.model.message import MediaPart
@@ -39,8 +41,14 @@ RATES = MediaRates(audio=10, video=263, page=2_250)
 GOOGLE_RATES = MediaRates(audio=32, video=263, page=560)
 # For documents that are text.
 _BYTES_PER_TOKEN = 4
+# For other documents of which the text is not known, such as those of Word before 2007; a guess.
+_DOCUMENT_BYTES_PER_TOKEN = 16
 _RECORDING_TYPES = ("audio/", "video/")
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/x-ndjson")
+_DOCUMENT_TYPE = re.compile(
+    r"application/(?:vnd\.(?:openxmlformats-officedocument|oasis\.opendocument|ms-(?:excel|powerpoint"
+    r"|word))|msword|(?:x-)?rtf|epub|(?:doc|xls|ppt)x?$|od[tsp]$)"
+)
 
 
 def rates_for(model: ModelInfo, document_bytes: int = 0) -> MediaRates:
@@ -50,20 +58,25 @@ def rates_for(model: ModelInfo, document_bytes: int = 0) -> MediaRates:
 
 
 def media_tokens(
-    part: MediaPart, image_tokens: int | None = None, rates: MediaRates = RATES
+    part: MediaPart,
+    image_tokens: int | None = None,
+    rates: MediaRates = RATES,
+    count: Callable[[str], int] | None = None,
 ) -> int:
     """Estimate the tokens of a medium from its pixels, length, pages or text.
 
-    ``image_tokens`` replaces the estimate of every image. Other media of unknown size count 0.
+    ``image_tokens`` replaces the estimate of every image, and ``count`` counts the text of a
+    document, which is otherwise estimated too. Other media of unknown size count 0.
     """
     kind = part.media_type.lower()
     if kind.startswith("image/"):
         return _image_tokens(part.width, part.height) if image_tokens is None else image_tokens
-    if rates.document_bytes and not kind.startswith(_RECORDING_TYPES):
+    bytes_per_token = _bytes_per_token(kind, rates)
+    if part.text and not rates.document_bytes:
+        return count(part.text) if count else len(part.text.encode()) // _BYTES_PER_TOKEN
+    if bytes_per_token:
         # Rounded half up, as agent-code does.
-        return (2 * part.n_bytes + rates.document_bytes) // (2 * rates.document_bytes)
-    if kind.startswith(_TEXT_TYPES):
-        return part.n_bytes // _BYTES_PER_TOKEN
+        return (2 * part.n_bytes + bytes_per_token) // (2 * bytes_per_token)
     per_second = rates.video if kind.startswith("video/") else rates.audio
     return round(part.seconds * per_second) + part.pages * rates.page
 
@@ -74,12 +87,18 @@ def is_unsized(part: MediaPart, rates: MediaRates = RATES) -> bool:
     The file may store only a link or an id, or a format whose size cannot be read.
     """
     kind = part.media_type.lower()
-    if kind.startswith("image/") or part.seconds or part.pages:
+    if kind.startswith("image/") or part.seconds or part.pages or part.text:
         return False
-    counts_bytes = kind.startswith(_TEXT_TYPES) or (
-        rates.document_bytes and not kind.startswith(_RECORDING_TYPES)
-    )
-    return not (part.n_bytes and counts_bytes)
+    return not (part.n_bytes and _bytes_per_token(kind, rates))
+
+
+def _bytes_per_token(kind: str, rates: MediaRates) -> int:
+    """Return how many bytes of a document of unknown text count as a token, 0 for other media."""
+    if rates.document_bytes and not kind.startswith(_RECORDING_TYPES):
+        return rates.document_bytes
+    if kind.startswith(_TEXT_TYPES):
+        return _BYTES_PER_TOKEN
+    return _DOCUMENT_BYTES_PER_TOKEN if _DOCUMENT_TYPE.match(kind) else 0
 
 
 def _image_tokens(width: int, height: int) -> int:

@@ -82,7 +82,7 @@ class Meter:
         for text in part_texts(part):
             tokens += self.text(text)
         for item in media_of(part):
-            tokens += media_tokens(item, self.image_tokens, self.rates)
+            tokens += media_tokens(item, self.image_tokens, self.rates, self.text)
         return tokens
 
     def message(self, message: Message) -> int:

@@ -54,7 +54,7 @@ def inline_operations(
 ) -> tuple[InlineOperation, ...]:
     """Return the compactions inside a transcript, oldest first."""
     records_by_operation: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
-    values: dict[int, Any] = {}
+    values: dict[int, tuple[Any, ...]] = {}
     for message in transcript.messages:
         if (
             message.tags.operation
@@ -62,7 +62,7 @@ def inline_operations(
             and ID_PATTERN.fullmatch(message.tags.operation)
         ):
             if message.line not in values:
-                values[message.line] = decode(lines[message.line])[0][0]
+                values[message.line] = decode(lines[message.line])[0]
             metadata = _metadata_of(values[message.line], message)
             records_by_operation.setdefault(message.tags.operation, []).append((message, metadata))
     operations = (_operation_of(name, records) for name, records in records_by_operation.items())
@@ -223,8 +223,11 @@ def _derive_id(operation: InlineOperation, sha256: str, group: str) -> Operation
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
 
 
-def _metadata_of(record: object, message: Message) -> Mapping[str, Any]:
-    return read_metadata(value_at(record, message.record_path))
+def _metadata_of(values: Iterable[Any], message: Message) -> Mapping[str, Any]:
+    """Return the metadata of a message from the values of its line, several if it is damaged."""
+    records = (value_at(value, message.record_path) for value in values)
+    metadata = (read_metadata(record) for record in records if isinstance(record, Mapping))
+    return next((fields for fields in metadata if fields.get("op") == message.tags.operation), {})
 
 
 def _operation_of(

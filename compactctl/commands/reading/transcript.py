@@ -10,9 +10,9 @@ from pathlib import Path
 
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
 from compactctl.formats.format import Format
-from compactctl.formats.records.decode import decode, decode_lines, is_value
+from compactctl.formats.records.decode import decode, decode_lines, is_cut_off, is_value
 from compactctl.formats.records.order import restore_order
-from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, recognizes
+from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, incomplete, recognizes
 from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
@@ -280,11 +280,17 @@ def split(
         raise NotUnderstoodError(
             f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
         )
+    elif _is_start_of_document(lines):
+        raise incomplete(_head(lines), where)
     name = format_name or recorded_format(islice(lines, MAX_SNIFFED))
     if name is not None:
-        return lines, format_named(name)
-    first = (RawLine(index, line) for index, line in enumerate(lines))
-    return lines, detect(decode_lines(first), where, _head(lines))
+        chosen = format_named(name)
+    else:
+        raw = (RawLine(index, line) for index, line in enumerate(lines))
+        chosen = detect(decode_lines(raw), where, _head(lines))
+    if document is None and _is_damaged_document(lines):
+        raise incomplete(_head(lines), where)
+    return lines, chosen
 
 
 def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
@@ -296,6 +302,27 @@ def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
     return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
 
 
+def _is_start_of_document(lines: Sequence[bytes]) -> bool:
+    """Return whether lines are a document that ends early, though its last line may be JSON."""
+    head = _head(lines)
+    if not is_cut_off(head) or is_value(_first_solid(lines)):
+        return False
+    return len(head) < HEAD_BYTES or is_cut_off(b"".join(lines))
+
+
+def _is_damaged_document(lines: Sequence[bytes]) -> bool:
+    """Return whether lines are elements of a document, some of which may be JSON."""
+    first = _first_solid(lines).strip()
+    if first in _OPENINGS:
+        return any(line.rstrip().endswith(b",") for line in lines)
+    return first.endswith(b",") and is_value(first[:-1])
+
+
+def _first_solid(lines: Iterable[bytes]) -> bytes:
+    """Return the first line that is not blank, b"" if all are."""
+    return next((line for line in lines if line.strip()), b"")
+
+
 def document_of(
     lines: Iterable[bytes], where: str = "", limits: ReadLimits = NO_LIMITS
 ) -> bytes | None:
@@ -303,8 +330,8 @@ def document_of(
 
     Raises NoInputError if they begin like a single value and exceed the limit of a line.
     """
-    start = list(islice(lines, 2))
-    if len(start) <= 1 or is_value(start[0]) or not start[0].strip():
+    start = list(islice((line for line in lines if line.strip()), 2))
+    if len(start) <= 1 or is_value(start[0]):
         return None
     pieces: list[bytes] = []
     size = 0
@@ -362,7 +389,8 @@ def scan(options: InputOptions) -> Transcript:
     lines = read_lines(path, options.limits)
     start = list(islice(lines, MAX_SNIFFED))
     first = list(decode_lines(start))
-    if first and (first[0].damage is not None or not any(value.values for value in first)):
+    solid = next((line for line in first if line.values or line.damage), None)
+    if first and (solid is None or solid.damage is not None):
         return _in_order(options)
     name = options.format or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)

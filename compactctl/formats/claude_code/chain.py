@@ -41,11 +41,13 @@ _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 class _ClaudeNode:
     """A record as the last line with its uuid has it.
 
-    ``line`` is that of the first line with the uuid, ``newest_line`` that of the last.
+    ``line`` is that of the first line with the uuid. ``place`` and ``newest_place`` number the
+    records of the file; a damaged line can hold several.
     """
 
     line: int
-    newest_line: int
+    place: int
+    newest_place: int
     parent: str | None
     type: str
     is_sidechain: bool
@@ -79,6 +81,7 @@ class ClaudeChain:
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._nodes: dict[str, _ClaudeNode] = {}
+        self._n_records = 0
         # The record that a progress record follows, skipping other progress records.
         self._progress_parents: dict[str, str | None] = {}
         self._unlinked: list[Message] = []
@@ -115,9 +118,12 @@ class ClaudeChain:
             self._progress_parents[uuid] = parent
             return
         earlier = self._nodes.get(uuid)
+        place = self._n_records
+        self._n_records += 1
         node = self._nodes[uuid] = _ClaudeNode(
             line=earlier.line if earlier else line,
-            newest_line=line,
+            place=earlier.place if earlier else place,
+            newest_place=place,
             parent=parent,
             type=record["type"],
             is_sidechain=record.get("isSidechain") is True,
@@ -251,7 +257,7 @@ class ClaudeChain:
         main = [uuid for uuid in ends if not self._nodes[uuid].is_sidechain]
         # A subagent's own file holds nothing but sidechain records.
         candidates = main if any(self._nodes[uuid].messages for uuid in main) else ends
-        newest = max(candidates, key=lambda uuid: self._nodes[uuid].newest_line, default=None)
+        newest = max(candidates, key=lambda uuid: self._nodes[uuid].newest_place, default=None)
         resume_node = self._nodes.get(self._resume_point)
         if newest is None or resume_node is None or resume_node.is_sidechain:
             return newest
@@ -383,8 +389,8 @@ class ClaudeChain:
             aside = [uuid for uuid in all_records if uuid not in included]
             self._side_positions.update({uuid: (end, rank) for rank, uuid in enumerate(aside, 1)})
             included.update(dict.fromkeys(aside))
-        start = self._boundary_line(path)
-        side = {u: n for u, n in self._nodes.items() if u not in included and n.line >= start}
+        start = self._boundary_place(path)
+        side = {u: n for u, n in self._nodes.items() if u not in included and n.place >= start}
         return self._with_attachments(included, side)
 
     def _time(self, uuid: str) -> str:
@@ -434,29 +440,29 @@ class ClaudeChain:
                 parent = self._nodes[parent].parent
         return followed
 
-    def _boundary_line(self, path: dict[str, None]) -> int:
-        lines = (self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary)
-        return next(lines, 0)
+    def _boundary_place(self, path: dict[str, None]) -> int:
+        places = (self._nodes[uuid].place for uuid in path if self._nodes[uuid].boundary)
+        return next(places, 0)
 
     def _in_order(self) -> tuple[Message, ...]:
         """Return the messages in the order of the path; records beside it in file order."""
         nodes = [self._nodes[uuid] for uuid in self.order]
-        start = max((node.line for node in nodes if node.boundary), default=0)
+        start = max((node.place for node in nodes if node.boundary), default=0)
         return tuple(
             # Usage reported for a preserved message describes the context before the compaction.
             message
-            if node.line >= start
+            if node.place >= start
             else replace(message.as_unmovable(_PRESERVED_REASON), usage=None)
             for node in nodes
             for message in node.messages
         )
 
     def _rank(self, uuid: str, runs: dict[str, int]) -> tuple[int, int, int]:
-        """Return the sort key of a record: its run, its line, its rank after a path record."""
+        """Return the sort key of a record: its run, its place, its rank after a path record."""
         if uuid in runs:
-            return runs[uuid], self._nodes[uuid].line, 0
+            return runs[uuid], self._nodes[uuid].place, 0
         end, rank = self._side_positions.get(uuid, (uuid, 0))
-        return self._file_run_of(end, runs), self._nodes[end].line, rank
+        return self._file_run_of(end, runs), self._nodes[end].place, rank
 
     def _file_runs(self, path: dict[str, None]) -> dict[str, int]:
         """Number the runs of a path within which its records are in file order.
@@ -465,11 +471,11 @@ class ClaudeChain:
         record is on an earlier line than the summary that it follows.
         """
         runs: dict[str, int] = {}
-        run, line = 0, -1
+        run, place = 0, -1
         for uuid in reversed(path):
             node = self._nodes[uuid]
-            run += node.line < line
-            runs[uuid], line = run, node.line
+            run += node.place < place
+            runs[uuid], place = run, node.place
         return runs
 
     def _file_run_of(self, uuid: str, runs: dict[str, int]) -> int:

@@ -3,10 +3,9 @@
 import base64
 import binascii
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.media import media_from_base64
+from compactctl.formats.content.media import media_from_base64, media_from_bytes
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -51,13 +50,19 @@ def _media_parts(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterato
         yield FilePart(file_path=name, text=text, path=(*source_path, "bytes"))
     else:
         media_type = f"{_TYPE_PREFIXES[kind]}/{extension or 'unknown'}"
-        part = media_from_base64(text_or_empty(data), media_type, path)
-        yield part if isinstance(data, str) else replace(part, n_bytes=_byte_count(data))
+        if isinstance(data, str):
+            yield media_from_base64(data, media_type, path)
+        else:
+            yield media_from_bytes(_numbered_bytes(data), media_type, path)
 
 
-def _byte_count(data: object) -> int:
-    """Return the number of bytes in data that JavaScript wrote as a list of numbers."""
-    return len(data) if isinstance(data, list | Mapping) else 0
+def _numbered_bytes(data: object) -> bytes:
+    """Return data that JavaScript wrote as a list of numbers, or as an object of them."""
+    numbers = [*data.values()] if isinstance(data, Mapping) else list_or_empty(data)
+    try:
+        return bytes(numbers)
+    except (TypeError, ValueError):
+        return b""
 
 
 def _decode_text(data: object) -> str | None:

@@ -1,13 +1,16 @@
-"""Size images, PDFs and recordings that are stored as URLs or base64; the data is not kept."""
+"""Size images, documents and recordings in URLs or base64; only a document's text is kept."""
 
 import base64
 import binascii
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from struct import error as struct_error
 from struct import unpack_from
+from urllib.parse import unquote_to_bytes
 
+from compactctl.formats.content.document_text import document_text
 from compactctl.model.message import JsonPath, MediaPart
 
 # Enough for any PNG, GIF or WebP header and for a JPEG with embedded metadata and thumbnail.
@@ -50,8 +53,6 @@ _OPUS_RATE = 48_000
 _MAX_SCHEME_CHARS = 20
 _RECORDING_TYPES = ("audio/", "video/")
 _PDF = "application/pdf"
-# Base64 characters that contain the first ``_PDF_HEAD_BYTES`` bytes.
-_PDF_HEAD_CHARS = 2_048
 
 
 def base64_bytes(data: str) -> int:
@@ -61,7 +62,10 @@ def base64_bytes(data: str) -> int:
 
 def image_size(data: str) -> tuple[int, int]:
     """Return width and height in pixels; (0, 0) if the format is unknown."""
-    head = _base64_data(data, _IMAGE_HEADER_CHARS)
+    return _pixels(_base64_data(data, _IMAGE_HEADER_CHARS))
+
+
+def _pixels(head: bytes) -> tuple[int, int]:
     for read in (_png, _gif, _webp, _jpeg):
         size = read(head)
         if size is not None:
@@ -74,8 +78,10 @@ def media_from_url(url: str, default_type: str, path: JsonPath) -> MediaPart:
     if not url.startswith("data:"):
         return MediaPart(media_type=default_type, n_bytes=0, path=path)
     head, _, data = url.partition(",")
-    media_type = head.removeprefix("data:").partition(";")[0]
-    return media_from_base64(data, media_type or default_type, path)
+    media_type = head.removeprefix("data:").partition(";")[0] or default_type
+    if head.endswith(";base64"):
+        return media_from_base64(data, media_type, path)
+    return media_from_bytes(unquote_to_bytes(data), media_type, path)
 
 
 def media_from_text(text: str, media_type: str, path: JsonPath) -> MediaPart:
@@ -86,29 +92,39 @@ def media_from_text(text: str, media_type: str, path: JsonPath) -> MediaPart:
 
 
 def media_from_base64(data: str, media_type: str, path: JsonPath) -> MediaPart:
-    """Describe base64 data, with its size in pixels, seconds or pages.
-
-    An image or a PDF is recognized by its content, whatever ``media_type`` says.
-    """
-    width = height = pages = 0
-    seconds = 0.0
-    if media_type.startswith(_RECORDING_TYPES):
-        seconds = _recording_seconds(_base64_data(data), media_type)
-    elif not media_type.startswith("image/") and _is_pdf(_base64_data(data, _PDF_HEAD_CHARS)):
-        media_type, pages = _PDF, _page_count(_base64_data(data))
-    else:
+    """Describe base64 data; see ``media_from_bytes``."""
+    if media_type.startswith("image/"):
         width, height = image_size(data)
-        if width and not media_type.startswith("image/"):
-            media_type = "image/unknown"
-    return MediaPart(
-        media_type=media_type,
-        n_bytes=base64_bytes(data),
-        width=width,
-        height=height,
-        seconds=seconds,
-        pages=pages,
-        path=path,
-    )
+        return MediaPart(
+            media_type=media_type,
+            n_bytes=base64_bytes(data),
+            width=width,
+            height=height,
+            path=path,
+        )
+    part = media_from_bytes(_base64_data(data), media_type, path)
+    return replace(part, n_bytes=base64_bytes(data))
+
+
+def media_from_bytes(data: bytes, media_type: str, path: JsonPath) -> MediaPart:
+    """Describe a file, with its size in pixels, seconds or pages, or its text.
+
+    An image, a PDF or any other document is recognized by its content, whatever ``media_type``
+    says.
+    """
+    part = MediaPart(media_type=media_type, n_bytes=len(data), path=path)
+    if media_type.startswith(_RECORDING_TYPES):
+        return replace(part, seconds=_recording_seconds(data, media_type))
+    width, height = _pixels(data)
+    if width:
+        is_declared = media_type.startswith("image/")
+        kind = media_type if is_declared else "image/unknown"
+        return replace(part, media_type=kind, width=width, height=height)
+    if media_type.startswith("image/"):
+        return part
+    if _is_pdf(data):
+        return replace(part, media_type=_PDF, pages=_page_count(data))
+    return replace(part, text=document_text(data, media_type))
 
 
 def _base64_data(data: str, max_chars: int | None = None) -> bytes:

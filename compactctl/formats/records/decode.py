@@ -4,8 +4,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,10 +19,18 @@ from compactctl.pipeline.quoted_json import (
 from compactctl.pipeline.spans import find_sole_record
 from compactctl.records import dataclass
 
-_RECORD_START = re.compile(rb'\{"')
-# Limits on splitting a line that was joined from several records: hostile input stays linear.
-_MAX_SPLITS = 200
-_MAX_SALVAGED = 256 << 20
+# The start of an object, also of the first one in an array.
+_RECORD_START = re.compile(r'(?:\[\s{0,8}){0,2}\{\s{0,8}"')
+_MAX_START = 64
+# What an outer value goes on with behind one of its elements.
+_OUTER = tuple(",:]}")
+_OPENINGS = ("{", "[")
+_REMAINS = re.compile(r'["{}]')
+# Only skips values, so numbers are not converted.
+_SKIPPER = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
+# An error of the parser counts line breaks in all of its text, so it is given little of it first.
+_WINDOW = 4_096
+_MAX_TOKEN = 16
 DOCKER_PIECE = "a piece of a line that Docker cut"
 KUBERNETES_PIECE = "a piece of a line that Kubernetes cut"
 """Damage of logs: their drivers cut lines after 16 kB."""
@@ -37,17 +44,20 @@ _TOO_DEEP = b"[" * 250
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:(?P<end>")|\\?\Z)|[\[\]{},]', re.DOTALL)
 _CLOSERS = {b"{": b"}", b"[": b"]"}
 _PADDING = b"\0 \t\r\n"
+_PADDED = re.compile(r"[\0 \t\r\n]*")
 # An incomplete escape, as in `"caf\u00`, or an incomplete character.
 _TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 _MAX_COMPLETIONS = 4
+# The start of a literal, a number or an escape, at the end of a text.
+_CUT_TOKEN = re.compile(r"\\?[\w.+-]{0,8}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """The JSON values of a line in order, and a description of its damage, if any.
 
-    A line with both was salvaged in part; ``lost`` are the pieces of it that no value was read
-    from. A blank line has neither.
+    A line with both was salvaged; ``lost`` are the pieces of it that are neither in a value nor
+    padding. A blank line has neither.
     """
 
     index: int
@@ -57,11 +67,24 @@ class Decoded:
     lost: tuple[bytes, ...] = ()
 
 
+class _Reading(NamedTuple):
+    values: tuple[Any, ...] = ()
+    damage: str | None = None
+    lost: tuple[bytes, ...] = ()
+
+
+class _Piece(NamedTuple):
+    """A JSON value in the text of a damaged line."""
+
+    value: Any
+    start: int
+    end: int
+
+
 def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
     """Decode lines one by one; every line yields a value, and none raises."""
     for line in lines:
-        values, damage = decode(line.data)
-        yield Decoded(line.index, len(line.data), values, damage)
+        yield Decoded(line.index, len(line.data), *_read(line.data))
 
 
 def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
@@ -70,27 +93,36 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
     Wrapping by a logger or a container is removed. The kinds of damage are those seen in real
     files: NUL padding, torn and joined records.
     """
+    values, damage, _ = _read(data)
+    return values, damage
+
+
+def _read(data: bytes) -> tuple[tuple[Any, ...], str | None, tuple[bytes, ...]]:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        return _decode_unusual(data)
+        return _read_unusual(data)
     if isinstance(value, dict) and may_be_log_record(value):
-        return _decode_unusual(data)
-    return (value,), None
+        return _read_unusual(data)
+    return (value,), None, ()
 
 
-def _decode_unusual(data: bytes) -> tuple[tuple[Any, ...], str | None]:
+def _read_unusual(data: bytes) -> _Reading:
     body = data.strip(_SPACE).removeprefix(_BOM)
     if not body:
-        return (), None
+        return _Reading()
     try:
         value = _unwrapped(body)
     except ValueError:
-        return ((), KUBERNETES_PIECE) if _PIECE.match(body) else _salvage(body)
+        is_piece = _PIECE.match(body)
+        return _Reading((), KUBERNETES_PIECE, (body,)) if is_piece else _salvage(body)
     text = docker_text(value) if isinstance(value, dict) else None
     if text is None:
-        return (value,), None if _is_utf8(body) else "a prefix that is not UTF-8"
-    return (), _NOT_JSON if text.endswith("\n") else DOCKER_PIECE
+        return _Reading((value,), None if _is_utf8(body) else "a prefix that is not UTF-8")
+    logged = text.encode("utf-8", "surrogatepass")
+    if not text.endswith("\n"):
+        return _Reading((), DOCKER_PIECE, (logged,))
+    return _split_glued(logged.strip(_PADDING))
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -154,35 +186,129 @@ def _loads_lenient(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
         raise ValueError("nested too deeply") from error
 
 
-def _salvage(body: bytes) -> tuple[tuple[Any, ...], str]:
-    if not body.strip(b"\0 \t\r\n"):
-        return (), "NUL bytes only"
-    stripped = body.strip(b"\0 \t\r\n")
+def _salvage(body: bytes) -> _Reading:
+    stripped = body.strip(_PADDING)
+    if not stripped:
+        return _Reading((), "NUL bytes only")
     if stripped != body:
-        values, damage = decode(stripped)
-        return values, damage or "NUL padding"
+        reading = _Reading(*_read(stripped))
+        return reading if reading.damage else reading._replace(damage="NUL padding")
     return _split_glued(body)
 
 
-def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
-    max_splits = min(_MAX_SPLITS, max(2, _MAX_SALVAGED // len(body)))
-    for match in islice(_RECORD_START.finditer(body), 1, max_splits):
-        start = match.start()
-        tail = _record(body[start:])
-        if tail is not None:
-            head = _record(body[:start])
-            if head is not None:
-                return (head, tail), "two records on one line"
-            return (tail,), "a torn record before a whole one"
-    return (), _NOT_JSON
+def _split_glued(body: bytes) -> _Reading:
+    """Read the records of a line that holds several, or torn ones beside whole ones."""
+    text = body.decode("utf-8", "surrogateescape")
+    start = prefix_length(text[: MAX_PREFIX + 1])
+    pieces = list(_find_records(text, start))
+    ends = [start, *(piece.end for piece in pieces)]
+    starts = [*(piece.start for piece in pieces), len(text)]
+    gaps = [_encode(text[a:b]).strip(_PADDING) for a, b in zip(ends, starts, strict=True)]
+    n_lost = sum(map(len, gaps))
+    values = tuple(piece.value for piece in pieces)
+    damage = _describe_glued(len(pieces), n_lost, len(gaps[-1]))
+    return _Reading(values, damage, tuple(filter(None, gaps)))
 
 
-def _record(piece: bytes) -> dict[str, Any] | None:
+def _describe_glued(n_records: int, n_lost: int, n_lost_behind: int) -> str:
+    if not n_records:
+        return _NOT_JSON
+    if not n_lost:
+        return f"{n_records:,} records on one line"
+    if n_records == 1 and not n_lost_behind:
+        return "a torn record before a whole one"
+    records = "a whole record" if n_records == 1 else f"{n_records:,} whole records"
+    return f"{n_lost:,} bytes beside {records} are not JSON"
+
+
+def _find_records(text: str, start: int) -> Iterator[_Piece]:
+    """Yield the records in a text, in linear time.
+
+    What is inside of a torn record is not a record: the search goes on where the torn one stops
+    being JSON, which is at its end, or right behind the next quote if a string was torn::
+
+        {"role": "user", "content": "fix {"role": "user", "content": "add"}
+                                           ^ no JSON from here on
+    """
+    begins_with_record = text.startswith(_OPENINGS, start)
+    pos = start if begins_with_record else _next_record(text, start, start)
+    if not begins_with_record and not _REMAINS.search(text, start, pos):
+        # Words before JSON are a prefix of a kind that is not known, not a torn record.
+        return
+    while pos < len(text):
+        try:
+            end, is_whole = _skip_value(text, pos)
+        except RecursionError:
+            return
+        if not is_whole:
+            pos = _next_record(text, pos + 1, end)
+            continue
+        behind = _skip_padding(text, end)
+        is_followed = text.startswith(_OPENINGS, behind)
+        is_last = is_followed or begins_with_record or behind == len(text)
+        is_inner = text.startswith(_OUTER, behind) or not is_last
+        record = None if is_inner else _record(_encode(text[pos:end]))
+        if record is not None:
+            yield _Piece(record, pos, end)
+        pos = behind if is_followed else _next_record(text, end, end)
+
+
+def _skip_value(text: str, start: int) -> tuple[int, bool]:
+    """Return the end of a value and True, or where the text stops being JSON and False."""
+    size = _WINDOW
+    while True:
+        window = text[start : start + size]
+        try:
+            return start + _SKIPPER.raw_decode(window)[1], True
+        except json.JSONDecodeError as error:
+            # The parser names the start of an open string.
+            is_open = error.msg.startswith("Unterminated")
+            end = len(window) if is_open else error.pos
+            if end + _MAX_TOKEN < len(window) or start + size >= len(text):
+                return start + end, False
+        size *= 8
+
+
+def _next_record(text: str, start: int, quote: int) -> int:
+    """Return where the next record starts, the end of the text if there is none.
+
+    It starts at ``start`` or later, and its first quote ends at ``quote`` or later.
+    """
+    for match in _RECORD_START.finditer(text, max(start, quote - _MAX_START)):
+        if match.end() >= quote:
+            return match.start()
+    return len(text)
+
+
+def _skip_padding(text: str, pos: int) -> int:
+    match = _PADDED.match(text, pos)
+    return match.end() if match else pos
+
+
+def _record(piece: bytes) -> dict[str, Any] | list[Any] | None:
+    """Parse an object or an array with objects; None for anything else."""
     try:
         value = parse_value(piece)
     except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+    is_array = isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
+    return value if is_array or isinstance(value, dict) else None
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Return whether data is the start of an object or array, which ends early."""
+    text = data.strip(_PADDING).removeprefix(_BOM).decode("utf-8", "surrogateescape")
+    if not text.startswith(_OPENINGS):
+        return False
+    try:
+        end, is_whole = _skip_value(text, 0)
+    except RecursionError:
+        return False
+    return not is_whole and bool(_CUT_TOKEN.match(text, end))
 
 
 def complete_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value

@@ -166,7 +166,9 @@ class UnreadText:
             return
         text = data.decode(errors="replace").strip("\0 \t\r\n")
         if _is_text(text, _MIN_TEXT):
-            self._note(self._lost, [("", text)], (), line, _DAMAGED)
+            # What a program printed between the records is of none of them.
+            sums = self._lost if text.startswith(("{", "[")) else self._beside
+            self._note(sums, [("", text)], (), line, _DAMAGED)
 
     def total(self) -> Unread:
         """Return the sums, fields with the most text first."""

@@ -19,6 +19,7 @@ def test_a_value_over_several_lines_is_a_document() -> None:
     assert document_of(OBJECT) == joined(OBJECT)
     assert document_of([b'{"a":\n', b"1}"]) == b'{"a":\n1}'
     assert document_of([b"[\n", b"]\n", b"\n"]) == b"[\n]\n\n"
+    assert document_of([b" \n", b"[\n", b"]\n"]) == b" \n[\n]\n"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_a_value_over_several_lines_is_a_document() -> None:
         [b'{"a": 1}\n', b'{"a": 2}\n'],
         # A line that is cut off is damage of a file whose lines have a value each.
         [b'{"a": 1}\n', b'{"a": \n', b"2}\n"],
-        [b"\n", b"{\n", b"}\n"],
+        [b"\n", b'{"a": 1}\n', b'{"a": 2}\n'],
         [b"not\n", b"JSON\n"],
         OBJECT[:-1],
         [*OBJECT, *OBJECT],
