@@ -76,7 +76,7 @@ class ClineReader:
     def _add_message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
             self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
-        elif not draft.parts:
+        elif draft.is_empty:
             self.builder.add_metadata("empty message", entry.n_bytes)
         else:
             return self.builder.add_message(

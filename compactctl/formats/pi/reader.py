@@ -89,7 +89,7 @@ class PiReader(LineReader):
         draft = entry_draft(entry)
         if draft is None:
             self.builder.add_opaque(decoded, "a message of unknown role")
-        elif not draft.parts:
+        elif draft.is_empty:
             self.builder.add_metadata(_kind(entry), decoded.n_bytes)
         else:
             message = self.builder.add_message(self._with_ids(draft, entry), entry, decoded)
