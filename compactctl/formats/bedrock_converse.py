@@ -11,7 +11,7 @@ from compactctl.formats.content.other_calls import new_other_result, other_call,
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_empty,
@@ -132,13 +132,17 @@ class _ConverseConversation(ConversationParser):
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
-        path = (*path, "output", "message")
-        draft = self.message(_answer_message(answer), path)
-        return None if draft is None else (path, replace(draft, usage=self.usage(answer)))
+        usage = self.usage(answer)
+        draft = self.message(_answer_message(answer), (*path, "output", "message"))
+        if draft is None and usage is not None:
+            draft = MessageDraft(role="assistant", parts=())
+        if draft is None:
+            return None
+        return (*path, "output", "message"), replace(draft, usage=usage)
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        counts = [integer_or_none(usage.get(name)) for name in _INPUT_FIELDS]
+        counts = [count_or_none(usage.get(name)) for name in _INPUT_FIELDS]
         if counts[0] is None:
             return None
         details = map(object_or_empty, list_or_empty(usage.get("cacheDetails")))
@@ -147,10 +151,10 @@ class _ConverseConversation(ConversationParser):
         )
         return ReportedUsage(
             context=sum(tokens or 0 for tokens in counts),
-            output=integer_or_none(usage.get("outputTokens")),
+            output=count_or_none(usage.get("outputTokens")),
             cache_read=counts[1],
             cache_write=counts[2],
-            cache_write_1h=sum(integer_or_none(tokens) or 0 for tokens in hour_writes),
+            cache_write_1h=sum(count_or_none(tokens) or 0 for tokens in hour_writes),
         )
 
 

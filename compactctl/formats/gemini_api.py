@@ -11,7 +11,7 @@ from compactctl.formats.content.gemini import content_parts, field_of, key_of, n
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_empty,
@@ -53,6 +53,7 @@ _PART_KEYS = (
     "codeExecutionResult",
     "thoughtSignature",
 )
+_ANSWER_KEYS = ("candidates", "usageMetadata", "promptFeedback")
 _DISCRIMINATORS = frozenset({"type", "kind", "part_kind"})
 _DERIVED_ID = re.compile(r"call-\d+-\d+")
 
@@ -135,10 +136,12 @@ class _GeminiConversation(ConversationParser):
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
-        candidates = list_or_empty(answer.get("candidates"))
-        record = object_or_empty(candidates[0]).get("content") if candidates else None
-        if not isinstance(record, Mapping):
+        if not any(key_of(answer, key) in answer for key in _ANSWER_KEYS):
             return None
+        candidates = list_or_empty(answer.get("candidates"))
+        content = object_or_empty(candidates[0]).get("content") if candidates else None
+        # A prompt that was blocked has no candidate, and a blocked candidate no parts.
+        record = {"parts": [], **object_or_empty(content)}
         path = (*path, "candidates", 0, "content")
         draft = self.message(record, path)
         if draft is None:
@@ -192,18 +195,18 @@ def _usage(response: Mapping[str, Any], parts: Sequence[Part]) -> ReportedUsage 
     Thoughts are counted separately from the answer, and sent again only if they are stored.
     """
     usage = object_or_empty(field_of(response, "usageMetadata"))
-    context = integer_or_none(field_of(usage, "promptTokenCount"))
+    context = count_or_none(field_of(usage, "promptTokenCount"))
     if context is None:
         return None
-    answer_tokens = integer_or_none(field_of(usage, "candidatesTokenCount"))
-    reasoning_tokens = max(0, integer_or_none(field_of(usage, "thoughtsTokenCount")) or 0)
+    answer_tokens = count_or_none(field_of(usage, "candidatesTokenCount"))
+    reasoning_tokens = count_or_none(field_of(usage, "thoughtsTokenCount")) or 0
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     return ReportedUsage(
         context=context,
         output=None if answer_tokens is None else answer_tokens + reasoning_tokens,
         growth=answer_tokens if reasoning_tokens and not is_stored else None,
         reasoning=reasoning_tokens,
-        cache_read=integer_or_none(field_of(usage, "cachedContentTokenCount")),
+        cache_read=count_or_none(field_of(usage, "cachedContentTokenCount")),
     )
 
 

@@ -11,7 +11,7 @@ from compactctl.formats.content.response_items import is_api_item, is_item, item
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_none,
@@ -114,7 +114,7 @@ class _ItemConversation(ConversationParser):
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        context = integer_or_none(_usage_field(usage, "input_tokens"))
+        context = count_or_none(_usage_field(usage, "input_tokens"))
         if context is None:
             return None
         input_details, output_details = (
@@ -123,12 +123,10 @@ class _ItemConversation(ConversationParser):
         )
         return ReportedUsage(
             context=context,
-            output=integer_or_none(_usage_field(usage, "output_tokens")),
-            reasoning=max(
-                0, integer_or_none(_usage_field(output_details, "reasoning_tokens")) or 0
-            ),
-            cache_read=integer_or_none(_usage_field(input_details, "cached_tokens")),
-            cache_write=integer_or_none(_usage_field(input_details, "cache_write_tokens")),
+            output=count_or_none(_usage_field(usage, "output_tokens")),
+            reasoning=count_or_none(_usage_field(output_details, "reasoning_tokens")) or 0,
+            cache_read=count_or_none(_usage_field(input_details, "cached_tokens")),
+            cache_write=count_or_none(_usage_field(input_details, "cache_write_tokens")),
         )
 
 

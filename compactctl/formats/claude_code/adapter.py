@@ -325,22 +325,23 @@ class _Reader(LineReader):
         injected: bool = False,
         response: Mapping[str, Any] | None = None,
     ) -> Message | None:
-        if not parts:
-            return None
         role: Role = role_with(parts, "user") if response is None else "assistant"
-        tags = read_tags(record)
         # The client adds synthetic answers itself: they are sent, but no model produced them.
-        is_answer = response is not None and response.get("model") != _SYNTHETIC
+        answer = {} if response is None or response.get("model") == _SYNTHETIC else response
+        model, usage = text_or_none(answer.get("model")), reported_usage(answer)
+        if not parts and model is None and usage is None:
+            return None
+        tags = read_tags(record)
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
         name = self.message_id(message_id_for(uuid, tags))
         draft = MessageDraft(
             role=role,
             parts=parts,
             response_id=None if response is None else self.response_id(record, response, name),
-            model=text_or_none(response.get("model")) if response and is_answer else None,
+            model=model,
             is_injected=injected,
             is_summary=record.get("isCompactSummary") is True,
-            usage=reported_usage(response) if response and is_answer else None,
+            usage=usage,
             is_subagent=record.get("isSidechain") is True,
         )
         is_old = text_or_empty(record.get("version")).startswith(_OLD_VERSIONS)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_none,
@@ -57,7 +57,7 @@ def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
 
 def tokens_saved(record: Mapping[str, Any]) -> int | None:
     """Return the tokens that a microcompaction saved, or None if the client recorded none."""
-    return integer_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
+    return count_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
 
 
 def _listed(preserved: Mapping[str, Any]) -> Boundary | None:

@@ -12,7 +12,7 @@ from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     json_text,
     list_or_empty,
     object_or_empty,
@@ -112,10 +112,10 @@ def model_of(record: Mapping[str, Any]) -> str | None:
 def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage reported for the request that a message answers, or None."""
     tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
-    context = sum(number for number in map(tokens.get, _CONTEXT) if isinstance(number, int))
+    context = sum(count_or_none(tokens.get(name)) or 0 for name in _CONTEXT)
     if not tokens:
         return None
-    return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
+    return ReportedUsage(context=context, output=count_or_none(tokens.get("completion")))
 
 
 def _block(

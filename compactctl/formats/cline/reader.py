@@ -78,7 +78,7 @@ class ClineReader:
             self.builder.add_opaque(
                 entry.decoded, "a record that is not a message", entry.n_bytes, value=entry.value
             )
-        elif not draft.parts:
+        elif draft.is_empty:
             self.builder.add_empty(
                 "empty message", entry.record, entry.decoded, entry.n_bytes, entry.record_path
             )

@@ -162,7 +162,9 @@ class CodexSession:
 
     @cached_property
     def _sent(self) -> Sequence[Message]:
-        return [m for m in self.transcript.effective if not _is_header(self._record(m))]
+        # An answer without parts is nothing to send; its record may be a token count.
+        sent = (message for message in self.transcript.effective if message.parts)
+        return [message for message in sent if not _is_header(self._record(message))]
 
     def _items_on_line(self, index: int, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
         text = self.text(index)

@@ -60,6 +60,15 @@ class _Replacement:
     is_ours: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """The usage of a request, and the token count that reports it."""
+
+    usage: ReportedUsage
+    record: Mapping[str, Any]
+    decoded: Decoded
+
+
 class CodexReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
@@ -93,6 +102,7 @@ class CodexReader(LineReader):
 
     def finish(self) -> Transcript:
         """Return the transcript."""
+        self._add_empty_answer()
         sent_ids = self.history.ids()
         self._drop_superseded(set(sent_ids))
         self.builder.messages = list(map(self._attributed, self.builder.messages))
@@ -169,7 +179,7 @@ class CodexReader(LineReader):
             case "response_item":
                 self._item(record, payload, ("payload",), decoded)
             case "event_msg":
-                self._event(payload, decoded)
+                self._event(record, payload, decoded)
             case "session_meta":
                 self._session(record, payload, ("payload",), decoded)
             case "turn_context":
@@ -205,6 +215,13 @@ class CodexReader(LineReader):
         if message is not None:
             self.history.add(message)
 
+    def _add_empty_answer(self) -> None:
+        """Add an answer without items, of which only the token count was recorded, if any."""
+        report = self.responses.take_unassigned()
+        if report is not None:
+            draft = MessageDraft(role="assistant", parts=(), model=self.model, usage=report.usage)
+            self.history.add(self.builder.add_message(draft, report.record, report.decoded))
+
     def _message(
         self,
         record: Mapping[str, Any],
@@ -230,6 +247,8 @@ class CodexReader(LineReader):
             if draft.role == "system" and path:
                 # In an envelope, only the client and its hooks use this role.
                 draft = replace(draft, is_injected=True)
+            if draft.role != "assistant" and responses is self.responses:
+                self._add_empty_answer()
             draft = responses.assign(draft, self.model)
             message = self.builder.add_message(draft, record, decoded, record_path=element)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
@@ -268,13 +287,15 @@ class CodexReader(LineReader):
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         self.builder.add_metadata("turn_context", decoded.n_bytes)
 
-    def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
+    def _event(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
         kind = text_or_none(payload.get("type")) or "event without a type"
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
-                self.responses.add_usage(usage)
+                self.responses.add_usage(_Report(usage, record, decoded))
         prompt = text_or_none(payload.get("message"))
         if kind == "user_message" and prompt and payload.get("kind") in (None, "plain"):
             self._prompts.add(prompt)
@@ -336,7 +357,8 @@ class _ResponseGrouper:
         self._name: str | None = None
         self._has_usage = False
         self._newest: int | None = None
-        self._pending_usage: ReportedUsage | None = None
+        # The report of a response that has no item yet.
+        self._unassigned: _Report | None = None
 
     def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; call it right before adding the message."""
@@ -346,39 +368,45 @@ class _ResponseGrouper:
         self._has_usage = self._has_usage and name == self._name
         self._name = name
         self._newest = len(self._builder.messages)
-        usage, self._pending_usage = self._pending_usage, None
-        self._has_usage = self._has_usage or usage is not None
+        report, self._unassigned = self._unassigned, None
+        self._has_usage = self._has_usage or report is not None
+        usage = report.usage if report else None
         return replace(draft, response_id=name, model=model, usage=usage)
+
+    def take_unassigned(self) -> _Report | None:
+        """Return the report of a response that turned out to have no items; end the response."""
+        report, self._unassigned = self._unassigned, None
+        if report is not None:
+            self.close()
+        return report
 
     @property
     def is_due(self) -> bool:
         """Whether the newest response has no usage yet."""
         return self._newest is not None and not self._has_usage
 
-    def add_usage(self, usage: ReportedUsage) -> None:
+    def add_usage(self, report: _Report) -> None:
         """Assign usage to the newest response, or to the next one if that already has its own.
 
         Newer clients report usage after the response's outputs, older ones before its first item.
         """
         if self._newest is None or not self.is_due:
-            self._pending_usage = usage
+            self._unassigned = report
             return
         messages = self._builder.messages
-        messages[self._newest] = replace(messages[self._newest], usage=usage)
+        messages[self._newest] = replace(messages[self._newest], usage=report.usage)
         self._has_usage = True
 
     def close(self) -> None:
         """End the newest response, as at a compaction or a rollback."""
         self._names.close()
         self._newest = None
-        self._pending_usage = None
+        self._unassigned = None
 
 
 def _holds_settings(message: Message) -> bool:
-    first = message.parts[0]
-    if not (message.origin.is_injected and isinstance(first, TextPart)):
-        return False
-    return bool(_SETTINGS.match(first.text))
+    texts = [part.text for part in message.parts[:1] if isinstance(part, TextPart)]
+    return message.origin.is_injected and any(map(_SETTINGS.match, texts))
 
 
 def _header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import integer_or_none, object_or_empty
+from compactctl.formats.records.json_values import count_or_none, object_or_empty
 from compactctl.model.message import ReportedUsage
 from compactctl.model.usage_fields import UsageFields
 
@@ -48,9 +48,7 @@ class TokenCountReader:
             is_due: whether the model answered and no usage was reported for that yet.
         """
         info = object_or_empty(payload.get("info"))
-        window = info.get("model_context_window")
-        if isinstance(window, int) and window > 0:
-            self.window = window
+        self.window = count_or_none(info.get("model_context_window")) or self.window
         last = object_or_empty(info.get("last_token_usage"))
         if last:
             has_tokens = last.get("total_tokens") or last.get("input_tokens")
@@ -60,14 +58,15 @@ class TokenCountReader:
             return None
         self._grows = self._total is not None and total != self._total
         self._total = total
-        context, output = integer_or_none(last.get("input_tokens")) or 0, last.get("output_tokens")
-        is_estimate = not context and not output and integer_or_none(last.get("total_tokens"))
+        context = count_or_none(last.get("input_tokens")) or 0
+        output = count_or_none(last.get("output_tokens"))
+        is_estimate = not context and not output and count_or_none(last.get("total_tokens"))
         if not last or is_estimate:
             return None
-        reasoning = integer_or_none(last.get("reasoning_output_tokens")) or 0
+        reasoning = count_or_none(last.get("reasoning_output_tokens")) or 0
         return ReportedUsage(
             context=context,
-            output=integer_or_none(output),
-            reasoning=max(0, reasoning),
-            cache_read=integer_or_none(last.get("cached_input_tokens")),
+            output=output,
+            reasoning=reasoning,
+            cache_read=count_or_none(last.get("cached_input_tokens")),
         )

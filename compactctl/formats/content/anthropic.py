@@ -16,7 +16,7 @@ from compactctl.formats.content.other_calls import (
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_values import (
     OBJECT,
-    integer_or_none,
+    count_or_none,
     json_text,
     list_or_empty,
     object_or_empty,
@@ -264,16 +264,16 @@ def _iteration_usage(usage: Mapping[str, Any], output: int | None) -> ReportedUs
     return ReportedUsage(
         context=_input_tokens(usage),
         output=output,
-        cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
-        cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
-        cache_write_1h=integer_or_none(cache_creation.get("ephemeral_1h_input_tokens")) or 0,
+        cache_read=count_or_none(usage.get("cache_read_input_tokens")),
+        cache_write=count_or_none(usage.get("cache_creation_input_tokens")),
+        cache_write_1h=count_or_none(cache_creation.get("ephemeral_1h_input_tokens")) or 0,
         is_sum=True,
     )
 
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
-    return integer_or_none(usage.get("output_tokens"))
+    return count_or_none(usage.get("output_tokens"))
 
 
 def _input_tokens(usage: Mapping[str, Any]) -> int:
-    return sum([n for n in map(usage.get, _INPUT_FIELDS) if isinstance(n, int)])
+    return sum([count_or_none(usage.get(name)) or 0 for name in _INPUT_FIELDS])

@@ -16,8 +16,7 @@ from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
-    integer_or_none,
-    list_or_empty,
+    count_or_none,
     object_or_empty,
     text_or_empty,
     text_or_none,
@@ -45,6 +44,8 @@ _ROLES: Mapping[str, Role] = {
     "function": "tool",
 }
 # Cache reads in LiteLLM and DeepSeek, in addition to or instead of OpenAI's details.
+_NO_MESSAGE: Mapping[str, Any] = {"role": "assistant"}
+_NO_CHOICE: Mapping[str, Any] = {"message": None}
 _CACHE_READ_KEYS = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
 
 
@@ -86,12 +87,12 @@ class OpenAIConversation(ConversationParser):
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
         """Parse the first choice of an answer."""
-        choices = list_or_empty(answer.get("choices"))
-        record = object_or_empty(choices[0]).get("message") if choices else None
-        if not isinstance(record, Mapping):
-            return None
+        choices = answer.get("choices")
+        # A filter may leave no choice, or a choice without its message.
+        choice = next(iter(choices), _NO_CHOICE) if isinstance(choices, list) else {}
+        record = object_or_empty(choice).get("message", {})
         path = (*path, "choices", 0, "message")
-        draft = self.message(record, path)
+        draft = self.message(_NO_MESSAGE if record is None else object_or_empty(record), path)
         if draft is None:
             return None
         response_id, model = (text_or_none(answer.get(key)) for key in ("id", "model"))
@@ -156,23 +157,29 @@ def chat_usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> Reporte
     if "prompt_tokens" not in usage:
         # Gateways pass on the usage of Anthropic's API unchanged.
         return reported_usage(record) if "input_tokens" in usage else None
-    context = integer_or_none(usage.get("prompt_tokens")) or 0
+    context = count_or_none(usage.get("prompt_tokens")) or 0
     input_details = object_or_empty(usage.get("prompt_tokens_details"))
     output_details = object_or_empty(usage.get("completion_tokens_details"))
-    output = integer_or_none(usage.get("completion_tokens"))
-    reasoning = max(0, integer_or_none(output_details.get("reasoning_tokens")) or 0)
-    if output is not None and usage.get("total_tokens") == context + output + reasoning:
+    output = count_or_none(usage.get("completion_tokens"))
+    reasoning = count_or_none(output_details.get("reasoning_tokens")) or 0
+    if (
+        output is not None
+        and count_or_none(usage.get("total_tokens")) == context + output + reasoning
+    ):
         output += reasoning
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     growth = None if output is None or is_stored else max(0, output - reasoning)
-    cache_reads = (input_details.get("cached_tokens"), *map(usage.get, _CACHE_READ_KEYS))
+    cache_reads = map(
+        count_or_none,
+        (input_details.get("cached_tokens"), *map(usage.get, _CACHE_READ_KEYS)),
+    )
     return ReportedUsage(
         context=context,
         output=output,
         growth=growth if reasoning else None,
         reasoning=reasoning,
-        cache_read=next((tokens for tokens in cache_reads if isinstance(tokens, int)), None),
-        cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
+        cache_read=next((tokens for tokens in cache_reads if tokens is not None), None),
+        cache_write=count_or_none(usage.get("cache_creation_input_tokens")),
     )
 
 

@@ -101,7 +101,7 @@ def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:
 def event_draft(
     kind: str, data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]
 ) -> MessageDraft | None:
-    """Return the message of an event, or None if it is not sent or empty.
+    """Return the message of an event; None if it is not sent, or empty and not an answer.
 
     Tools that the user ran by hand are not sent.
 
@@ -132,7 +132,8 @@ def event_draft(
             )
         case _:
             return None
-    return draft if draft.parts else None
+    # Which model answered, and what it was sent, may be recorded elsewhere.
+    return draft if draft.parts or kind == "assistant.message" else None
 
 
 def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:

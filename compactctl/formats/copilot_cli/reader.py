@@ -14,7 +14,7 @@ from compactctl.formats.copilot_cli.events import (
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
+from compactctl.formats.records.json_values import count_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
@@ -124,9 +124,7 @@ class CopilotReader(LineReader):
     def _note_session(self, kind: str, data: Mapping[str, Any]) -> None:
         """Note the model, window, folder, binary data and usage in an event."""
         self.model = text_or_none(data.get(_MODELS.get(kind, ""))) or self.model
-        window = data.get("tokenLimit")
-        if isinstance(window, int) and window > 0:
-            self.window = window
+        self.window = count_or_none(data.get("tokenLimit")) or self.window
         self.cwd = self.cwd or text_or_none(object_or_empty(data.get("context")).get("cwd"))
         if kind == "session.binary_asset":
             self.assets.add(data)
@@ -204,14 +202,13 @@ class _UsageCollector:
 
     def add(self, data: Mapping[str, Any]) -> None:
         """Add an ``assistant.usage`` event; its input tokens include cache reads."""
-        context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
         if "inputTokens" in data and isinstance(response, str):
             self._by_response[response] = ReportedUsage(
-                context=context,
-                output=integer_or_none(output),
-                cache_read=integer_or_none(data.get("cacheReadTokens")),
-                cache_write=integer_or_none(data.get("cacheWriteTokens")),
+                context=count_or_none(data.get("inputTokens")) or 0,
+                output=count_or_none(data.get("outputTokens")),
+                cache_read=count_or_none(data.get("cacheReadTokens")),
+                cache_write=count_or_none(data.get("cacheWriteTokens")),
             )
 
     def with_usage(self, message: Message) -> Message:
@@ -222,14 +219,9 @@ class _UsageCollector:
 
 def _client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
     """Return the token counts in a ``session.shutdown`` event; None for those of older clients."""
-    system, conversation, definitions, total = (data.get(name) for name in _TOKEN_COUNTS)
-    if not (
-        isinstance(system, int)
-        and isinstance(conversation, int)
-        and isinstance(definitions, int)
-        and isinstance(total, int)
-        and total > 0
-    ):
+    counts = [count_or_none(data.get(name)) for name in _TOKEN_COUNTS]
+    system, conversation, definitions, total = (count or 0 for count in counts)
+    if None in counts or not total:
         return None
     return ClientTokenCounts(
         system=system, conversation=conversation, tool_definitions=definitions, total=total

@@ -11,7 +11,7 @@ from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.clients import GEMINI_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_empty,
@@ -107,7 +107,7 @@ class GeminiReader(LineReader):
         if entry.record.get("type") == "error":
             error = text_or_none(entry.record.get("content"))
             self.builder.add_error(error, entry.decoded.index)
-        if draft is None or not draft.parts:
+        if draft is None or draft.is_empty:
             kind = text_or_none(entry.record.get("type")) or "message"
             if kind not in _DISPLAYED and not _content_parts(entry.record.get("content"), ()):
                 # A content that is read and not sent is a command or of a hook.
@@ -222,19 +222,20 @@ def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage of an answer's request; its input tokens include cache reads."""
     if not tokens:
         return None
-    context = integer_or_none(tokens.get("input")) or 0
-    visible, reasoning = (integer_or_none(tokens.get(name)) for name in ("output", "thoughts"))
+    context = count_or_none(tokens.get("input")) or 0
+    visible, reasoning = (count_or_none(tokens.get(name)) for name in ("output", "thoughts"))
     output = None if visible is None else visible + (reasoning or 0)
     return ReportedUsage(
         context=context,
         output=output,
         reasoning=reasoning or 0,
-        cache_read=integer_or_none(tokens.get("cached")),
+        cache_read=count_or_none(tokens.get("cached")),
     )
 
 
 def _folder(messages: tuple[Message, ...]) -> str | None:
-    texts = (text_or_empty(m.parts[0].text) for m in messages if isinstance(m.parts[0], TextPart))
+    firsts = (part for message in messages for part in message.parts[:1])
+    texts = (text_or_empty(part.text) for part in firsts if isinstance(part, TextPart))
     matches = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(CONTEXT))
     return next((match[1].strip() for match in matches if match), None)
 

@@ -56,7 +56,7 @@ def effective(
     """
     shown = _since_compaction(_before_revert(records, object_or_empty(session.get("revert"))))
     candidates = (entry.message for entry in shown if not _is_dropped(entry))
-    messages = tuple(message for message in candidates if message is not None and message.parts)
+    messages = tuple(message for message in candidates if message is not None)
     times = (cleared_at(object_or_empty(part)) for entry in shown for part in entry.parts)
     last_clearing = max(filter(None, times), default=0.0)
     report = find_newest_report(messages)
@@ -88,7 +88,8 @@ def _cut_at_part(entry: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
     head = entry.parts[: ids.index(part_id)] if part_id in ids else entry.parts
     depth = len(entry.message.record_path) + 1
     parts = tuple(part for part in entry.message.parts if _index(part.path, depth) < len(head))
-    return OpenCodeRecord({**entry.record, "parts": head}, replace(entry.message, parts=parts))
+    message = replace(entry.message, parts=parts) if parts else None
+    return OpenCodeRecord({**entry.record, "parts": head}, message)
 
 
 def _index(path: JsonPath, depth: int) -> int:

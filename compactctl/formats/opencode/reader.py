@@ -11,7 +11,7 @@ from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.clients import OPENCODE
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     object_or_empty,
     parse_time,
     text_or_empty,
@@ -80,7 +80,7 @@ class OpenCodeReader:
                 entry.decoded, "a record that is not a message", entry.n_bytes, value=entry.value
             )
             return None
-        if not draft.parts:
+        if draft.is_empty:
             self.builder.add_empty(
                 "empty message", entry.record, entry.decoded, entry.n_bytes, entry.record_path
             )
@@ -143,18 +143,20 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
 
 def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
     cache = object_or_empty(tokens.get("cache"))
-    counts = (tokens.get("input"), cache.get("read"), cache.get("write"))
-    context = sum(count for count in counts if isinstance(count, int))
-    total, output = tokens.get("total"), tokens.get("output")
-    if isinstance(total, int) and total >= context:
+    sent, read, write = map(
+        count_or_none, (tokens.get("input"), cache.get("read"), cache.get("write"))
+    )
+    context = sum(count or 0 for count in (sent, read, write))
+    total, output = (count_or_none(tokens.get(name)) for name in ("total", "output"))
+    if total is not None and total >= context:
         # Only some versions include the reasoning in ``output``; the total always does.
         output = total - context
     return ReportedUsage(
         context=context,
-        output=integer_or_none(output),
-        reasoning=max(0, integer_or_none(tokens.get("reasoning")) or 0),
-        cache_read=integer_or_none(cache.get("read")),
-        cache_write=integer_or_none(cache.get("write")),
+        output=output,
+        reasoning=count_or_none(tokens.get("reasoning")) or 0,
+        cache_read=read,
+        cache_write=write,
         is_sum=True,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 from compactctl.formats.content.media import media_from_base64
 from compactctl.formats.content.unknown_block import unknown_parts
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     json_text,
     list_or_empty,
     object_or_empty,
@@ -45,7 +45,6 @@ _CUSTOM_ROLES = frozenset({"custom", "hookMessage", "developer"})
 _SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
 # The client never sends such a response again: it may have been cut anywhere.
 _INTERRUPTED_REASONS = frozenset({"error", "aborted"})
-_CONTEXT = ("input", "cacheRead", "cacheWrite")
 
 
 def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
@@ -116,15 +115,39 @@ def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDra
 
 
 def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
-    context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
+    """Return the usage of an answer, of which pi takes the total as the size of its context.
+
+    The other counts may be sums of several requests; what they exceed the total by was sent again::
+
+        input 10, cacheRead 900, output 50, totalTokens 560:  context 510, resent 400
+    """
     if not usage:
         return None
+    new, read, write, output = (
+        count_or_none(usage.get(name)) for name in ("input", "cacheRead", "cacheWrite", "output")
+    )
+    sent, answer = sum(count or 0 for count in (new, read, write)), output or 0
+    total = count_or_none(usage.get("totalTokens")) or sent + answer
+    if total == sent + answer:
+        return ReportedUsage(
+            context=sent, output=output, cache_read=read, cache_write=write, is_sum=True
+        )
+    # An answer that is larger than the total is a sum, too.
+    context = total - answer if answer < total else total
+    first_read = min(read or 0, context)
+    first_write = min(write or 0, context - first_read)
+    resent = ReportedUsage(
+        context=sent - context,
+        cache_read=(read or 0) - first_read,
+        cache_write=(write or 0) - first_write,
+    )
     return ReportedUsage(
         context=context,
-        output=integer_or_none(usage.get("output")),
-        cache_read=integer_or_none(usage.get("cacheRead")),
-        cache_write=integer_or_none(usage.get("cacheWrite")),
-        is_sum=True,
+        output=output,
+        growth=total - context,
+        cache_read=None if read is None else first_read,
+        cache_write=None if write is None else first_write,
+        resent=resent if resent.context > 0 else None,
     )
 
 

@@ -110,9 +110,9 @@ class PiReader(LineReader):
         draft = entry_draft(entry)
         if draft is None:
             self.builder.add_opaque(decoded, "a message of unknown role", value=entry)
-        elif not draft.parts and entry["type"] in SENT_TYPES:
+        elif draft.is_empty and entry["type"] in SENT_TYPES:
             self.builder.add_empty(_kind(entry), entry, decoded, decoded.n_bytes)
-        elif not draft.parts:
+        elif draft.is_empty:
             if entry["type"] not in _STATE_TYPES:
                 self.builder.unread.add_message_like(entry, decoded.index)
             self.builder.add_metadata(_kind(entry), decoded.n_bytes)

@@ -45,6 +45,11 @@ from compactctl.model.transcript import SessionInfo, Transcript
 _VERSION_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 # Enough messages to tell formats apart; containers can have thousands.
 _MAX_SAMPLE = 50
+_ANSWER_REASON = "the logged answer to the request"
+# Of an answer whose message a log does not store, what was reported is known.
+_UNSTORED_ANSWER = MessageDraft(
+    role="assistant", parts=(), is_logged_answer=True, immutable_reason=_ANSWER_REASON
+)
 
 
 class ConversationParser(ABC):
@@ -328,16 +333,19 @@ class ChatLogReader:
                 record = ContainedRecord(value, answer_path, decoded)
                 newest = self._add_draft(logged_draft, record, conversation) or newest
             elif logged_draft is not None:
-                reason = "the logged answer to the request"
-                answer_draft = replace(logged_draft, immutable_reason=reason)
+                answer_draft = replace(logged_draft, immutable_reason=_ANSWER_REASON)
                 newest = self._add_extra(answer_draft, answer_path, conversation, decoded)
                 value = value_at(document, answer_path[len(path) :])
                 parts = answer_draft.parts
                 self.builder.unread.add_rest(value, answer_path, parts, decoded.index)
                 self._record_paths.add(answer_path)
-        if newest and newest.role == "assistant" and newest.usage is None:
-            usage = next(_reported_usages(conversation, document, row), None)
-            self.builder.messages[-1] = replace(newest, usage=usage)
+        usage = next(_reported_usages(conversation, document, row), None)
+        if newest and newest.role == "assistant":
+            usage = newest.usage or usage
+            self.builder.messages[-1] = newest = replace(newest, usage=usage)
+        elif usage is not None:
+            draft = replace(_UNSTORED_ANSWER, usage=usage)
+            newest = self._add_extra(draft, (*path, "usage"), conversation, decoded)
         if row.messages is None and newest is None:
             self.builder.add_metadata(
                 "empty answer", json_size(document) if path else decoded.n_bytes
@@ -392,7 +400,11 @@ class ChatLogReader:
         path: JsonPath,
         conversation: ConversationParser,
     ) -> Sequence[tuple[JsonPath, MessageDraft | None]]:
-        """Parse the logged answer, usually one message, at the first path that has content."""
+        """Parse the logged answer, usually one message, at the first path that has content.
+
+        Without content, the first that reports something is the answer.
+        """
+        empty_answers: Sequence[tuple[JsonPath, MessageDraft | None]] = ()
         for inner_path in row.answers:
             value, answer_path = value_at(document, inner_path), (*path, *inner_path)
             is_row = isinstance(value, Mapping) and not inner_path and row.messages is not None
@@ -406,7 +418,9 @@ class ChatLogReader:
                 answers = [result for result in results if result]
                 if any(draft and draft.parts for _, draft in answers):
                     return answers
-        return ()
+                if not empty_answers and any(draft and not draft.is_empty for _, draft in answers):
+                    empty_answers = answers
+        return empty_answers
 
     def _note_unread_answers(
         self, document: Mapping[str, Any], row: LogRow, path: JsonPath, decoded: Decoded
@@ -463,7 +477,7 @@ class ChatLogReader:
         """Add a record as a message if it has content, else count it."""
         fields, path = record.record, record.record_path
         self._record_paths.add(path)
-        if draft is not None and draft.parts:
+        if draft is not None and not draft.is_empty:
             message = self._add_message(draft, fields, path, conversation, record.decoded)
             self.on_message(message, fields)
             return message

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_none,
@@ -184,9 +184,9 @@ def logged_usage(document: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage that a row stores outside of the answer, or None."""
     for path, input_key, output_key in _USAGE_PATHS:
         numbers = object_or_empty(value_at(document, path))
-        context = integer_or_none(numbers.get(input_key))
+        context = count_or_none(numbers.get(input_key))
         if context is not None and context > 0:
-            return ReportedUsage(context=context, output=integer_or_none(numbers.get(output_key)))
+            return ReportedUsage(context=context, output=count_or_none(numbers.get(output_key)))
     return None
 
 

@@ -1,8 +1,10 @@
 """Read JSON values as the types that a reader expects; a file may hold any value anywhere."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 import orjson
@@ -34,6 +36,24 @@ def list_or_empty(value: object) -> list[Any]:
 def integer_or_none(value: object) -> int | None:
     """Return an integer; None for anything else. JSON's true and false count as 1 and 0."""
     return value if isinstance(value, int) else None
+
+
+# As JSON spells a number that is not negative.
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e\+?\d{1,3})?", re.ASCII | re.IGNORECASE)
+
+
+def count_or_none(value: object) -> int | None:
+    """Return a number of tokens; None for anything that is not a number of 0 or more.
+
+    Tables and databases turn 120000 into 120000.0, 1.2e5 or "120000.0": all of these are read.
+    """
+    if type(value) is int:
+        return value if value >= 0 else None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = int(value) if value.isdecimal() else float(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return round(value) if 0 <= value < inf else None
 
 
 TOO_DEEP = "(nested too deeply to be shown)"

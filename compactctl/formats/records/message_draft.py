@@ -28,6 +28,16 @@ class MessageDraft:
     usage: ReportedUsage | None = None
     timestamp: float | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing, and reports nothing either.
+
+        An answer without parts, refused or cut off, still tells how large its request was, and
+        which model it went to.
+        """
+        has_facts = self.role == "assistant" and (self.usage is not None or self.model is not None)
+        return not self.parts and not has_facts
+
 
 def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
     """Return a text as a part; () if there is none."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.json_values import (
+    count_or_none,
     integer_or_none,
     json_text,
     list_or_empty,
@@ -131,7 +132,8 @@ class _Request:
         path: JsonPath = (*self.metadata_path, "toolCallRounds", index)
         round_id = text_or_none(record.get("id"))
         parts = tuple(_round_parts(record, path))
-        if parts:
+        usage = self._usage() if is_newest else None
+        if parts or usage is not None:
             draft = MessageDraft(
                 role="assistant",
                 parts=parts,
@@ -139,7 +141,7 @@ class _Request:
                 response_id=round_id,
                 model=_model(self.request),
                 unmovable_reason=_ROUND_REASON,
-                usage=self._usage() if is_newest else None,
+                usage=usage,
             )
             yield ChatMessage(draft=draft, record_path=path, record=record)
         # The original that an inline compaction keeps of a round must not yield results again.
@@ -188,17 +190,24 @@ class _Request:
         pieces = map(object_or_empty, list_or_empty(self.request.get("response")))
         # Pieces with a kind are only displayed; those without one are the answer's text.
         text = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
-        if text:
-            part = TextPart(text=text, embedded=True, path=(*self.path, "response"))
-            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=_PROMPT_REASON)
+        part = TextPart(text=text, embedded=True, path=(*self.path, "response"))
+        usage = self._usage()
+        if text or usage is not None:
+            draft = MessageDraft(
+                role="assistant",
+                parts=(part,) if text else (),
+                model=_model(self.request),
+                usage=usage,
+                immutable_reason=_PROMPT_REASON,
+            )
             yield ChatMessage(draft=draft, record_path=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
-        context = integer_or_none(self.metadata.get("promptTokens"))
+        context = count_or_none(self.metadata.get("promptTokens"))
         if context is None:
             return None
         return ReportedUsage(
-            context=context, output=integer_or_none(self.metadata.get("outputTokens"))
+            context=context, output=count_or_none(self.metadata.get("outputTokens"))
         )
 
 

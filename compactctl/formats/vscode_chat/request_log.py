@@ -10,7 +10,7 @@ from typing import Any
 from compactctl.formats.content.openai import call_parts, content_parts, content_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_values import (
-    integer_or_none,
+    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_empty,
@@ -115,19 +115,19 @@ def _answer(
 ) -> MessageDraft | None:
     value = object_or_empty(request.get("response")).get("message")
     text = "\n".join(map(text_or_empty, value)) if isinstance(value, list) else text_or_empty(value)
-    if not text:
-        return None
     usage = object_or_empty(metadata.get("usage"))
-    context = integer_or_none(usage.get("prompt_tokens"))
-    output = integer_or_none(usage.get("completion_tokens"))
-    return MessageDraft(
+    context = count_or_none(usage.get("prompt_tokens"))
+    output = count_or_none(usage.get("completion_tokens"))
+    part = TextPart(text=text, embedded=True, path=(*path, "response"))
+    draft = MessageDraft(
         role="assistant",
-        parts=(TextPart(text=text, embedded=True, path=(*path, "response")),),
+        parts=(part,) if text else (),
         response_id=text_or_none(request.get("id")) or "answer",
         model=text_or_none(metadata.get("model")),
         usage=None if context is None else ReportedUsage(context=context, output=output),
         immutable_reason=_LOG_REASON,
     )
+    return None if draft.is_empty else draft
 
 
 def _hashable(value: object) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.clients import CODEX
-from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import count_or_none, object_or_empty, text_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
@@ -127,7 +127,7 @@ def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
         if last:
             total = sum_counts(last, "total_tokens")
             context = total or sum_counts(last, "input_tokens", "output_tokens")
-            return context, integer_or_none(info.get("model_context_window"))
+            return context, count_or_none(info.get("model_context_window"))
         if record.get("type") == "compacted":
             break
     return None, None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.clients import COPILOT_CLI
-from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import count_or_none, object_or_empty, text_or_empty
 from compactctl.sessions.fork import ID_KEY, Fork, ForkIdentity, with_session_id
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
 from compactctl.sessions.reading.file_ends import FileEnds, read_ends, read_head
@@ -80,7 +80,7 @@ def _newest_size(ends: FileEnds) -> tuple[int | None, int | None]:
     for data in map(_data, ends.backward_records()):
         context = next(filter(None, (sum_counts(data, name) for name in _SIZES)), None)
         if context is not None:
-            return context, integer_or_none(data.get("tokenLimit"))
+            return context, count_or_none(data.get("tokenLimit"))
     return None, None
 
 

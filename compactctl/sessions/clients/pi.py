@@ -79,7 +79,8 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
         if record.get("type") == "compaction":
             break
         message = _message(record)
-        context = sum_counts(object_or_empty(message.get("usage")), *_USAGE)
+        usage = object_or_empty(message.get("usage"))
+        context = sum_counts(usage, "totalTokens") or sum_counts(usage, *_USAGE)
         if context is not None:
             return context, text_or_empty(message.get("model"))
     models = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.records.json_values import count_or_none, list_or_empty, object_or_empty
 from compactctl.formats.records.wrapping import Wrapping, typed_in
 
 MAX_TITLE = 200
@@ -40,7 +40,5 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def sum_counts(record: Mapping[str, Any], *names: str) -> int | None:
-    """Return the sum of the positive integers under these names; None if it is 0."""
-    counts = (record.get(name) for name in names)
-    total = sum(n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n > 0)
-    return total or None
+    """Return the sum of the numbers of tokens under these names; None if it is 0."""
+    return sum(count_or_none(record.get(name)) or 0 for name in names) or None
