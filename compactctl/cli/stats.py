@@ -28,7 +28,7 @@ from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
-from compactctl.errors import GATE_FAILED
+from compactctl.errors import GATE_FAILED, NotUnderstoodError
 from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:
@@ -151,8 +151,10 @@ def _with_rows(result: StatsResult) -> StatsResult:
 
 
 def _gate(result: StatsResult, fail_over: float | None) -> int:
-    if fail_over is None or result.usage.ratio <= fail_over:
+    if fail_over is None:
         return 0
+    if result.usage.ratio <= fail_over:
+        return NotUnderstoodError.exit_code if result.unread else 0
     from compactctl.views.facts import base_text
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import share_beyond

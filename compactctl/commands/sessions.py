@@ -264,10 +264,10 @@ def is_of(session: Session, folder: Path) -> bool:
 def least_size(session: Session, cache: ResultCache | None = None) -> int | None:
     """Return the minimum tokens of a session whose newest report is too small to be true.
 
-    It is the count of the last lines of the file, at four characters per token, or the report if
-    that is larger. None if the report may be true or is over 32,768, and for a document or a
-    database, whose end cannot be read separately. ``cache`` remembers the count of an unchanged
-    file.
+    That is so as well if text at its end was not read. The minimum is the count of the last lines
+    of the file, at four characters per token, or the report if that is larger. None if the report
+    may be true or is over 32,768, and for a document or a database, whose end cannot be read
+    separately. ``cache`` remembers the count of an unchanged file.
     """
     path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
     reported = session.details.context or 0
@@ -277,6 +277,8 @@ def least_size(session: Session, cache: ResultCache | None = None) -> int | None
     def counted() -> str:
         end = _end(path, chosen)
         least = _lower_bound(end) if end.effective else None
+        if least is None and end.unread.lost:
+            least = 0
         return "" if least is None else str(least)
 
     state = session.entry.state

@@ -25,18 +25,24 @@ class CompactedMessages(list[dict[str, Any]]):
     Attributes:
         tokens: size of the next request.
         limit: its maximum: the target, or what the model has room for if there is no target.
+        unread: where text is that was not read, "" if all was; ``tokens`` is then too small.
     """
 
     def __init__(
-        self, messages: Iterable[dict[str, Any]] = (), *, tokens: int = 0, limit: int = 0
+        self,
+        messages: Iterable[dict[str, Any]] = (),
+        *,
+        tokens: int = 0,
+        limit: int = 0,
+        unread: str = "",
     ) -> None:
         super().__init__(messages)
-        self.tokens, self.limit = tokens, limit
+        self.tokens, self.limit, self.unread = tokens, limit, unread
 
     @property
     def fits(self) -> bool:
-        """Whether the next request is within the limit."""
-        return self.tokens <= self.limit
+        """Whether the next request is known to be within the limit."""
+        return self.tokens <= self.limit and not self.unread
 
 
 # Keywords that say when or how far to compact.
@@ -86,6 +92,11 @@ def compact_messages(
         None if summarizer is None else _function_summarizer(summarizer, recipe.profile),
     )
     _check_messages(messages, compacted, format, repairs="repair" in _stage_names(recipe))
+    if require_fit and compacted.unread:
+        raise NotUnderstoodError(
+            f"messages: {compacted.unread}, so it is unknown whether they fit; put it where the "
+            "format has it, or leave out require_fit"
+        )
     if require_fit and not compacted.fits:
         raise DoesNotFitError(
             f"messages: {compacted.largest_after:,} tokens after all stages, over the limit of "
@@ -100,6 +111,7 @@ def compact_messages(
         ),
         tokens=compacted.largest_after,
         limit=compacted.limit,
+        unread=compacted.unread,
     )
 
 

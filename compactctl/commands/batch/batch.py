@@ -152,6 +152,9 @@ def with_gates(row: BatchRow, gates: BatchGates) -> BatchRow:
         return replace(row, status="over")
     if set(gates.fail_on).intersection(row.flags):
         return replace(row, status="flagged")
+    if row.unread and (gates.fail_over, gates.fail_over_tokens) != (None, None):
+        # What was read is within the limit; what is sent may not be.
+        return replace(row, status="flagged")
     return row
 
 

@@ -15,6 +15,7 @@ from compactctl.commands.planning.run_stages import (
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
+from compactctl.history.damage import describe_unread
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import net_edits
@@ -58,9 +59,14 @@ class CompactedLines:
         return self.run.outcome.after.request_tokens
 
     @property
+    def unread(self) -> str:
+        """Where text is that was not read, "" if all was; every size is then too small."""
+        return describe_unread(self.transcript.unread)
+
+    @property
     def fits(self) -> bool:
-        """Whether the next request of every conversation is within the limit."""
-        return self.largest_after <= self.limit
+        """Whether the next request of every conversation is known to be within the limit."""
+        return self.largest_after <= self.limit and not self.unread
 
     @property
     def opaque(self) -> tuple[Opaque, ...]:

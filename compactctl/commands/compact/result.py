@@ -96,6 +96,7 @@ class CompactResult:
         restated: the usage from which the client reads its context size, None if unchanged.
         undone: the compactions by the client that were undone first.
         opaque: content that was copied without being understood.
+        unread: where text is that was not read, "" if all was; every size is then too small.
         requested: the parts that options ask for.
         written: what was written to disk, None if nothing was.
         earlier: the new session that the same compaction wrote before, so that it wrote none now.
@@ -113,6 +114,7 @@ class CompactResult:
     restated: UsageRestatement | None = None
     undone: tuple[ClientCompaction, ...] = ()
     opaque: tuple[Opaque, ...] = ()
+    unread: str = ""
     requested: Requested = field(default_factory=Requested)
     written: Written | None = None
     earlier: Written | None = None
@@ -145,9 +147,14 @@ class CompactResult:
         return size_limit(self.outcome.target, self.measure.limits)
 
     @property
+    def is_over(self) -> bool:
+        """Whether the next request of a conversation is over the limit, by what was read."""
+        return self.largest_after > self.limit
+
+    @property
     def fits(self) -> bool:
-        """Whether the next request of every conversation is within the limit."""
-        return self.largest_after <= self.limit
+        """Whether the next request of every conversation is known to be within the limit."""
+        return not self.is_over and not self.unread
 
 
 def unused_options(result: CompactResult) -> tuple[str, ...]:

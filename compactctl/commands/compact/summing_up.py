@@ -10,7 +10,7 @@ from compactctl.commands.planning.fates import MessageFate, compare, message_fat
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.commands.reading.session_title import session_title
-from compactctl.errors import DoesNotFitError
+from compactctl.errors import DoesNotFitError, NotUnderstoodError
 from compactctl.history.damage import describe_unread
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
@@ -26,6 +26,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
     """
     _check_reachable(draft)
     file, outcome = draft.input.file, draft.run.outcome
+    unread = describe_unread(file.transcript.unread)
     result = CompactResult(
         options=draft.options,
         format=file.format.name,
@@ -37,9 +38,10 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         restated=draft.restated,
         undone=draft.input.undone,
         opaque=file.transcript.opaque,
+        unread=unread,
         requested=_requested(draft),
         warnings=(
-            *filter(None, (describe_unread(file.transcript.unread),)),
+            *filter(None, (unread,)),
             *file.transcript.warnings,
             *filter(None, (outcome.size.doubt,)),
             *_held(draft),
@@ -47,10 +49,15 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
             *_findings(draft),
         ),
     )
-    if draft.options.require_fit and not result.fits:
+    if draft.options.require_fit and result.is_over:
         raise DoesNotFitError(
             f"{draft.options.input.path}: {result.largest_after:,} tokens after all stages, over "
             f"the limit of {result.limit:,}; nothing was written; add a stage or protect less"
+        )
+    if draft.options.require_fit and unread:
+        raise NotUnderstoodError(
+            f"{draft.options.input.path}: {unread}, so it is unknown whether the result fits; "
+            "nothing was written; leave out --require-fit to compact the rest"
         )
     return result
 

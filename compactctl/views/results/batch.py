@@ -127,8 +127,15 @@ def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
         *after,
         _count(file.context),
         "" if file.used is None else share_text(file.used),
-        f"{file.status}, incomplete" if file.is_incomplete else file.status,
+        _status_text(file),
     )
+
+
+def _status_text(file: ListedFile) -> str:
+    """Return the status; "incomplete" instead of "ok", since the sizes are too small."""
+    if not file.is_incomplete:
+        return file.status
+    return "incomplete" if file.status == "ok" else f"{file.status}, incomplete"
 
 
 def _count(tokens: int | None) -> str:

@@ -408,7 +408,7 @@ def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
     flags = gated_flags(row, fail_on)
     if flags:
         yield ", ".join(f"{flag} ({_FLAG_TEXTS[flag]})" for flag in flags)
-    if "opaque" in flags and row.unread:
+    if row.unread and ("opaque" in flags or (row.status == "flagged" and not flags)):
         yield row.unread
 
 

@@ -60,7 +60,7 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     yield answer_line(result)
     if result.outcome.conversation.after != result.outcome.conversation.before:
         yield share_line(result)
-    if not result.fits and not result.outcome.not_due:
+    if result.is_over and not result.outcome.not_due:
         yield _advice_on_size(result)
     yield from assumption_lines(result.measure, result.outcome.size)
     if not result.compacted:
@@ -221,8 +221,9 @@ def answer_line(result: CompactResult) -> Accent:
     size = f"{before:,} → {after:,} tokens {where} ({change_text(before, after)})"
     if not result.compacted:
         size = f"{before:,} tokens {where}: nothing was changed"
-    if result.fits or result.outcome.not_due:
-        return Accent(size, "bold")
+    if result.outcome.not_due or not result.is_over:
+        unknown = ", and whether that fits is unknown" if result.unread else ""
+        return Accent(f"{size}{unknown}", "bold")
     over = f"{result.largest_after - result.limit:,} over {_limit_text(result)}"
     return Accent(f"{size}: {over}", "bold red")
 
@@ -462,6 +463,10 @@ def _rescue_answer(result: RescueResult) -> Accent:
     else:
         room = f"{free:,} of {limits.base_tokens:,} free ({base_text(limits)})"
     verdict = room if free > 0 else f"still {-free:,} over {base}"
+    if done.unread and free > 0:
+        changed = f"{result.tokens_before:,} → " if done.compacted else ""
+        size = f"{changed}at least {after:,} tokens"
+        return Accent(f"{size}: unknown how much is free ({base})", "bold")
     if not (done.compacted or done.written is not None):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
         return Accent(f"{what}: {after:,} tokens, {verdict}", "bold" if free >= 0 else "bold red")
