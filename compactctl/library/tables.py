@@ -10,7 +10,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
 from compactctl.records import dataclass
-from compactctl.store.files.parquet_dataset import is_structs, is_text
+from compactctl.store.files.conversation_types import TAKEN, arrow_array, is_conversation
 
 # Added column -> Arrow type; each column is a field of _CompactedRow.
 ADDED_COLUMNS = {
@@ -41,7 +41,7 @@ def compact_batch(
 ) -> pa.RecordBatch:
     """Return the batch with the conversations of one column compacted, row for row.
 
-    The column holds a list of messages per row, as structs or as JSON text, and keeps its type;
+    The column holds a list of messages per row, as structs or as JSON, and keeps its type;
     absent fields of structs are null. In JSON text, only what changes is rewritten. Four
     columns are added: ``compact_status`` (``ok``, ``unchanged`` or ``failed``),
     ``compact_tokens_before`` and ``compact_tokens_after``, and ``compact_error``, one line that
@@ -64,7 +64,7 @@ def compact_batch(
         for value in batch.column(column).to_pylist()
     ]
     index = batch.schema.get_field_index(column)
-    values = pa.array([row.value for row in rows], type=column_type)
+    values = arrow_array([row.value for row in rows], column_type)
     compacted = batch.set_column(index, batch.schema.field(index), values)
     for name, arrow_type in ADDED_COLUMNS.items():
         values = pa.array([getattr(row, name) for row in rows], type=getattr(pa, arrow_type)())
@@ -81,8 +81,8 @@ def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
     if duplicate is not None:
         raise UsageError(f"column {duplicate!r} already exists; rename or drop it")
     column_type = batch.schema.field(column).type
-    if not (is_text(column_type) or is_structs(column_type)):
-        raise UsageError(f"{column!r} holds {column_type}; it takes lists of structs, or JSON text")
+    if not is_conversation(column_type):
+        raise UsageError(f"{column!r} holds {column_type}; it takes {TAKEN}")
     return column_type
 
 

@@ -12,6 +12,12 @@ from typing import Any, BinaryIO
 
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
 from compactctl.records import dataclass
+from compactctl.store.files.conversation_types import (
+    TAKEN,
+    arrow_array,
+    is_conversation,
+    is_structs,
+)
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
     chunk_span,
@@ -63,7 +69,7 @@ class RowGroupInfo:
 class ParquetDataset:
     """A Parquet file, its column of conversations, and its row groups.
 
-    ``kind`` is the column's Arrow type: a list of structs, or text that holds JSON.
+    ``kind`` is the column's Arrow type: a list of structs, JSON text, or a list of JSON texts.
     """
 
     path: Path
@@ -72,7 +78,7 @@ class ParquetDataset:
     groups: tuple[RowGroupInfo, ...]
 
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
-        """Yield the conversations of some row groups, in order: lists, texts, or None.
+        """Yield the conversations of some row groups, in order: lists, texts, bytes, or None.
 
         Raises NoInputError before a page or a row exceeds the limits, and NotUnderstoodError for a
         damaged file. All groups together are limited by ``check``.
@@ -171,7 +177,13 @@ class ParquetDataset:
         import pyarrow as pa
 
         index = table.schema.get_field_index(self.column)
-        column = pa.array(values, type=self.kind)
+        try:
+            column = arrow_array(values, self.kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise UsageError(
+                f"{self.path}: compacted conversations cannot be written as {self.kind} ({error}); "
+                "cast the column to a string first"
+            ) from error
         return table.set_column(index, table.schema.field(index), column)
 
     def _verify(self, out: BinaryIO, written: Sequence[str]) -> None:
@@ -233,6 +245,12 @@ def _column(path: str, schema: Any, requested: str | None) -> str:  # noqa: ANN4
     if requested is None:
         column = next((name for name in NAMES if _fits(schema, name)), None)
         if column is None:
+            named = next((name for name in NAMES if schema.names.count(name) == 1), None)
+            if named is not None and named not in _NEVER_TEXT:
+                kind = schema.field(named).type
+                raise NotUnderstoodError(
+                    f"{path}: column {named!r} is of type {kind}; conversations are {TAKEN}"
+                )
             raise NotUnderstoodError(
                 f"{path}: no column is called as conversations are ({', '.join(NAMES)}); name one "
                 f"of {', '.join(schema.names[:12])} with --column"
@@ -243,10 +261,8 @@ def _column(path: str, schema: Any, requested: str | None) -> str:  # noqa: ANN4
             f"{path}: {requested!r} is not a column; there are {', '.join(schema.names[:12])}"
         )
     kind = schema.field(requested).type
-    if not (is_text(kind) or is_structs(kind)):
-        raise UsageError(
-            f"{path}: column {requested!r} holds {kind}; it takes lists of structs, or JSON text"
-        )
+    if not is_conversation(kind):
+        raise UsageError(f"{path}: column {requested!r} holds {kind}; it takes {TAKEN}")
     return requested
 
 
@@ -254,22 +270,7 @@ def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
     if schema.names.count(name) != 1:
         return False
     kind = schema.field(name).type
-    return is_structs(kind) or (is_text(kind) and name not in _NEVER_TEXT)
-
-
-def is_text(kind: object) -> bool:
-    """Return whether an Arrow type is text."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def is_structs(kind: Any) -> bool:  # noqa: ANN401
-    """Return whether an Arrow type is a list of structs."""
-    from pyarrow import types
-
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    return bool(is_list and types.is_struct(kind.value_type))
+    return is_structs(kind) or (is_conversation(kind) and name not in _NEVER_TEXT)
 
 
 def _comparable(values: list[Any]) -> str:
