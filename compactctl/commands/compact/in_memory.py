@@ -118,21 +118,21 @@ def _encoded(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
 
-def value_of(value: Any, kind: Any, compacted: CompactedLines) -> Any:  # noqa: ANN401
+def value_of(value: Any, kind: Any, lines: Sequence[NewLine]) -> Any:  # noqa: ANN401
     """Return a compacted conversation as a value of the column it was read from.
 
     Unchanged messages are taken from ``value``. Raises UsageError if the column's type cannot hold
     a record written by compaction.
     """
     if is_text(kind):
-        data = b"".join(line.data for line in compacted.lines)
+        data = b"".join(line.data for line in lines)
         return data if isinstance(value, bytes) else data.decode()
     parse = json.loads if is_structs(kind) else partial(_text_of, like=value)
     messages = [
         value[line.source_index]
         if line.is_unchanged and line.source_index is not None
         else parse(line.data)
-        for line in compacted.lines
+        for line in lines
     ]
     if is_structs(kind):
         _require_place(messages, kind)
