@@ -8,7 +8,7 @@ from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.bedrock import content_block_parts, new_block
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
-from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.content.tool_definitions import tool_definitions, tool_list
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     count_or_none,
@@ -17,6 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
 )
 from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, role_with
+from compactctl.model.json_paths import json_in
 from compactctl.model.message import (
     JsonPath,
     MediaPart,
@@ -114,9 +115,9 @@ class _ConverseConversation(ConversationParser):
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        tool_list = object_or_empty(request.get("toolConfig")).get("tools")
+        tools = object_or_empty(json_in(request.get("toolConfig"))).get("tools")
         tools_path, prompt_path = (*path, "toolConfig", "tools"), (*path, "system")
-        definitions = tuple(_definitions(tool_list, tools_path))
+        definitions = tuple(_definitions(tools, tools_path))
         system = _content_parts(request.get("system"), prompt_path)
         return preamble_drafts(definitions, tools_path, system, prompt_path)
 
@@ -222,7 +223,7 @@ def _citation_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
-    for index, tool in enumerate(map(object_or_empty, list_or_empty(tools))):
+    for index, tool in enumerate(map(object_or_empty, tool_list(tools))):
         for key in ("toolSpec", "systemTool"):
             if isinstance(tool.get(key), Mapping):
                 tool_path = (*path, index, key)

@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
-from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.content.tool_definitions import tool_definitions, tool_list
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     count_or_none,
@@ -171,7 +171,7 @@ class _GeminiConversation(ConversationParser):
 
 
 def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
-    for index, tool in enumerate(list_or_empty(tools)):
+    for index, tool in enumerate(tool_list(tools)):
         key = key_of(object_or_empty(tool), "functionDeclarations")
         declarations = object_or_empty(tool).get(key)
         if isinstance(declarations, list):

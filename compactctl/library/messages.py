@@ -11,6 +11,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import orphan_parts
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
+from compactctl.library.unread_text import check_read
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
@@ -133,6 +134,7 @@ def _check_messages(
             f"messages[{index}]: is not a message of {format_name} ({damage[index]}); name another "
             "format, or leave it out"
         )
+    check_read(compacted.transcript)
     if repairs:
         return
     before = compacted.transcript.effective

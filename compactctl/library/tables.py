@@ -1,16 +1,21 @@
 """Compact the conversations in a table's column: an Arrow batch in, an Arrow batch out."""
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any, Unpack
 
 import pyarrow as pa
 
-from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.compact.stored_request import StoredRequest
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
+from compactctl.library.unread_text import check_read
 from compactctl.records import dataclass
-from compactctl.store.files.parquet_dataset import is_structs, is_text
+from compactctl.store.files.conversation_types import TAKEN, arrow_array, is_conversation
+from compactctl.store.files.parquet_dataset import TOOL_COLUMNS
 
 # Added column -> Arrow type; each column is a field of _CompactedRow.
 ADDED_COLUMNS = {
@@ -41,8 +46,9 @@ def compact_batch(
 ) -> pa.RecordBatch:
     """Return the batch with the conversations of one column compacted, row for row.
 
-    The column holds a list of messages per row, as structs or as JSON text, and keeps its type;
-    absent fields of structs are null. In JSON text, only what changes is rewritten. Four
+    The column holds a list of messages per row, as structs or as JSON, and keeps its type;
+    absent fields of structs are null. In JSON text, only what changes is rewritten. The column
+    ``tools``, if there is one, counts as the tools that are sent with each conversation. Four
     columns are added: ``compact_status`` (``ok``, ``unchanged`` or ``failed``),
     ``compact_tokens_before`` and ``compact_tokens_after``, and ``compact_error``, one line that
     says why a conversation failed; that conversation is unchanged. Keywords and ``format`` are
@@ -60,16 +66,27 @@ def compact_batch(
     recipe = parse_recipe(choices)
     options = InputOptions(path=column, format=format)
     rows = [
-        _compact_row(value, column_type, options, recipe)
-        for value in batch.column(column).to_pylist()
+        _compact_row(value, column_type, tools, options, recipe)
+        for value, tools in zip(
+            batch.column(column).to_pylist(), _tools_in(batch, column), strict=True
+        )
     ]
     index = batch.schema.get_field_index(column)
-    values = pa.array([row.value for row in rows], type=column_type)
+    values = arrow_array([row.value for row in rows], column_type)
     compacted = batch.set_column(index, batch.schema.field(index), values)
     for name, arrow_type in ADDED_COLUMNS.items():
         values = pa.array([getattr(row, name) for row in rows], type=getattr(pa, arrow_type)())
         compacted = compacted.append_column(name, values)
     return compacted
+
+
+def _tools_in(batch: pa.RecordBatch, column: str) -> Iterable[object]:
+    """Return the tools of each row, None without such a column."""
+    names = (
+        name for name in TOOL_COLUMNS if name != column and batch.schema.names.count(name) == 1
+    )
+    name = next(names, None)
+    return repeat(None, batch.num_rows) if name is None else batch.column(name).to_pylist()
 
 
 def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
@@ -81,22 +98,24 @@ def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
     if duplicate is not None:
         raise UsageError(f"column {duplicate!r} already exists; rename or drop it")
     column_type = batch.schema.field(column).type
-    if not (is_text(column_type) or is_structs(column_type)):
-        raise UsageError(f"{column!r} holds {column_type}; it takes lists of structs, or JSON text")
+    if not is_conversation(column_type):
+        raise UsageError(f"{column!r} holds {column_type}; it takes {TAKEN}")
     return column_type
 
 
 def _compact_row(
     value: object,
     column_type: object,
+    tools: object,
     options: InputOptions,
     recipe: Recipe,
 ) -> _CompactedRow:
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        compacted = compact_lines(lines_of(value, column_type), options, recipe)
-        return _successful_row(value, value_of(value, column_type, compacted), compacted)
+        request = StoredRequest.of(value, column_type, tools)
+        compacted = compact_lines(request.lines, options, recipe)
+        return _successful_row(value, request.new_value(compacted), compacted)
     except CompactctlError as error:
         return _failed_row(value, str(error))
     except Exception as error:  # noqa: BLE001 - a bug in one row must not lose the others
@@ -113,6 +132,7 @@ def _successful_row(before: object, after: object, compacted: CompactedLines) ->
         raise NotUnderstoodError(
             f"contains something that is not a message of this format: {compacted.opaque[0].damage}"
         )
+    check_read(compacted.transcript)
     return _CompactedRow(
         value=after,
         compact_status="unchanged" if after == before else "ok",

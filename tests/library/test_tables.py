@@ -14,7 +14,7 @@ from transcripts import FOLDER, needs_real
 
 from compactctl import compact_batch, compact_messages
 from compactctl.commands.compact.in_memory import _require_place
-from compactctl.errors import UsageError
+from compactctl.errors import NotUnderstoodError, UsageError
 
 LONG = loop(60)
 SHORT = loop(1)
@@ -151,6 +151,29 @@ def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     exec(compile(PROGRAMS[0], "library.md", "exec"), {})  # noqa: S102 - our own page
     expected = compact_batch(table.combine_chunks().to_batches()[0], keep=0.5)
     assert parquet.read_table("compacted.parquet").to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": {"type": "text", "text": "The tide is low. " * 600}},
+        {"role": "user", "content": "hi", "memo": "The tide is low. " * 600},
+    ],
+)
+def test_a_conversation_with_text_that_was_not_read_fails(message: dict[str, Any]) -> None:
+    conversation = [
+        message,
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "hi"},
+    ]
+    batch = texts(conversation, SHORT)
+    failed, good = compact_batch(batch, target=1_000).to_pylist()
+    assert (failed["compact_status"], good["compact_status"]) == ("failed", "unchanged")
+    assert failed["compact_error"]
+    assert failed["compact_tokens_before"] is None
+    assert failed["messages"] == batch.column("messages")[0].as_py()
+    with pytest.raises(NotUnderstoodError):
+        compact_messages(conversation, target=1_000)
 
 
 def test_the_function_of_the_page_for_engines() -> None:

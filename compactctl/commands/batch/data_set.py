@@ -17,7 +17,8 @@ from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import require_audit, summaries_of
-from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.compact.stored_request import StoredRequest
 from compactctl.commands.compact.summing_up import fates_by_id
 from compactctl.commands.measuring.figures import FileDetails, details_of
 from compactctl.commands.measuring.measure import NO_DETAILS, measure
@@ -68,18 +69,24 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
         return _write_conversations(work, task.output)
     if not task.groups:
         data.check(options.input.limits)
+        if data.tools is not None:
+            data.tools.check(options.input.limits)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
-    measured = work.process(data.values(groups, options.input.limits), first)
+    values = data.values(groups, options.input.limits)
+    tools = data.tool_values(groups, options.input.limits)
+    measured = work.process(values, tools, first)
     # A value may have the size of a line: only one is in memory.
     return _as_file([replace(conversation, value=None) for conversation in measured])
 
 
 def _write_conversations(work: "_Conversations", output: str) -> WorkedFile:
     done: list[ConversationOutcome] = []
+    all_groups = range(len(work.data.groups))
+    tools = work.data.tool_values(all_groups, work.options.input.limits)
 
     def replaced(values: list[Any]) -> list[Any]:
-        conversations = list(work.process(values, len(done) + 1))
+        conversations = list(work.process(values, tools, len(done) + 1))
         # Values already in the new file need not stay in memory.
         done.extend(replace(conversation, value=None) for conversation in conversations)
         return [conversation.value for conversation in conversations]
@@ -118,16 +125,19 @@ class _Conversations:
         self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
     def process(
-        self, values: Iterator[Any] | Sequence[Any], first: int
+        self, values: Iterable[Any], tools: Iterator[Any], first: int
     ) -> Iterator[ConversationOutcome]:
-        """Process conversations; ``first`` is the row number of the first one."""
-        for index, value in enumerate(values, first):
-            yield self._one(f"{self.data.path}#{index}", index, value)
+        """Process conversations; ``first`` is the row number of the first one.
 
-    def _one(self, name: str, index: int, value: object) -> ConversationOutcome:
+        The next values of ``tools`` are those of the same rows.
+        """
+        for index, value in enumerate(values, first):
+            yield self._one(f"{self.data.path}#{index}", index, value, next(tools))
+
+    def _one(self, name: str, index: int, value: object, tools: object) -> ConversationOutcome:
         started = monotonic()
         work: Callable[[], ConversationOutcome] = partial(
-            self._compacted if self.options.compacts else self._measured, name, value
+            self._compacted if self.options.compacts else self._measured, name, value, tools
         )
         if not value:
             work = partial(self._empty, name, value)
@@ -147,8 +157,8 @@ class _Conversations:
             row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
         return ConversationOutcome(row=row, value=value)
 
-    def _measured(self, name: str, value: object) -> ConversationOutcome:
-        source = _source(value, self.data.kind)
+    def _measured(self, name: str, value: object, tools: object) -> ConversationOutcome:
+        source = _source(StoredRequest.of(value, self.data.kind, tools))
         input_options = self.options.input
         transcript = loaded_from(
             source, name, input_options.format, input_options.limits
@@ -163,16 +173,15 @@ class _Conversations:
         )
         return ConversationOutcome(row=row, value=value, details=details)
 
-    def _compacted(self, name: str, value: object) -> ConversationOutcome:
-        source = _source(value, self.data.kind)
+    def _compacted(self, name: str, value: object, tools: object) -> ConversationOutcome:
+        request = StoredRequest.of(value, self.data.kind, tools)
+        source = _source(request)
         compacted = compact_lines(
             source.lines, self.options.input.at(name), self.options.recipe, self._summarizer
         )
         self._check(name, compacted)
         outcome = compacted.run.outcome
-        new_value = (
-            value_of(value, self.data.kind, compacted) if compacted.run.applied.edits else value
-        )
+        new_value = request.new_value(compacted) if compacted.run.applied.edits else value
         is_same = new_value == value
         row = measured_row(name, source.digest.sha256, compacted.transcript, compacted.measured)
         status: Status = "unchanged" if is_same else "ok"
@@ -209,9 +218,8 @@ class _Conversations:
         )
 
 
-def _source(value: object, kind: object) -> Source:
-    lines = lines_of(value, kind)
-    return Source(path=None, lines=lines, digest=digest_of(lines))
+def _source(request: StoredRequest) -> Source:
+    return Source(path=None, lines=request.lines, digest=digest_of(request.lines))
 
 
 def write_data_set(

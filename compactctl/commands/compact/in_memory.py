@@ -1,7 +1,8 @@
 """Compacts lines in memory, without an archive: only the caller still has the originals."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from compactctl.commands.measuring.measure import Measurement, measure
@@ -21,7 +22,7 @@ from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, NewLine, lay_out
 from compactctl.records import dataclass
-from compactctl.store.files.parquet_dataset import is_text
+from compactctl.store.files.conversation_types import arrow_array, is_structs, is_text
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
 
@@ -108,31 +109,46 @@ def compact_lines(
 
 
 def lines_of(value: Any, kind: Any) -> list[bytes]:  # noqa: ANN401 - a row holds any value
-    """Return the raw lines of a conversation: a text unchanged, or one JSON line per struct.
+    """Return the raw lines of a conversation: a text unchanged, or one JSON line per message.
 
     ``kind`` is the column's Arrow type. Null fields of structs are left out of the lines.
     """
     if is_text(kind):
-        return [value.encode("utf-8", "surrogatepass")]
-    return [json.dumps(without_nulls(message)).encode() + b"\n" for message in value]
+        return [_encoded(value)]
+    if is_structs(kind):
+        return [json.dumps(without_nulls(message)).encode() + b"\n" for message in value]
+    return [_encoded("null" if message is None else message) + b"\n" for message in value]
 
 
-def value_of(value: Any, kind: Any, compacted: CompactedLines) -> Any:  # noqa: ANN401
+def _encoded(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def value_of(value: Any, kind: Any, lines: Sequence[NewLine]) -> Any:  # noqa: ANN401
     """Return a compacted conversation as a value of the column it was read from.
 
-    Unchanged structs are taken from ``value``. Raises UsageError if the column's type cannot hold a
-    record written by compaction.
+    Unchanged messages are taken from ``value``. Raises UsageError if the column's type cannot hold
+    a record written by compaction.
     """
     if is_text(kind):
-        return b"".join(line.data for line in compacted.lines).decode()
+        data = b"".join(line.data for line in lines)
+        return data if isinstance(value, bytes) else data.decode()
+    parse = json.loads if is_structs(kind) else partial(_text_of, like=value)
     messages = [
         value[line.source_index]
         if line.is_unchanged and line.source_index is not None
-        else json.loads(line.data)
-        for line in compacted.lines
+        else parse(line.data)
+        for line in lines
     ]
-    _require_place(messages, kind)
+    if is_structs(kind):
+        _require_place(messages, kind)
     return messages
+
+
+def _text_of(line: bytes, like: Iterable[object]) -> str | bytes:
+    """Return a line as an element of a list of texts or bytes."""
+    text = line.removesuffix(b"\n")
+    return text if any(isinstance(item, bytes) for item in like) else text.decode()
 
 
 def without_nulls(value: object) -> object:
@@ -147,8 +163,8 @@ def _require_place(messages: list[Any], kind: object) -> None:
     import pyarrow as pa
 
     try:
-        converted = pa.array([messages], type=kind).to_pylist()[0]
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        converted = arrow_array([messages], kind).to_pylist()[0]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise UsageError(
             f"the compacted messages do not fit the column's type ({error})"
         ) from error

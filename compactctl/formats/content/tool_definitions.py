@@ -3,17 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.records.json_values import json_text, list_or_empty
+from compactctl.formats.records.json_values import json_text
+from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 
 
 def tool_definitions(value: object, path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
-    """Return one part per tool of a list; a list that is stored as JSON text is a single part."""
-    if isinstance(value, str) and value.strip() not in ("", "[]"):
+    """Return one part per tool of a list; text that holds no list is a single part."""
+    tools = json_in(value)
+    if isinstance(value, str) and isinstance(tools, str | Mapping) and value.strip():
         return (ToolDefinitionPart(name="", text=value, path=path),)
-    return tuple(
-        _definition(tool, (*path, index)) for index, tool in enumerate(list_or_empty(value))
-    )
+    return tuple(_definition(tool, (*path, index)) for index, tool in enumerate(tool_list(tools)))
+
+
+def tool_list(value: object) -> list[Any]:
+    """Return the tools of a list; data sets store the list, or each tool, as JSON text."""
+    tools = json_in(value)
+    return [json_in(tool) for tool in tools] if isinstance(tools, list) else []
 
 
 def _definition(tool: Any, path: JsonPath) -> ToolDefinitionPart:  # noqa: ANN401 - JSON is any value

@@ -6,12 +6,19 @@ Only one row group is in memory at a time.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
+from dataclasses import replace
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
 from compactctl.records import dataclass
+from compactctl.store.files.conversation_types import (
+    TAKEN,
+    arrow_array,
+    is_conversation,
+    is_structs,
+)
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
     chunk_span,
@@ -35,6 +42,8 @@ NAMES = (
     "prompt",
 )
 """The names of the column of conversations in public data sets, the likeliest first."""
+TOOL_COLUMNS = ("tools", "functions")
+"""The names of the column of tools."""
 # A column of prompts holds plain text as often as messages, and plain text is not a conversation.
 _NEVER_TEXT = frozenset({"prompt"})
 _BATCH_ROWS = 64
@@ -63,16 +72,18 @@ class RowGroupInfo:
 class ParquetDataset:
     """A Parquet file, its column of conversations, and its row groups.
 
-    ``kind`` is the column's Arrow type: a list of structs, or text that holds JSON.
+    ``kind`` is the column's Arrow type: a list of structs, JSON text, or a list of JSON texts.
+    ``tools`` is the same for the column with the tools of each conversation, of any type.
     """
 
     path: Path
     column: str
     kind: Any
     groups: tuple[RowGroupInfo, ...]
+    tools: "ParquetDataset | None" = None
 
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
-        """Yield the conversations of some row groups, in order: lists, texts, or None.
+        """Yield the conversations of some row groups, in order: lists, texts, bytes, or None.
 
         Raises NoInputError before a page or a row exceeds the limits, and NotUnderstoodError for a
         damaged file. All groups together are limited by ``check``.
@@ -81,6 +92,10 @@ class ParquetDataset:
             self._max_bytes(file.metadata, groups, self.column, limits)
             for group in groups:
                 yield from self._rows(file, group, limits)
+
+    def tool_values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
+        """Yield the tools of each conversation, None without such a column; see ``values``."""
+        return self.tools.values(groups, limits) if self.tools else repeat(None)
 
     def check(self, limits: ReadLimits, *, is_whole: bool = False) -> None:
         """Raise NoInputError if the conversations of all groups exceed the limits.
@@ -171,7 +186,13 @@ class ParquetDataset:
         import pyarrow as pa
 
         index = table.schema.get_field_index(self.column)
-        column = pa.array(values, type=self.kind)
+        try:
+            column = arrow_array(values, self.kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise UsageError(
+                f"{self.path}: compacted conversations cannot be written as {self.kind} ({error}); "
+                "cast the column to a string first"
+            ) from error
         return table.set_column(index, table.schema.field(index), column)
 
     def _verify(self, out: BinaryIO, written: Sequence[str]) -> None:
@@ -202,11 +223,19 @@ def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
     with _opened(Path(path)) as file:
         schema, metadata = file.schema_arrow, file.metadata
         name = _column(path, schema, column)
-        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    tools = next((n for n in TOOL_COLUMNS if n != name and schema.names.count(n) == 1), None)
+    data = _of_column(Path(path), schema, metadata, name)
+    if tools is None:
+        return data
+    return replace(data, tools=_of_column(data.path, schema, metadata, tools))
+
+
+def _of_column(path: Path, schema: Any, metadata: Any, name: str) -> ParquetDataset:  # noqa: ANN401
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     sizes = [group.num_rows for group in groups]
     firsts = accumulate(sizes, initial=1)
     return ParquetDataset(
-        path=Path(path),
+        path=path,
         column=name,
         kind=schema.field(name).type,
         groups=tuple(
@@ -234,8 +263,8 @@ def _column(path: str, schema: Any, requested: str | None) -> str:  # noqa: ANN4
         column = next((name for name in NAMES if _fits(schema, name)), None)
         if column is None:
             raise NotUnderstoodError(
-                f"{path}: no column is called as conversations are ({', '.join(NAMES)}); name one "
-                f"of {', '.join(schema.names[:12])} with --column"
+                f"{path}: {_describe_columns(schema)}; name one of {', '.join(schema.names[:12])} "
+                "with --column"
             )
         return column
     if schema.names.count(requested) != 1:
@@ -243,33 +272,25 @@ def _column(path: str, schema: Any, requested: str | None) -> str:  # noqa: ANN4
             f"{path}: {requested!r} is not a column; there are {', '.join(schema.names[:12])}"
         )
     kind = schema.field(requested).type
-    if not (is_text(kind) or is_structs(kind)):
-        raise UsageError(
-            f"{path}: column {requested!r} holds {kind}; it takes lists of structs, or JSON text"
-        )
+    if not is_conversation(kind):
+        raise UsageError(f"{path}: column {requested!r} holds {kind}; it takes {TAKEN}")
     return requested
+
+
+def _describe_columns(schema: Any) -> str:  # noqa: ANN401
+    """Return why no column holds conversations: by its type, or by their names."""
+    names = (n for n in NAMES if n not in _NEVER_TEXT and schema.names.count(n) == 1)
+    name = next(names, None)
+    if name is None:
+        return f"no column is called as conversations are ({', '.join(NAMES)})"
+    return f"column {name!r} is of type {schema.field(name).type}; conversations are {TAKEN}"
 
 
 def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
     if schema.names.count(name) != 1:
         return False
     kind = schema.field(name).type
-    return is_structs(kind) or (is_text(kind) and name not in _NEVER_TEXT)
-
-
-def is_text(kind: object) -> bool:
-    """Return whether an Arrow type is text."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def is_structs(kind: Any) -> bool:  # noqa: ANN401
-    """Return whether an Arrow type is a list of structs."""
-    from pyarrow import types
-
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    return bool(is_list and types.is_struct(kind.value_type))
+    return is_structs(kind) or (is_conversation(kind) and name not in _NEVER_TEXT)
 
 
 def _comparable(values: list[Any]) -> str:

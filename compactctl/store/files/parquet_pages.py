@@ -8,6 +8,8 @@ protocol (thrift-compact-protocol.md of apache/thrift).
 from collections.abc import Callable, Container, Iterator
 from typing import Any, BinaryIO
 
+from compactctl.store.files.conversation_types import is_view
+
 HEADER_BYTES = 1 << 14
 """The usual maximum of a header: pyarrow writes no value of more than 4,096 bytes into it."""
 _MAX_HEADER_BYTES = 1 << 24
@@ -127,6 +129,11 @@ def column_bytes(column: Any) -> int:  # noqa: ANN401
     import pyarrow.compute as pc
 
     kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return column_bytes(column.cast(kind.storage_type))
+    if is_view(kind):
+        is_string = pa.types.is_string_view(kind)
+        return column_bytes(column.cast(pa.large_string() if is_string else pa.large_binary()))
     if pa.types.is_primitive(kind) or pa.types.is_null(kind):
         return 0
     if pa.types.is_struct(kind):

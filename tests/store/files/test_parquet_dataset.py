@@ -88,7 +88,7 @@ def test_the_likeliest_column_by_name_and_type(
 
 
 @pytest.mark.parametrize(
-    "columns", [{"prompt": TEXTS}, {"text": TEXTS}, {"messages": pa.array([["a"]] * 5)}]
+    "columns", [{"prompt": TEXTS}, {"text": TEXTS}, {"messages": pa.array([[1]] * 5)}]
 )
 def test_without_such_a_column_one_has_to_be_named(tmp_path: Path, columns: Any) -> None:
     path = written(tmp_path / "any.parquet", columns)
