@@ -63,6 +63,8 @@ class ToolCallPart:
 
     Attributes:
         arguments: JSON text as the model wrote it, not always valid.
+        caller: the call of the code that made this one, which must be sent with it; "" if the
+            model made it.
         added: what the client sends as the result of a call without a result in the file.
         embedded: the arguments cannot be replaced alone, because they are part of a longer text or
             because the provider runs the tool.
@@ -71,6 +73,7 @@ class ToolCallPart:
     call_id: CallId
     tool: str
     arguments: str
+    caller: CallId = CallId("")
     added: str = ""
     embedded: bool = False
     path: JsonPath = ()

@@ -9,6 +9,7 @@ from typing import Any
 from compactctl.formats.content.media import media_from_text
 from compactctl.formats.content.other_calls import (
     OTHER_NAMES,
+    caller_of,
     new_other_result,
     other_call,
     other_result,
@@ -68,6 +69,7 @@ def block_parts(
             call_id=CallId(text_or_empty(block.get("id"))),
             tool=text_or_empty(block.get("name")),
             arguments=json_text(block.get("input", {})),
+            caller=caller_of(block),
             embedded=kind != _CLIENT_CALL,
             path=(*path, "input"),
         )
@@ -221,9 +223,7 @@ def _result(
 
 
 def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    if isinstance(content, str):
-        return content, ()
-    if isinstance(content, Mapping):
+    if not isinstance(content, list):
         return text_and_media(content, path)
     # Tool blocks are not parsed here, so results cannot nest.
     inner = _parts(content, path, _content_block)

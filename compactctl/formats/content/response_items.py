@@ -11,7 +11,7 @@ from typing import Any
 
 from compactctl.formats.content.media import media_from_base64
 from compactctl.formats.content.openai import content_parts, result_content
-from compactctl.formats.content.other_calls import CALLS, first_name, first_text
+from compactctl.formats.content.other_calls import CALLS, caller_of, first_name, first_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_values import (
@@ -230,6 +230,7 @@ def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Par
         call_id=CallId(_call_id(item) or own_id),
         tool=_tool_name(item) or kind.removesuffix(_CALL_ENDING),
         arguments=json_text(item.get(key, "")),
+        caller=caller_of(item),
         embedded=kind not in _CLIENT_CALL_TYPES,
         path=(*path, key),
     )
