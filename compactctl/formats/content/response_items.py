@@ -198,7 +198,8 @@ def _sealed_chars(item: Mapping[str, Any]) -> int:
 
 def _compaction_draft(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
     path = (*path, "encrypted_content")
-    part = ReasoningPart(text="", opaque=True, sealed=_sealed_chars(item), path=path)
+    sealed = _sealed_chars(item)
+    part = ReasoningPart(text="", opaque=True, sealed=sealed, is_compaction=sealed > 0, path=path)
     reason = "the client's own summary, which only the provider can read"
     return MessageDraft(role="assistant", parts=(part,), is_summary=True, immutable_reason=reason)
 
