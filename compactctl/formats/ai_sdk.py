@@ -7,6 +7,7 @@ from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.media import media_from_text
+from compactctl.formats.content.other_calls import caller_of
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.chat_log import ConversationParser
@@ -260,6 +261,7 @@ def _tool_parts(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         call_id=CallId(text_or_empty(tool.get("toolCallId"))),
         tool=text_or_empty(tool.get("toolName")),
         arguments=json_text(tool.get(key, {})),
+        caller=caller_of(tool),
         embedded=tool.get("providerExecuted") is True,
         path=(*path, key),
     )

@@ -10,6 +10,7 @@ from compactctl.formats.content.anthropic import (
     reported_usage,
     text_content,
 )
+from compactctl.formats.content.context_edits import CONTEXT_EDITS, clearing_of
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
@@ -121,10 +122,16 @@ def _is_later_system_message(message: Message) -> bool:
 class _AnthropicConversation(ConversationParser):
     """Parses a conversation; the tool of each result is that of the call it answers."""
 
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        # The request whose rules let the API clear content.
+        self.request: Mapping[str, Any] = {}
+
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools_path, prompt_path = (*path, "tools"), (*path, "system")
+        self.request = request if CONTEXT_EDITS in request else self.request
         definitions = tool_definitions(request.get("tools"), tools_path)
         system = content_parts(request.get("system"), prompt_path)
         return preamble_drafts(definitions, tools_path, system, prompt_path)
@@ -158,6 +165,7 @@ class _AnthropicConversation(ConversationParser):
             response_id=text_or_none(record.get("id")),
             model=text_or_none(record.get("model")),
             usage=reported_usage(record),
+            clearing=clearing_of(record, self.request),
         )
 
 

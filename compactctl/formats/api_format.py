@@ -20,6 +20,7 @@ from compactctl.formats.records.envelope import (
 )
 from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
 from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.history.provider_edits import as_read
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
@@ -180,10 +181,9 @@ class ApiLogReader(ChatLogReader):
             effective=tuple(
                 message
                 for number, messages in conversations
-                for message in (
-                    without_expired_reasoning(tuple(messages))
-                    if self.builder.dialects.get(number) in dropping
-                    else messages
+                for message in _as_sent(
+                    as_read(tuple(messages)),
+                    drops_reasoning=self.builder.dialects.get(number) in dropping,
                 )
             ),
             session=replace(
@@ -266,6 +266,10 @@ class ApiLogReader(ChatLogReader):
     def other_parsers(self, number: int) -> Iterable[ConversationParser]:
         """Return parsers of all dialects: a gateway may answer in another one."""
         return (dialect.start(number) for dialect in self._dialects)
+
+
+def _as_sent(messages: tuple[Message, ...], *, drops_reasoning: bool) -> tuple[Message, ...]:
+    return without_expired_reasoning(messages) if drops_reasoning else messages
 
 
 def _lost_warning(n_lost: int) -> str:

@@ -1,12 +1,11 @@
 """Contents of the Gemini API and Vertex AI: in requests, lines or an array."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
-from compactctl.formats.content.call_queue import CallIdAssigner
+from compactctl.formats.content.call_queue import CallIdAssigner, call_prefix, is_derived
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.formats.content.tool_definitions import tool_definitions, tool_list
 from compactctl.formats.records.chat_log import ConversationParser
@@ -55,7 +54,6 @@ _PART_KEYS = (
 )
 _ANSWER_KEYS = ("candidates", "usageMetadata", "promptFeedback")
 _DISCRIMINATORS = frozenset({"type", "kind", "part_kind"})
-_DERIVED_ID = re.compile(r"call-\d+-\d+")
 
 
 class GeminiApi(ApiFormat):
@@ -91,7 +89,7 @@ class GeminiApi(ApiFormat):
         """
         text_part = {"text": message.text}
         # A file without ids matches responses to calls by order.
-        id_field = {} if _DERIVED_ID.fullmatch(message.call_id) else {"id": message.call_id}
+        id_field = {} if is_derived(message.call_id) else {"id": message.call_id}
         call_fields = {**id_field, "name": message.tool}
         if message.kind == "result":
             response = {**call_fields, "response": {"output": message.text}}
@@ -109,7 +107,7 @@ class _GeminiConversation(ConversationParser):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallIdAssigner(f"call-{number}-")
+        self.queue = CallIdAssigner(call_prefix(number))
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.call_queue import CallIdAssigner
+from compactctl.formats.content.call_queue import CallIdAssigner, call_prefix, is_derived
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser, sample_messages
@@ -53,9 +53,22 @@ _METADATA_FIELDS = frozenset(
         "thoughtSignature",
     }
 )
+# Written since August 2026; without it, results belong to calls by their order.
+_CALL_ID = "toolCallId"
 # All keys of a ChatMessage; other chat messages with an id have further keys.
 _CHAT_FIELDS = frozenset(
-    {"id", "role", "content", "timestamp", "tool", "args", "result", "events", "metadata"}
+    {
+        "id",
+        "role",
+        "content",
+        "timestamp",
+        "tool",
+        _CALL_ID,
+        "args",
+        "result",
+        "events",
+        "metadata",
+    }
 )
 _RANGE_FIELDS = ("summarizesFrom", "summarizesTo")
 
@@ -85,22 +98,25 @@ class NeuroLink(Format):
             {"timestamp": beside.neighbor["timestamp"]} if "timestamp" in beside.neighbor else {}
         )
         tool = {"tool": message.tool} if message.tool else {}
+        has_id = message.call_id and not is_derived(message.call_id)
+        call_id = {_CALL_ID: message.call_id} if has_id else {}
         return {
             "id": self.new_id(message),
             "role": _ROLES_BY_KIND.get(message.kind, message.role),
             "content": message.text,
             **tool,
+            **call_id,
             **timestamp,
             "metadata": _synthetic_metadata(message),
         }
 
 
 class _NeuroLinkConversation(ConversationParser):
-    """Match results to calls by tool name, step and order: there are no call ids."""
+    """Match results to calls by id, or by tool name, step and order in records without one."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallIdAssigner(f"call-{number}-")
+        self.queue = CallIdAssigner(call_prefix(number))
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -125,9 +141,10 @@ class _NeuroLinkConversation(ConversationParser):
         content_path = (*path, "content")
         text, media = text_and_media(content, content_path)
         step = integer_or_none(object_or_empty(record.get("metadata")).get("stepIndex"))
+        recorded_id = text_or_empty(record.get(_CALL_ID))
         if role == "tool_result":
             result = ToolResultPart(
-                call_id=self.queue.id_for_result(tool, step),
+                call_id=self.queue.id_for_result(tool, step, recorded_id),
                 tool=tool,
                 text=text,
                 is_error=object_or_empty(record.get("result")).get("success") is False,
@@ -141,7 +158,7 @@ class _NeuroLinkConversation(ConversationParser):
         if role != "tool_call":
             return content_parts
         call = ToolCallPart(
-            call_id=self.queue.id_for_call(tool, step),
+            call_id=self.queue.id_for_call(tool, step, recorded_id),
             tool=tool,
             arguments=json_text(record.get("args", {})),
             path=(*path, "args"),

@@ -40,6 +40,8 @@ _REQUEST_FIELDS = frozenset(
 )
 # Keys of a response's id in the API, and in the Agents SDKs for Python and JavaScript.
 _RESPONSE_ID_KEYS = ("id", "response_id", "responseId")
+# The value of ``truncation`` with which the API leaves out items so that a request fits.
+_TRIMS = "auto"
 
 
 class OpenAIResponses(ApiFormat):
@@ -96,10 +98,12 @@ class _ItemConversation(ConversationParser):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.names = ResponseNamer(f"{number}-response-")
+        self.may_trim = False
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
+        self.may_trim = self.may_trim or request.get("truncation") == _TRIMS
         tools_path, prompt_path = (*path, "tools"), (*path, "instructions")
         definitions = tool_definitions(request.get("tools"), tools_path)
         system = tuple(_instruction_parts(request.get("instructions"), prompt_path))
@@ -127,6 +131,7 @@ class _ItemConversation(ConversationParser):
             reasoning=count_or_none(_usage_field(output_details, "reasoning_tokens")) or 0,
             cache_read=count_or_none(_usage_field(input_details, "cached_tokens")),
             cache_write=count_or_none(_usage_field(input_details, "cache_write_tokens")),
+            is_trimmed=self.may_trim or answer.get("truncation") == _TRIMS,
         )
 
 

@@ -17,6 +17,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolDefinitionPart,
     ToolResultPart,
+    is_compaction,
 )
 from compactctl.tokens.meter import Meter
 
@@ -92,7 +93,7 @@ def categorize(
 
 
 def _category(message: Message, part: Part) -> Category:
-    if message.origin.is_summary:
+    if message.origin.is_summary or is_compaction(part):
         return "summaries"
     if isinstance(part, TextPart):
         if message.origin.is_injected or message.origin.is_synthetic:

@@ -24,7 +24,7 @@ class PartIndex(NamedTuple):
 
 
 class Orphan(NamedTuple):
-    """A tool call without a result, or a tool result without a call."""
+    """A tool call without a result or without the code that made it, or a result without a call."""
 
     message: MessageId
     call_id: CallId
@@ -44,6 +44,18 @@ def tool_pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex]:
         elif part.call_id in newest:
             pairs[index] = newest[part.call_id]
     return pairs
+
+
+def call_makers(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
+    """Map every call by code to the call that ran the code, None if that is not before it."""
+    newest: dict[CallId, PartIndex] = {}
+    makers: dict[PartIndex, PartIndex | None] = {}
+    for index, part in _tool_parts(messages):
+        if isinstance(part, ToolCallPart):
+            if part.caller:
+                makers[index] = newest.get(part.caller)
+            newest[part.call_id] = index
+    return makers
 
 
 def result_tools(messages: Sequence[Message]) -> dict[PartIndex, str]:
@@ -70,7 +82,8 @@ def parts_of_tools(messages: Sequence[Message], tools: Iterable[str]) -> dict[Pa
 def find_orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
     """Return the calls without a result and the results without a call.
 
-    Parts with an empty call id are left out: they cannot be matched.
+    Calls by code that is missing are orphans, and so are their results: APIs refuse them. Parts
+    with an empty call id are left out: they cannot be matched.
     """
     return frozenset(
         Orphan(
@@ -84,16 +97,29 @@ def find_orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
 
 def orphan_parts(messages: Sequence[Message]) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
     """Return the parts behind ``find_orphans``, by position and in order."""
+    lost_calls = {call for call, maker in call_makers(messages).items() if maker is None}
+    return _unpaired(messages, lost_calls)
+
+
+def unpaired_parts(messages: Sequence[Message]) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
+    """Return the calls without a result and the results without a call, whoever made the calls."""
+    return _unpaired(messages, set())
+
+
+def _unpaired(
+    messages: Sequence[Message], lost_calls: set[PartIndex]
+) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
     pairs = tool_pairs(messages)
-    paired = pairs.keys() | set(pairs.values())
+    sound = {result: call for result, call in pairs.items() if call not in lost_calls}
+    paired = sound.keys() | set(sound.values())
     return {index: part for index, part in _tool_parts(messages) if index not in paired}
 
 
 def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group the indices of messages that must be hidden together, in order of their first index.
 
-    The records of one model response belong together, and so do a call and its results. Groups are
-    joined with a union-find; the root of a group is its first message.
+    The records of one model response belong together, and so do a call, its results, and the calls
+    that its code made. Groups are joined with a union-find, whose root is the first message.
     """
     parent = list(range(len(messages)))
 
@@ -160,3 +186,6 @@ def _linked_messages(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
             yield first.setdefault(message.response_id, index), index
     for result, call in tool_pairs(messages).items():
         yield call.message, result.message
+    for call, maker in call_makers(messages).items():
+        if maker is not None:
+            yield maker.message, call.message

@@ -9,7 +9,7 @@ from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
-from compactctl.history.pairs import orphan_parts
+from compactctl.history.pairs import unpaired_parts
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
 from compactctl.library.unread_text import check_read
 from compactctl.llm.guarded import guarded_summarizer
@@ -138,7 +138,7 @@ def _check_messages(
     if repairs:
         return
     before = compacted.transcript.effective
-    for part_index, part in orphan_parts(before).items():
+    for part_index, part in unpaired_parts(before).items():
         if isinstance(part, ToolResultPart):
             index = before[part_index.message].line
             raise NotUnderstoodError(

@@ -27,7 +27,8 @@ class TextPart:
 
     Attributes:
         typed: the text without what a client or harness added to it; None if nothing was added.
-        is_summary: a client wrote it as a summary of earlier messages.
+        is_summary: a client or the provider wrote it as a summary of earlier messages.
+        is_compaction: the provider wrote it, and reads nothing that was sent before it.
         own_texts: what compactctl wrote of it: digests and hand-overs, or a marker.
         added: text that the client sends with it but does not store.
         embedded: the text is only a part of the value at ``path`` and cannot be replaced alone.
@@ -37,6 +38,7 @@ class TextPart:
     text: str
     typed: str | None = None
     is_summary: bool = False
+    is_compaction: bool = False
     own_texts: tuple[OwnText, ...] = ()
     added: str = ""
     embedded: bool = False
@@ -48,12 +50,13 @@ class ReasoningPart:
     """Reasoning of the model.
 
     ``opaque`` means that the file has it only as a signature or encrypted data; ``sealed`` is the
-    length of these in characters.
+    length of these in characters. For ``is_compaction`` see ``TextPart``.
     """
 
     text: str
     opaque: bool = False
     sealed: int = 0
+    is_compaction: bool = False
     path: JsonPath = ()
 
 
@@ -63,6 +66,8 @@ class ToolCallPart:
 
     Attributes:
         arguments: JSON text as the model wrote it, not always valid.
+        caller: the call of the code that made this one, which must be sent with it; "" if the
+            model made it.
         added: what the client sends as the result of a call without a result in the file.
         embedded: the arguments cannot be replaced alone, because they are part of a longer text or
             because the provider runs the tool.
@@ -71,6 +76,7 @@ class ToolCallPart:
     call_id: CallId
     tool: str
     arguments: str
+    caller: CallId = CallId("")
     added: str = ""
     embedded: bool = False
     path: JsonPath = ()
@@ -173,6 +179,11 @@ def media_text(media: MediaPart) -> str:
     return f"[{', '.join((kind[0] if kind else 'attachment', *filter(None, sizes)))}]"
 
 
+def is_compaction(part: Part) -> bool:
+    """Return whether a part is a summary by the provider, which reads nothing before it."""
+    return isinstance(part, TextPart | ReasoningPart) and part.is_compaction
+
+
 def is_replaceable(part: Part) -> bool:
     """Return whether an edit may replace the content of a part by text."""
     match part:
@@ -243,6 +254,7 @@ class ReportedUsage:
         cache_write_1h: the part of ``cache_write`` that is kept for an hour.
         resent: the sum of what the provider sent to its model again for this answer, after running
             tools itself; usually None.
+        is_trimmed: the provider cleared content, or may have left out messages.
         is_sum: ``context`` is the sum of three reported numbers: new, read and written tokens.
     """
 
@@ -254,12 +266,33 @@ class ReportedUsage:
     cache_write: int | None = None
     cache_write_1h: int = 0
     resent: "ReportedUsage | None" = None
+    is_trimmed: bool = False
     is_sum: bool = field(default=False, compare=False)
 
     @property
     def answer(self) -> int | None:
         """By how much the answer makes the context larger; None if unknown."""
         return self.output if self.growth is None else self.growth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clearing:
+    """What the provider cleared from a request before the model read it, oldest first.
+
+    Attributes:
+        tool_uses: the number of tool results; ``kept_tool_uses``: how many, the newest, stayed.
+        thinking_turns: the number of turns whose reasoning was cleared; ``kept_turns``: how many,
+            the newest, kept it.
+        spared_tools: the tools whose results stay.
+        input_tools: the tools whose arguments were cleared too; None for all.
+    """
+
+    tool_uses: int = 0
+    kept_tool_uses: int = 0
+    thinking_turns: int = 0
+    kept_turns: int = 0
+    spared_tools: frozenset[str] = frozenset()
+    input_tools: frozenset[str] | None = frozenset()
 
 
 NO_TAGS = Tags()
@@ -330,6 +363,8 @@ class Message:
         timestamp: when it was written, in seconds since 1970; None if unknown.
         rank: its position among messages of several states of a transcript, whose line numbers
             cannot be compared; None if all are of one state.
+        clearing: what the provider cleared from the request that this message answers, as far as
+            it says which messages that concerns.
         first_place: set if the transcript was compacted before; summaries refer to it.
         dialect: the format that the record is written in, in a file that mixes formats; else None.
     """
@@ -346,6 +381,7 @@ class Message:
     locks: Locks = NO_LOCKS
     tags: Tags = NO_TAGS
     usage: ReportedUsage | None = None
+    clearing: Clearing | None = None
     timestamp: float | None = None
     rank: int | None = None
     first_place: FirstPlace | None = None

@@ -1,5 +1,6 @@
 """Run stages in order on one conversation; keep the edits that make it smaller."""
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +9,7 @@ from typing import Any, Generic
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import find_orphans
+from compactctl.history.provider_edits import cleared_tool_parts
 from compactctl.model.edit import (
     Edit,
     Hide,
@@ -17,7 +19,7 @@ from compactctl.model.edit import (
     SkippedStage,
     groups_of,
 )
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
@@ -92,7 +94,14 @@ def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -
     even within the target. A stub must not refer to content that a later step removed: run
     everything again without such stubs.
     """
-    view = with_ranks(view)
+    return _with_lasting_clearings(
+        view, _run_without_dangling_stubs(with_ranks(view), steps, meter)
+    )
+
+
+def _run_without_dangling_stubs(
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
+) -> PipelineRun:
     no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_PASSES):
         first_pass = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
@@ -105,6 +114,34 @@ def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -
         no_stubs |= dangling
     view = replace(view, no_stubs=frozenset(message.id for message in view.messages))
     return _run_until_stable(_run_once(view, steps, meter), steps, meter)
+
+
+def _with_lasting_clearings(view: ConversationView, result: PipelineRun) -> PipelineRun:
+    """Write into the file what the provider had cleared, if a stage changed the conversation.
+
+    The provider decides anew for each request what to clear. Of a smaller one it might clear
+    nothing, and old content would come back.
+    """
+    changes = tuple(edit for edit in result.edits if not isinstance(edit, RemoveUnsent))
+    texts = cleared_tool_parts(view.messages) if changes else {}
+    if not texts:
+        return result
+    first = groups_of(changes)[0]
+    group = GroupId(hashlib.sha256(f"cleared {first}".encode()).hexdigest()[:12])
+    visible_ids = {message.id for message in result.view.messages}
+    rewritten = {(edit.id, edit.part) for edit in changes if isinstance(edit, Replace)}
+    places = ((view.messages[index.message].id, index.part, texts[index]) for index in texts)
+    edits = tuple(
+        Replace(id=name, part=part, text=text, group=group, reason="cleared by the provider")
+        for name, part, text in places
+        if name in visible_ids and (name, part) not in rewritten
+    )
+    return replace(
+        result,
+        edits=(*result.edits, *edits),
+        groups={**result.groups, group: result.groups[first]} if edits else result.groups,
+        view=replace(result.view, messages=apply(result.view.messages, edits)),
+    )
 
 
 def not_needed_run(

@@ -5,7 +5,13 @@ from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.history.pairs import PartIndex, iter_parts, orphan_parts
+from compactctl.history.pairs import (
+    PartIndex,
+    call_makers,
+    iter_parts,
+    orphan_parts,
+    unpaired_parts,
+)
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import Insert, Proposal, SkippedStage
@@ -76,11 +82,15 @@ def propose(
 
 def _find_orphans(messages: Sequence[Message]) -> Orphans:
     pending = _pending_response(messages)
+    makers = call_makers(messages)
+    # Code that called a tool goes on when the result arrives.
+    waiting_code = {maker for call, maker in makers.items() if call.message in pending}
     orphans = {**orphan_parts(messages), **_unmatched_results(messages)}
     return {
         part_index: part
         for part_index, part in sorted(orphans.items(), key=lambda item: item[0])
         if not (isinstance(part, ToolCallPart) and part_index.message in pending)
+        and part_index not in waiting_code
     }
 
 
@@ -151,6 +161,9 @@ def _complete_pairs(
         reason = "tool calls and results cannot be written in this format"
         return SkippedStage(stage=NAME, reason=reason, detail="see --repair-policy drop")
     messages = view.messages
+    # The code that made a call cannot be written: such a call and its result stay as they are.
+    unpaired = unpaired_parts(messages).keys() | _unmatched_results(messages).keys()
+    orphans = {index: part for index, part in orphans.items() if index in unpaired}
     completable = tuple(_completable_halves(messages, orphans))
     if not completable:
         reason = "there is no place for the missing halves: the next message must not change"

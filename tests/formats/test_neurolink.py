@@ -1,8 +1,17 @@
-from formats.jsonl import read, texts
-from formats.neurolink_talk import TALK, answered, called, note
+import json
+from pathlib import Path
+from typing import Any
 
+from file_commands import compact_file, load_file
+from formats.jsonl import read, texts, write_lines
+from formats.neurolink_talk import TALK, answered, called, note
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.history.pairs import find_orphans
+from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
@@ -123,3 +132,58 @@ def test_a_call_left_over_does_not_take_the_original_of_a_rewritten_result() -> 
     )
 
     assert find_orphans(found.effective) == frozenset()
+
+
+def with_ids(*records: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return calls and results that name their call; their own ids are ``KIND CALL``."""
+    return [
+        {**record, "toolCallId": record["id"].split()[1]} if "tool" in record else record
+        for record in records
+    ]
+
+
+@given(st.permutations("abcde"), st.sets(st.sampled_from("abcde")))
+def test_a_result_belongs_to_the_call_it_names_in_any_order(
+    order: list[str], lost: set[str]
+) -> None:
+    calls = [called(f"call {name}", "read", path=name) for name in "abcde"]
+    results = [answered(f"result {name}", "read", name * 9) for name in order if name not in lost]
+    found = neurolink(*with_ids(note("u", "user", "Go"), *calls, *results))
+
+    assert {part.call_id: part.text for m in found.effective for part in m.results} == {
+        name: name * 9 for name in set(order) - lost
+    }
+    assert {orphan.message for orphan in find_orphans(found.effective)} == {
+        f"call {name}" for name in lost
+    }
+
+
+def test_records_with_and_without_call_ids_share_a_file() -> None:
+    old = [called("o", "read", path="old"), answered("p", "read", "OLD")]
+    new = with_ids(called("call x", "read"), answered("result x", "read", "NEW"))
+    for records in ([*old, *new], [old[0], *new, old[1]], [new[0], *old, new[1]]):
+        assert find_orphans(neurolink(*records).effective) == frozenset()
+
+
+def test_a_missing_half_names_the_call_it_completes(tmp_path: Path) -> None:
+    talk = with_ids(
+        note("u", "user", "Go"),
+        called("call a", "read", path="a"),
+        called("call b", "read", path="b"),
+        answered("result b", "read", "B"),
+        note("m", "assistant", "Done"),
+        note("v", "user", "On"),
+        answered("result c", "read", "C"),
+        note("n", "assistant", "Done"),
+    )
+    path, output = write_lines(tmp_path / "talk.jsonl", *talk), tmp_path / "out.jsonl"
+    plan = PlanOptions(stages=("repair",), settings={"repair": {"policy": "synth"}})
+    compact_file(path, output=output, plan=plan, protect=ProtectOptions(keep_turns=0))
+
+    records = [json.loads(line) for line in output.read_text().splitlines()]
+    names = {
+        role: sorted(record["toolCallId"] for record in records if record["role"] == role)
+        for role in ("tool_call", "tool_result")
+    }
+    assert names == {"tool_call": ["a", "b", "c"], "tool_result": ["a", "b", "c"]}
+    assert find_orphans(load_file(output).transcript.effective) == frozenset()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import IntegrityError
 from compactctl.formats.format import Format
-from compactctl.model.message import Message
+from compactctl.model.message import Message, ReasoningPart
 from compactctl.records import dataclass
 from compactctl.tokens.meter import part_texts
 
@@ -41,8 +41,12 @@ def prove_layout(
 
 
 def _content(message: Message) -> bytes:
+    """Return a digest of what the model reads, without reasoning.
+
+    No stage edits reasoning, and how much of it is sent depends on the turns that remain.
+    """
     digest = hashlib.sha256(b"%d" % message.conversation)
-    for part in message.parts:
+    for part in (part for part in message.parts if not isinstance(part, ReasoningPart)):
         for text in part_texts(part):
             data = text.encode("utf-8", "surrogatepass")
             digest.update(b" %d " % len(data))

@@ -38,6 +38,7 @@ from compactctl.formats.records.json_values import (
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.formats.records.responses import find_reused_ids, with_responses
 from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
     Message,
@@ -394,7 +395,7 @@ class _Reader(LineReader):
             self.builder.messages.append(overhead)
             self.builder.messages.sort(key=lambda message: message.line)
             effective = (overhead, *effective)
-        return self.builder.build(
+        transcript = self.builder.build(
             self.name,
             effective,
             session=SessionInfo(
@@ -409,6 +410,7 @@ class _Reader(LineReader):
             ),
             session_lines=self.chain.sessions(self.session_lines),
         )
+        return replace(transcript, effective=as_read(transcript.effective))
 
 
 def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:

@@ -6,9 +6,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from compactctl.formats.content.context_edits import applied_edits
 from compactctl.formats.content.media import media_from_text
 from compactctl.formats.content.other_calls import (
     OTHER_NAMES,
+    caller_of,
     new_other_result,
     other_call,
     other_result,
@@ -68,6 +70,7 @@ def block_parts(
             call_id=CallId(text_or_empty(block.get("id"))),
             tool=text_or_empty(block.get("name")),
             arguments=json_text(block.get("input", {})),
+            caller=caller_of(block),
             embedded=kind != _CLIENT_CALL,
             path=(*path, "input"),
         )
@@ -120,11 +123,14 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
         return None
     is_complete = bool(response.get("stop_reason"))
     output = _output_tokens(usage) if is_complete else None
+    is_trimmed = bool(applied_edits(response))
     iterations = usage_iterations(usage)
     if len(iterations) == 1:
-        return _iteration_usage(usage, output)
+        reported = _iteration_usage(usage, output)
+        return replace(reported, is_trimmed=True) if is_trimmed else reported
     total = sum_usages([_iteration_usage(entry, _output_tokens(entry)) for entry in iterations])
-    return replace(total, output=output, growth=total.growth if is_complete else None)
+    growth = total.growth if is_complete else None
+    return replace(total, output=output, growth=growth, is_trimmed=is_trimmed)
 
 
 def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -179,9 +185,15 @@ def _content_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
         case "text" | None if isinstance(block.get("text"), str):
             return TextPart(text=block["text"], path=(*path, "text"))
         case "compaction":
-            # A summary written by the provider, which may also carry an encrypted form of it.
+            # It may also carry an encrypted form of it. Without a text, the compaction failed.
             text = text_or_empty(block.get("content"))
-            return TextPart(text=text, embedded=True, path=(*path, "content"))
+            return TextPart(
+                text=text,
+                is_summary=bool(text),
+                is_compaction=bool(text),
+                embedded=True,
+                path=(*path, "content"),
+            )
         case "thinking":
             text = text_or_empty(block.get("thinking"))
             sealed = _text_length(block.get("signature"))
@@ -221,9 +233,7 @@ def _result(
 
 
 def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    if isinstance(content, str):
-        return content, ()
-    if isinstance(content, Mapping):
+    if not isinstance(content, list):
         return text_and_media(content, path)
     # Tool blocks are not parsed here, so results cannot nest.
     inner = _parts(content, path, _content_block)

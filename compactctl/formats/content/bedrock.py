@@ -84,9 +84,10 @@ def result_content(items: object, path: JsonPath) -> tuple[str, tuple[MediaPart,
         return text_and_media(items, path)
     texts: list[str] = []
     media: list[MediaPart] = []
-    for item in map(object_or_empty, items):
-        if "json" in item:
-            text, inner = text_and_media(item["json"], path)
+    for item in items:
+        if not isinstance(item, Mapping) or "json" in item:
+            value = item["json"] if isinstance(item, Mapping) else item
+            text, inner = text_and_media(value, path)
             texts.append(text)
             media += inner
             continue

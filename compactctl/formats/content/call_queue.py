@@ -1,6 +1,8 @@
 """Match tool results to tool calls by order, for formats and files without call ids."""
 
+import re
 from collections.abc import Callable, Iterator
+from itertools import product
 
 from compactctl.model.message import NO_TAGS, CallId, Tags
 from compactctl.records import dataclass
@@ -8,6 +10,17 @@ from compactctl.records import dataclass
 NO_CALL = CallId("")
 # Bounds the search: a result is not matched to calls older than this many batches.
 _MAX_BATCHES = 50
+_DERIVED_ID = re.compile(r"call-\d+-\d+")
+
+
+def call_prefix(conversation: int) -> str:
+    """Return the prefix of the ids that are derived for the calls of a conversation."""
+    return f"call-{conversation}-"
+
+
+def is_derived(call_id: str) -> bool:
+    """Whether a call id was derived, with a prefix of ``call_prefix``, and is not in the file."""
+    return _DERIVED_ID.fullmatch(call_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +28,7 @@ class _Call:
     call_id: CallId
     tool: str
     step: int | None
+    has_recorded_id: bool
 
 
 class CallIdAssigner:
@@ -26,7 +40,8 @@ class CallIdAssigner:
         call read, call grep, result grep, result read    ids 1, 2, 2, 1
         call read, result read, call read, result read    ids 1, 1, 2, 2
 
-    An original that follows its rewritten record gets the same ids.
+    An original that follows its rewritten record gets the same ids. Where only some records have
+    ids, a result without one answers a call without one, if any is open.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -48,15 +63,20 @@ class CallIdAssigner:
         """Let the next call begin a batch of its own, as after a prompt."""
         self._is_batch_closed = True
 
-    def id_for_call(self, tool: str, step: int | None = None) -> CallId:
-        """Return a new id for a call; ``step`` is the number of its model response."""
-        return self._next(lambda: self._new_id(tool, step))
+    def id_for_call(self, tool: str, step: int | None = None, recorded_id: str = "") -> CallId:
+        """Return the recorded id of a call, or else a new one.
 
-    def id_for_result(self, tool: str, step: int | None = None) -> CallId:
-        """Return the id of the call that a result answers, or "".
+        ``step`` is the number of its model response.
+        """
+        return self._next(lambda: self._add_call(tool, step, recorded_id))
+
+    def id_for_result(self, tool: str, step: int | None = None, recorded_id: str = "") -> CallId:
+        """Return the recorded id of a result, or else that of the call it answers, or "".
 
         An empty ``tool`` and a ``step`` of None match any call.
         """
+        if recorded_id:
+            return self._next(lambda: self._close_call(CallId(recorded_id)))
         return self._next(lambda: self._match_result(tool, step))
 
     def _next(self, assign: Callable[[], CallId]) -> CallId:
@@ -65,21 +85,27 @@ class CallIdAssigner:
         self._issued.append(call_id)
         return call_id
 
-    def _new_id(self, tool: str, step: int | None) -> CallId:
+    def _add_call(self, tool: str, step: int | None, recorded_id: str) -> CallId:
         if self._is_batch_closed:
             open_batches = [batch for batch in self._batches if batch]
             self._batches = [*open_batches[1 - _MAX_BATCHES :], []]
         self._is_batch_closed = False
-        self._count += 1
-        call_id = CallId(f"{self.prefix}{self._count}")
-        self._batches[-1].append(_Call(call_id, tool, step))
+        self._count += not recorded_id
+        call_id = CallId(recorded_id or f"{self.prefix}{self._count}")
+        self._batches[-1].append(_Call(call_id, tool, step, bool(recorded_id)))
+        return call_id
+
+    def _close_call(self, call_id: CallId) -> CallId:
+        self._is_batch_closed = True
+        for batch in self._batches:
+            batch[:] = [call for call in batch if call.call_id != call_id]
         return call_id
 
     def _match_result(self, tool: str, step: int | None) -> CallId:
         self._is_batch_closed = True
-        for batch in reversed(self._batches):
+        for has_recorded_id, batch in product((False, True), reversed(self._batches)):
             for index, call in enumerate(batch):
-                if _fits(call, tool, step):
+                if call.has_recorded_id == has_recorded_id and _fits(call, tool, step):
                     return batch.pop(index).call_id
         return NO_CALL
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import name_results, reported_usage
-from compactctl.formats.content.call_queue import CallIdAssigner
+from compactctl.formats.content.call_queue import CallIdAssigner, call_prefix
 from compactctl.formats.content.openai import (
     call_parts,
     content_parts,
@@ -54,7 +54,7 @@ class OpenAIConversation(ConversationParser):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallIdAssigner(f"call-{number}-")
+        self.queue = CallIdAssigner(call_prefix(number))
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath

@@ -62,6 +62,10 @@ OTHER_NAMES = frozenset({*CALLS, *RESULTS})
 # The end of a path to the content of a Bedrock result.
 _BEDROCK_RESULT = ("toolResult", "content")
 _AI_SDK_ERRORS = ("error-text", "error-json")
+# Keys of the call of the code that made a call: Anthropic, OpenAI, and their SDKs for JavaScript.
+_CALLER_KEYS = ("tool_id", "toolId", "caller_id", "callerId")
+# Where the AI SDK stores fields of one provider.
+_OPTION_KEYS = ("providerOptions", "providerMetadata", "callProviderMetadata")
 
 
 def other_call(block: Mapping[str, Any], path: JsonPath) -> ToolCallPart | None:
@@ -75,9 +79,18 @@ def other_call(block: Mapping[str, Any], path: JsonPath) -> ToolCallPart | None:
         call_id=CallId(first_text(call, names.call_id)),
         tool=first_text(call, names.tool),
         arguments=json_text(call.get(key, {})),
+        caller=caller_of(call),
         embedded=call.get("providerExecuted") is True,
         path=(*path, key),
     )
+
+
+def caller_of(call: Mapping[str, Any]) -> CallId:
+    """Return the id of the call whose code made a call; "" if the model made it directly."""
+    options = (object_or_empty(call.get(key)).get("anthropic") for key in _OPTION_KEYS)
+    callers = (object_or_empty(holder).get("caller") for holder in (call, *options))
+    ids = (first_text(object_or_empty(caller), _CALLER_KEYS) for caller in callers)
+    return CallId(next(filter(None, ids), ""))
 
 
 def other_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart | None:

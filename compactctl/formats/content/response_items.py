@@ -11,7 +11,7 @@ from typing import Any
 
 from compactctl.formats.content.media import media_from_base64
 from compactctl.formats.content.openai import content_parts, result_content
-from compactctl.formats.content.other_calls import CALLS, first_name, first_text
+from compactctl.formats.content.other_calls import CALLS, caller_of, first_name, first_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_values import (
@@ -198,7 +198,8 @@ def _sealed_chars(item: Mapping[str, Any]) -> int:
 
 def _compaction_draft(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
     path = (*path, "encrypted_content")
-    part = ReasoningPart(text="", opaque=True, sealed=_sealed_chars(item), path=path)
+    sealed = _sealed_chars(item)
+    part = ReasoningPart(text="", opaque=True, sealed=sealed, is_compaction=sealed > 0, path=path)
     reason = "the client's own summary, which only the provider can read"
     return MessageDraft(role="assistant", parts=(part,), is_summary=True, immutable_reason=reason)
 
@@ -230,6 +231,7 @@ def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Par
         call_id=CallId(_call_id(item) or own_id),
         tool=_tool_name(item) or kind.removesuffix(_CALL_ENDING),
         arguments=json_text(item.get(key, "")),
+        caller=caller_of(item),
         embedded=kind not in _CLIENT_CALL_TYPES,
         path=(*path, key),
     )

@@ -38,6 +38,7 @@ from compactctl.model.message import (
     Tags,
     TextPart,
     ToolDefinitionPart,
+    is_compaction,
 )
 from compactctl.model.own_texts import FoundTexts, OwnMarker, find_own_texts, own_texts_in
 from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
@@ -402,6 +403,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         ),
         tags=tags,
         usage=draft.usage,
+        clearing=draft.clearing,
         timestamp=record_time(record) if draft.timestamp is None else draft.timestamp,
         dialect=place.dialect,
     )
@@ -579,8 +581,9 @@ def immutable_reason(
 ) -> str | None:
     """Return why a record of this line must not be edited, or None.
 
-    Tool definitions are immutable: without them the model cannot call the tool. ``format_reason``
-    is a reason that the format knows.
+    Tool definitions are immutable: without them the model cannot call the tool. So is a summary by
+    the provider: without it, what it replaced would be read again. ``format_reason`` is a reason
+    that the format knows.
     """
     if decoded.damage is not None:
         return f"its line is damaged ({decoded.damage}) and is carried verbatim"
@@ -588,4 +591,6 @@ def immutable_reason(
         for part in parts:
             if isinstance(part, ToolDefinitionPart):
                 return "it defines tools the model may call"
+            if is_compaction(part):
+                return "the provider's own summary, which replaces everything before it"
     return format_reason

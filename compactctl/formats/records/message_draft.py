@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPart, ToolResultPart
+from compactctl.model.message import (
+    Clearing,
+    JsonPath,
+    Part,
+    ReportedUsage,
+    Role,
+    TextPart,
+    ToolResultPart,
+)
 from compactctl.records import dataclass
 
 
@@ -26,6 +34,7 @@ class MessageDraft:
     immutable_reason: str | None = None
     unmovable_reason: str | None = None
     usage: ReportedUsage | None = None
+    clearing: Clearing | None = None
     timestamp: float | None = None
 
     @property

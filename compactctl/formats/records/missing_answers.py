@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from compactctl.history.pairs import orphan_parts
+from compactctl.history.pairs import unpaired_parts
 from compactctl.model.message import Message, ToolCallPart
 
 
@@ -16,7 +16,7 @@ def with_client_answers(
     Calls of ``exempt_tools``, and calls without an id, get no answer.
     """
     unanswered: dict[int, set[int]] = defaultdict(set)
-    for index, part in orphan_parts(messages).items():
+    for index, part in unpaired_parts(messages).items():
         if isinstance(part, ToolCallPart) and part.tool not in exempt_tools:
             unanswered[index.message].add(index.part)
     return tuple(

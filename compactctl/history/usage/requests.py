@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from math import inf
 
-from compactctl.model.message import Message, ReportedUsage
+from compactctl.model.message import Message, ReportedUsage, is_compaction
 from compactctl.records import dataclass
 
 # Overhead of reasoning with OpenAI, in tokens: after a turn the context shrinks by this much more
@@ -30,8 +31,9 @@ class Request:
             output.
         estimated_reasoning: the size of its reasoning that is not stored, as estimated.
         hidden_reasoning: whether the answer contains reasoning whose text is not stored.
-        counted_before: the counted size of the messages that were sent; ``contents`` is the part
-            that is stored, without guesses.
+        counted_before: the counted size of the messages that were sent, at most the reported one if
+            the provider may have left some out; ``contents`` is the part that is stored, without
+            guesses.
         reasoning: the part of the output that was reported to be reasoning.
         turn: number of the turn that it belongs to.
         usage: the usage of what was sent, as reported on the response's first line.
@@ -148,13 +150,16 @@ def _request(
     newest = reported[-1]
     visible_tokens = sum([visible(messages[index]) for index in indices])
     estimated = sum([sizes[index] for index in indices]) - visible_tokens
+    # The provider's summary at the start of an answer is part of what the model had read.
+    summary_tokens = _summary_tokens(messages[indices[0]], visible)
+    most = reported[0].context if reported[0].is_trimmed else inf
     return Request(
         first_index=indices[0],
         message_indices=tuple(indices),
         context=reported[0].context,
         output=newest.output,
         reported_answer=newest.answer,
-        counted_output=visible_tokens,
+        counted_output=visible_tokens - summary_tokens,
         result_tokens=sum(
             visible(replace(messages[i], parts=messages[i].results))
             for i in indices
@@ -163,9 +168,15 @@ def _request(
         estimated_reasoning=estimated,
         hidden_reasoning=estimated > 0
         or any(messages[index].has_unstored_reasoning for index in indices),
-        counted_before=sums[indices[0]],
-        contents=stored[indices[0]],
+        counted_before=min(most, sums[indices[0]] + summary_tokens),
+        contents=min(most, stored[indices[0]] + summary_tokens),
         reasoning=newest.reasoning,
         turn=turn,
         usage=reported[0],
     )
+
+
+def _summary_tokens(message: Message, visible: Callable[[Message], float]) -> float:
+    if not (message.parts and is_compaction(message.parts[0])):
+        return 0.0
+    return visible(replace(message, parts=message.parts[:1]))

@@ -34,7 +34,7 @@ _KINDS = {
     "MediaPart": "media",
 }
 # Fields about how a part is stored, which the model does not see.
-_STORAGE = ("path", "embedded", "is_summary", "own_texts")
+_STORAGE = ("path", "embedded", "caller", "is_summary", "is_compaction", "own_texts")
 
 
 def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:

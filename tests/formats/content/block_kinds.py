@@ -83,8 +83,12 @@ def documents(number: int) -> Iterator[Block]:
 
 
 def anthropic_messages(turns: int = 6) -> list[dict[str, Any]]:
-    """Return a conversation with every block that Anthropic's API takes, in each turn."""
-    return [message for number in range(turns) for message in _anthropic_turn(number)]
+    """Return a conversation with every block that Anthropic's API takes, in each turn.
+
+    Only the API's own summary stands alone before them: it ignores what precedes that.
+    """
+    summary = {"role": "assistant", "content": [{"type": "compaction", "content": words(turns)}]}
+    return [summary, *(message for n in range(turns) for message in _anthropic_turn(n))]
 
 
 def _anthropic_turn(number: int) -> Iterator[dict[str, Any]]:
@@ -128,8 +132,7 @@ def _anthropic_turn(number: int) -> Iterator[dict[str, Any]]:
             for n, content in contents
         ],
     }
-    summary = {"type": "compaction", "content": words(number)}
-    yield {"role": "assistant", "content": [summary, text_block(f"Done with {number}.")]}
+    yield {"role": "assistant", "content": [text_block(f"Done with {number}.")]}
 
 
 def chat_messages(turns: int = 6) -> list[dict[str, Any]]:

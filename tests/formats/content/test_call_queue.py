@@ -73,3 +73,20 @@ def test_an_original_elsewhere_joins_as_any_other_record() -> None:
     queue.begin_record(Tags(edit_parent="one"))
 
     assert queue.id_for_result("read") == asked
+
+
+def test_a_recorded_id_needs_no_order_and_closes_its_call_to_results_without_one() -> None:
+    queue = CallIdAssigner("c")
+    calls = [queue.id_for_call("read", recorded_id=name) for name in ("x", "")]
+
+    assert calls == ["x", "c1"]
+    assert queue.id_for_result("read", recorded_id="x") == "x"
+    assert queue.id_for_result("read") == "c1"
+    assert queue.id_for_result("read") == NO_CALL
+
+
+def test_a_result_without_an_id_answers_an_open_call_with_one() -> None:
+    queue = CallIdAssigner("c")
+    queue.id_for_call("read", recorded_id="x")
+
+    assert queue.id_for_result("read") == "x"

@@ -1,4 +1,4 @@
-"""Results that are JSON objects: counted without the data in them, and rewritten as text."""
+"""Results that are not texts: counted without the data in them, and rewritten as text."""
 
 import copy
 import json
@@ -25,8 +25,10 @@ from formats.spring_ai.events import event, talk
 from formats.written import STUB, load
 
 from compactctl.formats.registry import detect
+from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, JsonPath
+from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, lay_out
 
@@ -65,6 +67,8 @@ MIXED = [{"type": "not_known_yet", "text": '"rows":[0,1,2'}, {"type": "text", "t
 SHOT = {**ROWS, "shot": {"data": PICTURE, "mimeType": "image/png"}}
 
 
+SCALARS = (0, 5, 2.5, True, False, None, ["x", 3, True])
+
 LISTS = ("anthropic-messages", "openai-chat", "codex", "claude-code", "agent-code")
 
 
@@ -95,6 +99,31 @@ def test_a_result_that_is_an_object_is_counted_and_rewritten(name: str, value: A
     assert all('"rows":[0,1,2' in part.text.replace("\\", "") for part in results)
     assert not any(PICTURE in part.text for part in results)
     assert {len(part.media) for part in results} == {1 if value is SHOT else 0}
+    assert written_over(lines, before) == {STUB}
+
+
+@pytest.mark.parametrize("value", SCALARS, ids=repr)
+@pytest.mark.parametrize("name", TALKS)
+def test_a_result_that_is_a_number_or_nothing_keeps_its_call(name: str, value: Any) -> None:
+    records = copy.deepcopy(TALKS[name])
+    whole = load(raw_lines(*records))
+    places = [(one.line, part.path) for one in whole.effective for part in one.results]
+    for line, path in places:
+        put(records[line], path, value)
+    lines = raw_lines(*records)
+    before = load(lines)
+    (text,) = {part.text for one in before.effective for part in one.results}
+    assert (before.format, before.unread.n_bytes) == (whole.format, whole.unread.n_bytes)
+    assert find_orphans(before.effective) == find_orphans(whole.effective)
+    if isinstance(value, list):
+        assert all(word in text for word in ("x", "3", "true"))
+    else:
+        assert text == ("" if value is None else json.dumps(value))
+        assert written_over(lines, before) == {STUB}
+
+
+def written_over(lines: list[bytes], before: Transcript) -> set[str]:
+    """Return the results of a file in which every result was replaced by a stub."""
     edits = [
         Replace(id=one.id, part=at, text=STUB, group=GroupId("e1"))
         for one in before.effective
@@ -104,5 +133,5 @@ def test_a_result_that_is_an_object_is_counted_and_rewritten(name: str, value: A
     style = LayoutOptions(layout="split", operation="op1")
     new = lay_out(lines, before, net_edits(edits), detect(decoded(lines), "test"), style)
     again = load([line.data for line in new])
-    assert {part.text for one in again.effective for part in one.results} == {STUB}
     assert PICTURE not in json.dumps([line.data.decode() for line in new])
+    return {part.text for one in again.effective for part in one.results}

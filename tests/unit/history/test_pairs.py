@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from builders import (
     assistant,
     call,
@@ -21,8 +23,9 @@ from compactctl.history.pairs import (
     parts_of_tools,
     result_tools,
     tool_pairs,
+    unpaired_parts,
 )
-from compactctl.model.message import CallId, MessageId, ToolCallPart
+from compactctl.model.message import CallId, Message, MessageId, ToolCallPart
 
 
 def test_a_result_belongs_to_the_call_with_its_id() -> None:
@@ -164,3 +167,31 @@ def test_orphans_have_their_place() -> None:
         user("hi"), message("assistant", result_part("b", "x"), call_part("a", "Read"))
     )
     assert list(orphan_parts(messages)) == [(1, 0), (1, 1)]
+
+
+def made_by_code(name: str, code: str) -> Message:
+    return message("assistant", replace(call_part(name, "query"), caller=CallId(code)))
+
+
+def test_a_call_by_code_belongs_with_the_code() -> None:
+    messages = conversation(
+        user("hi"),
+        call("code", "run"),
+        made_by_code("a", "code"),
+        result("a", "x"),
+        result("code", "y"),
+        made_by_code("b", "code"),
+        result("b", "z"),
+    )
+    assert find_orphans(messages) == frozenset()
+    assert atomic_units(messages) == ((0,), (1, 2, 3, 4, 5, 6))
+
+
+def test_without_the_code_neither_its_call_nor_the_result_may_be_sent() -> None:
+    messages = conversation(made_by_code("a", "code"), result("a", "x"), call("code", "run"))
+    assert find_orphans(messages) == {
+        Orphan(MessageId("m0"), CallId("a"), "call"),
+        Orphan(MessageId("m1"), CallId("a"), "result"),
+        Orphan(MessageId("m2"), CallId("code"), "call"),
+    }
+    assert unpaired_parts(messages).keys() == {(2, 0)}

@@ -28,7 +28,7 @@ from unit.stages.support.trials import (
 
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Insert, Proposal
-from compactctl.model.message import Message
+from compactctl.model.message import CallId, Message
 from compactctl.stages.repair import STAGE
 
 GHOST = result("ghost", words(9))
@@ -249,3 +249,21 @@ def test_halves_that_can_be_completed_are_though_others_cannot() -> None:
     of = view(messages, can_write_assistant=True)
     inserts = [e for e in propose(STAGE, of, policy="synth").edits if isinstance(e, Insert)]
     assert [(edit.before, edit.message.call_id) for edit in inserts] == [("m3", "lost")]
+
+
+def test_a_call_of_missing_code_is_hidden_with_its_result_and_not_completed() -> None:
+    lost = replace(call_part("a", "query"), caller=CallId("code"))
+    messages = conversation(
+        user("go"), message("assistant", lost), result("a", "x"), assistant("ok"), user("on")
+    )
+    assert hidden(propose(STAGE, view(messages))) == ["m1", "m2"]
+    outcome = skipped(STAGE, view(messages, can_write_assistant=True), policy="synth")
+    assert "only the provider" in outcome.reason
+
+
+def test_code_that_waits_for_the_newest_result_is_no_orphan() -> None:
+    made = replace(call_part("a", "query"), caller=CallId("code"))
+    messages = conversation(
+        user("go"), call("code", "run"), message("assistant", made), result("a", "x")
+    )
+    assert skips(STAGE, view(messages))
