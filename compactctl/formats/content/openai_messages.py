@@ -17,7 +17,6 @@ from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     count_or_none,
-    list_or_empty,
     object_or_empty,
     text_or_empty,
     text_or_none,

@@ -238,7 +238,9 @@ def _are_records(values: list[Any]) -> bool:
 
 
 def _is_message(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("role"), str) and ("content" in value or "parts" in value)
+    # An answer that was refused may have no content.
+    has_content = "content" in value or "parts" in value or value.get("type") == "message"
+    return isinstance(value.get("role"), str) and has_content
 
 
 def _may_answer(value: object) -> bool:
