@@ -174,7 +174,8 @@ def _role(record: Mapping[str, Any]) -> Role | None:
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
-    return _role(record) is not None and isinstance(record.get("content"), str | list)
+    has_content = isinstance(record.get("content"), str | list)
+    return _role(record) is not None and (has_content or _is_response(record))
 
 
 def _is_system_prompt(value: object) -> bool:
@@ -189,7 +190,9 @@ def _is_response(message: Mapping[str, Any]) -> bool:
 
 
 def _has_anthropic_blocks(message: Mapping[str, Any]) -> bool:
-    blocks = [block for block in list_or_empty(message["content"]) if isinstance(block, Mapping)]
+    blocks = [
+        block for block in list_or_empty(message.get("content")) if isinstance(block, Mapping)
+    ]
     has_openai_calls = "tool_calls" in message
     return not has_openai_calls and any(map(_is_anthropic_block, blocks))
 

@@ -143,9 +143,9 @@ class _ConverseConversation(ConversationParser):
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        counts = [count_or_none(usage.get(name)) for name in _INPUT_FIELDS]
-        if counts[0] is None:
+        if usage.get(_INPUT_FIELDS[0]) is None:
             return None
+        counts = [count_or_none(usage.get(name)) for name in _INPUT_FIELDS]
         details = map(object_or_empty, list_or_empty(usage.get("cacheDetails")))
         hour_writes = (
             detail.get("inputTokens") for detail in details if detail.get("ttl") == _ONE_HOUR

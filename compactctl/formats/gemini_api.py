@@ -193,14 +193,14 @@ def _usage(response: Mapping[str, Any], parts: Sequence[Part]) -> ReportedUsage 
     Thoughts are counted separately from the answer, and sent again only if they are stored.
     """
     usage = object_or_empty(field_of(response, "usageMetadata"))
-    context = count_or_none(field_of(usage, "promptTokenCount"))
-    if context is None:
+    sent = field_of(usage, "promptTokenCount")
+    if sent is None:
         return None
     answer_tokens = count_or_none(field_of(usage, "candidatesTokenCount"))
     reasoning_tokens = count_or_none(field_of(usage, "thoughtsTokenCount")) or 0
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     return ReportedUsage(
-        context=context,
+        context=count_or_none(sent) or 0,
         output=None if answer_tokens is None else answer_tokens + reasoning_tokens,
         growth=answer_tokens if reasoning_tokens and not is_stored else None,
         reasoning=reasoning_tokens,

@@ -118,15 +118,15 @@ class _ItemConversation(ConversationParser):
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        context = count_or_none(_usage_field(usage, "input_tokens"))
-        if context is None:
+        sent = _usage_field(usage, "input_tokens")
+        if sent is None:
             return None
         input_details, output_details = (
             object_or_empty(_usage_field(usage, name))
             for name in ("input_tokens_details", "output_tokens_details")
         )
         return ReportedUsage(
-            context=context,
+            context=count_or_none(sent) or 0,
             output=count_or_none(_usage_field(usage, "output_tokens")),
             reasoning=count_or_none(_usage_field(output_details, "reasoning_tokens")) or 0,
             cache_read=count_or_none(_usage_field(input_details, "cached_tokens")),
@@ -147,13 +147,16 @@ def _conversation_id(holder: Mapping[str, Any]) -> str | None:
 
 
 def _is_response(record: Mapping[str, Any]) -> bool:
-    items = record.get("output")
-    if not isinstance(items, list) or "type" in record:
+    if "type" in record:
         return False
-    is_marked = record.get("object") == "response" or any(
-        name in record for name in _RESPONSE_ID_KEYS[1:]
+    # A response that failed may have no items.
+    if record.get("object") == "response":
+        return True
+    items = record.get("output")
+    has_id = any(name in record for name in _RESPONSE_ID_KEYS[1:])
+    return isinstance(items, list) and (
+        has_id or any(isinstance(item, Mapping) and is_api_item(item) for item in items)
     )
-    return is_marked or any(isinstance(item, Mapping) and is_api_item(item) for item in items)
 
 
 def _instruction_parts(value: object, path: JsonPath) -> Iterator[Part]:

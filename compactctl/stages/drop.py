@@ -56,7 +56,8 @@ def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> lis
     droppable = [
         message
         for index, message in enumerate(messages)
-        if not message.is_only_reasoning
+        if message.parts
+        and not message.is_only_reasoning
         # A result that contains the user's answer is never dropped, whatever the tool.
         and not any(part.said for part in message.results)
         and all(

@@ -219,12 +219,13 @@ def test_reasoning_is_billed_whether_it_is_in_the_output_or_beside_it(
     assert (answer.usage.output, answer.usage.answer) == (output, 50)
 
 
-def test_usage_beside_the_messages_is_that_of_the_newest_answer() -> None:
+def test_usage_beside_the_messages_is_that_of_the_newest_answer_stored_or_not() -> None:
     usage = {"prompt_tokens": 900, "completion_tokens": 9}
     found = chat({"messages": TALK, "usage": usage}, {"messages": TALK[:4], "usage": usage})
 
-    assert [m.usage.context for m in found.effective if m.usage] == [900]
+    assert [m.usage.context for m in found.effective if m.usage] == [900, 900]
     assert found.effective[4].usage is not None
+    assert (found.effective[-1].parts, found.effective[-1].role) == ((), "assistant")
 
 
 def test_tags_hide_what_a_summary_stands_for() -> None:

@@ -203,7 +203,8 @@ def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompact
     before, after = read_before(state, moment).effective, read_after(state, moment).effective
     after_by_id = {message.id: message for message in after}
     ids_before = {message.id for message in before}
-    removed = [message for message in before if message.id not in after_by_id]
+    # Nothing is lost with an answer without parts, and no client keeps one.
+    removed = [message for message in before if message.parts and message.id not in after_by_id]
     new_messages = [message for message in after if message.id not in ids_before]
     # Some clients write anew, under other ids, what they keep.
     removed, stand_ins = without_copies(removed, new_messages)

@@ -188,6 +188,7 @@ def _prove(
         m
         for m in loaded.transcript.messages
         if m.id in expected_ids
+        and m.parts
         and not m.is_only_reasoning
         and not {(m.line, ()), (m.line, m.record_path)} & removed
     ]

@@ -60,7 +60,7 @@ def _without_orphaned_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]
     for entry in shown:
         message = entry.message
         orphaned = [_is_orphaned(message, part, calls) for part in message.parts]
-        if not all(orphaned):
+        if not orphaned or not all(orphaned):
             parts = tuple(
                 TextPart(text="", path=part.path) if is_orphaned else part
                 for part, is_orphaned in zip(message.parts, orphaned, strict=True)

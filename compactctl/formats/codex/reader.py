@@ -25,6 +25,7 @@ from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.formats.records.wrapping import typed_prompt
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
+    NO_TAGS,
     JsonPath,
     Message,
     Part,
@@ -88,6 +89,8 @@ class CodexReader(LineReader):
         # What the client recorded as typed by the user.
         self._prompts: set[str] = set()
         self._replacements: list[_Replacement] = []
+        # Whether a message carries our tags.
+        self._is_edited = False
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
@@ -216,8 +219,11 @@ class CodexReader(LineReader):
             self.history.add(message)
 
     def _add_empty_answer(self) -> None:
-        """Add an answer without items, of which only the token count was recorded, if any."""
-        report = self.responses.take_unassigned()
+        """Add an answer without items, of which only the token count was recorded, if any.
+
+        In a file that we compacted, the count may be that of an answer we removed.
+        """
+        report = None if self._is_edited else self.responses.take_unassigned()
         if report is not None:
             draft = MessageDraft(role="assistant", parts=(), model=self.model, usage=report.usage)
             self.history.add(self.builder.add_message(draft, report.record, report.decoded))
@@ -251,6 +257,7 @@ class CodexReader(LineReader):
                 self._add_empty_answer()
             draft = responses.assign(draft, self.model)
             message = self.builder.add_message(draft, record, decoded, record_path=element)
+            self._is_edited = self._is_edited or message.tags is not NO_TAGS
             self.tools.update((call.call_id, call.tool) for call in message.calls)
             return message
         return None
@@ -357,12 +364,16 @@ class _ResponseGrouper:
         self._name: str | None = None
         self._has_usage = False
         self._newest: int | None = None
-        # The report of a response that has no item yet.
+        # Whether the newest item is one that the model answers.
+        self._is_asked = False
+        # The report of a response that has no item yet, and whether something had been asked.
         self._unassigned: _Report | None = None
+        self._was_asked = False
 
     def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; call it right before adding the message."""
         name = self._names.name_for(draft)
+        self._is_asked = name is None and not draft.is_summary
         if name is None:
             return draft
         self._has_usage = self._has_usage and name == self._name
@@ -375,7 +386,7 @@ class _ResponseGrouper:
 
     def take_unassigned(self) -> _Report | None:
         """Return the report of a response that turned out to have no items; end the response."""
-        report, self._unassigned = self._unassigned, None
+        report = self._unassigned if self._was_asked else None
         if report is not None:
             self.close()
         return report
@@ -391,7 +402,7 @@ class _ResponseGrouper:
         Newer clients report usage after the response's outputs, older ones before its first item.
         """
         if self._newest is None or not self.is_due:
-            self._unassigned = report
+            self._unassigned, self._was_asked = report, self._is_asked
             return
         messages = self._builder.messages
         messages[self._newest] = replace(messages[self._newest], usage=report.usage)
@@ -401,6 +412,7 @@ class _ResponseGrouper:
         """End the newest response, as at a compaction or a rollback."""
         self._names.close()
         self._newest = None
+        self._is_asked = False
         self._unassigned = None
 
 

@@ -25,7 +25,12 @@ from compactctl.formats.records.envelope import (
     read_exchange,
     request_in,
 )
-from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
+from compactctl.formats.records.json_values import (
+    count_or_none,
+    json_size,
+    object_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.rows import group_by_conversation, sent_time, sort_by_time
 from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields, text_in
@@ -339,13 +344,13 @@ class ChatLogReader:
                 parts = answer_draft.parts
                 self.builder.unread.add_rest(value, answer_path, parts, decoded.index)
                 self._record_paths.add(answer_path)
-        usage = next(_reported_usages(conversation, document, row), None)
-        if newest and newest.role == "assistant":
-            usage = newest.usage or usage
-            self.builder.messages[-1] = newest = replace(newest, usage=usage)
-        elif usage is not None:
-            draft = replace(_UNSTORED_ANSWER, usage=usage)
-            newest = self._add_extra(draft, (*path, "usage"), conversation, decoded)
+        if newest is None or newest.role != "assistant" or newest.usage is None:
+            usage = next(_reported_usages(conversation, document, row), None)
+            if newest and newest.role == "assistant":
+                self.builder.messages[-1] = replace(newest, usage=usage)
+            elif usage is not None:
+                draft = replace(_UNSTORED_ANSWER, usage=usage)
+                newest = self._add_extra(draft, (*path, "usage"), conversation, decoded)
         if row.messages is None and newest is None:
             self.builder.add_metadata(
                 "empty answer", json_size(document) if path else decoded.n_bytes
@@ -436,9 +441,7 @@ class ChatLogReader:
         if model is not None:
             self._models[number] = model
         self._cwd = text_or_none(document.get("cwd")) or self._cwd
-        window = document.get("context_window")
-        if isinstance(window, int) and not isinstance(window, bool) and window > 0:
-            self._window = window
+        self._window = count_or_none(document.get("context_window")) or self._window
 
     def _add_members(
         self,

@@ -203,12 +203,10 @@ class _Request:
             yield ChatMessage(draft=draft, record_path=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
-        context = count_or_none(self.metadata.get("promptTokens"))
-        if context is None:
+        sent, answered = (self.metadata.get(name) for name in ("promptTokens", "outputTokens"))
+        if sent is None:
             return None
-        return ReportedUsage(
-            context=context, output=count_or_none(self.metadata.get("outputTokens"))
-        )
+        return ReportedUsage(context=count_or_none(sent) or 0, output=count_or_none(answered))
 
 
 def _prompt_draft(text: str, typed: str, path: JsonPath) -> MessageDraft:

@@ -201,6 +201,24 @@ def test_usage_counts_once_and_lands_on_the_response_it_is_for() -> None:
     assert found.session.cwd == "/w"
 
 
+def test_an_answer_without_items_is_what_its_token_count_reports() -> None:
+    found = codex(
+        record("turn_context", model="gpt-x"),
+        message("user", "Go"),
+        message("assistant", "Done"),
+        tokens(1_000, 10, 1_010),
+        message("user", "Again"),
+        tokens(2_000, 20, 3_030),
+        message("user", "And again"),
+        item("message", role="assistant", content=[]),
+        tokens(3_000, 30, 6_060),
+    )
+
+    assert texts(found.effective) == ["Go", "Done", "Again", "", "And again", ""]
+    reports = [(m.usage.context, m.model) for m in found.effective if m.usage]
+    assert reports == [(1_000, "gpt-x"), (2_000, "gpt-x"), (3_000, "gpt-x")]
+
+
 def test_older_clients_report_usage_before_the_response_is_written() -> None:
     found = codex(
         message("user", "Go"),

@@ -85,9 +85,9 @@ def test_the_newest_window_and_the_line_of_the_newest_count_are_kept() -> None:
             (count(10, 1, input_tokens=9), b"{}\n", 1, 0),
             (count(10, 0), b"{}\n", 1, 0),
             (count(20, 200, total_tokens=9), b"{}\n", 200, 2),
-            (count(30, "300", input_tokens=9), b"{\n", 200, None),
-            (count(40, -1, input_tokens=9), b"{}\n", 200, 4),
-            (count(50, None, output_tokens=9), b"{}\n", 200, None),
+            (count(30, "300", input_tokens=9), b"{\n", 300, None),
+            (count(40, -1, input_tokens=9), b"{}\n", 300, 4),
+            (count(50, None, output_tokens=9), b"{}\n", 300, None),
         )
     ):
         reader.new_usage(payload, line(index, data), is_due=True)

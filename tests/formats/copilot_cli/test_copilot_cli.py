@@ -135,8 +135,9 @@ def test_hidden_reasoning_is_known_to_be_there() -> None:
     assert seen.parts == (ReasoningPart(text="aha", path=("data", "reasoningText")),)
 
 
-def test_an_empty_response_is_no_message() -> None:
-    assert found(said("")).metadata["assistant.message"].count == 1
+def test_an_empty_response_is_an_answer_without_parts() -> None:
+    [answer] = found(said("", model="m")).effective
+    assert (answer.parts, answer.role, answer.model) == ((), "assistant", "m")
 
 
 def test_arguments_may_be_a_text() -> None:

@@ -18,6 +18,8 @@ def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
         event("assistant.usage", inputTokens=120, cacheReadTokens=100),
         said("three"),
         event("assistant.usage", inputTokens=0),
+        said(""),
+        event("assistant.usage", inputTokens=130),
     )
 
     assert [message.usage for message in transcript.effective] == [
@@ -25,6 +27,7 @@ def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
         ReportedUsage(context=100, output=7),
         ReportedUsage(context=120, cache_read=100),
         ReportedUsage(context=0),
+        ReportedUsage(context=130),
     ]
 
 

@@ -213,7 +213,7 @@ def test_records_without_a_document_around_them_are_read_too() -> None:
 
 def test_what_is_no_message_is_carried() -> None:
     found = opencode(
-        assistant("msg_a", {"type": "step-start"}),
+        user("msg_a"),
         {"info": {"id": "msg_x", "role": "robot"}, "parts": []},
     )
     empty = read("opencode", {"info": SESSION, "messages": []})

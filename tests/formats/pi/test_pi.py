@@ -165,6 +165,26 @@ def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
     assert transcript.session.model == "m"
 
 
+def test_the_total_is_the_size_of_the_context_where_other_counts_are_sums() -> None:
+    sums = {"input": 12, "output": 300, "cacheRead": 9_000, "cacheWrite": 900}
+    [_, answer, newest] = found(
+        prompt("hi"),
+        said("a", usage={**sums, "totalTokens": 2_000}),
+        said("b", usage={**sums, "totalTokens": "250.0"}),
+    ).effective
+
+    assert answer.usage == ReportedUsage(
+        context=1_700,
+        output=300,
+        growth=300,
+        cache_read=1_700,
+        cache_write=0,
+        resent=ReportedUsage(context=8_212, cache_read=7_300, cache_write=900),
+    )
+    assert newest.usage is not None
+    assert (newest.usage.context, newest.usage.answer) == (250, 0)
+
+
 @pytest.mark.parametrize(
     ("entries", "model"),
     [

@@ -1,8 +1,13 @@
 """A field holds what a reader expects there, or reads as if it were missing."""
 
+from math import inf, nan
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactctl.formats.records.json_values import (
+    count_or_none,
     integer_or_none,
     list_or_empty,
     object_or_empty,
@@ -30,3 +35,18 @@ def test_an_empty_text_is_no_text_where_none_stands_for_one(value: object) -> No
 )
 def test_a_fraction_or_a_text_is_no_whole_number(value: object, number: int | None) -> None:
     assert integer_or_none(value) == number
+
+
+@given(st.integers(0, 10**15), st.sampled_from(["{}", "{}.0", "{}e0", "{}.0E+0"]))
+def test_a_count_is_the_same_in_any_spelling(count: int, spelling: str) -> None:
+    text = spelling.format(count)
+    assert [count_or_none(value) for value in (count, float(count), text)] == [count] * 3
+
+
+NO_COUNTS = (None, True, -1, -1.0, nan, inf, [7], {"n": 7})
+NO_COUNTS_AS_TEXT = ("", "-1", "many", "7 tokens", "1,000", "1_000", " 7", "nan", "inf", "1e999")
+
+
+@pytest.mark.parametrize("value", [*NO_COUNTS, *NO_COUNTS_AS_TEXT, "\N{ARABIC-INDIC DIGIT SEVEN}"])
+def test_nothing_else_is_a_count(value: object) -> None:
+    assert count_or_none(value) is None
