@@ -9,6 +9,7 @@ from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.bedrock import content_block_parts, new_block
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
 from compactctl.formats.content.tool_definitions import tool_definitions, tool_list
+from compactctl.formats.content.unknown_block import unknown_parts
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     count_or_none,
@@ -173,23 +174,25 @@ def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
 
 
 def _block_parts(block: object, path: JsonPath) -> Iterator[Part]:
-    fields = object_or_empty(block)
-    call, result = other_call(fields, path), other_result(fields, path)
+    if not isinstance(block, Mapping):
+        yield from unknown_parts(block, path)
+        return
+    call, result = other_call(block, path), other_result(block, path)
     if call is not None:
         # ``server_tool_use`` is the only type there is.
-        yield replace(call, embedded="type" in fields["toolUse"])
+        yield replace(call, embedded="type" in block["toolUse"])
     elif result is not None:
-        yield replace(result, embedded="type" in fields["toolResult"])
-    elif isinstance(fields.get("guardContent"), Mapping):
+        yield replace(result, embedded="type" in block["toolResult"])
+    elif isinstance(block.get("guardContent"), Mapping):
         # The block wraps content that a guardrail checks.
-        yield from _guard_parts(fields["guardContent"], (*path, "guardContent"))
-    elif isinstance(fields.get("reasoningContent"), Mapping):
-        yield _reasoning(fields["reasoningContent"], (*path, "reasoningContent"))
-    elif isinstance(fields.get("citationsContent"), Mapping):
-        yield from _citation_parts(fields["citationsContent"], (*path, "citationsContent"))
-    elif "cachePoint" not in fields:
+        yield from _guard_parts(block["guardContent"], (*path, "guardContent"))
+    elif isinstance(block.get("reasoningContent"), Mapping):
+        yield _reasoning(block["reasoningContent"], (*path, "reasoningContent"))
+    elif isinstance(block.get("citationsContent"), Mapping):
+        yield from _citation_parts(block["citationsContent"], (*path, "citationsContent"))
+    elif "cachePoint" not in block:
         # A cache point has no content.
-        yield from content_block_parts(fields, path)
+        yield from content_block_parts(block, path)
 
 
 def _guard_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:

@@ -10,16 +10,17 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from formats.jsonl import decoded, file_lines
 from formats.known import WRITTEN, Known, each_known
 
-from compactctl import compact_messages
+from compactctl import compact_batch, compact_messages
 from compactctl.__main__ import run
-from compactctl.errors import CompactctlError, NotUnderstoodError
+from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.unread import text_in
 from compactctl.formats.registry import detect
-from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
+from compactctl.model.message import JsonPath, TextPart, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 
 MARK = "the zander under the quay counted every lantern of the ferry"
@@ -65,16 +66,15 @@ def retyped(line: Line, path: JsonPath) -> Line:
 
 def reshaped(line: Line, path: JsonPath) -> Line:
     """Make the innermost list or object around the value another type of value."""
-    end = next((end for end in range(len(path) - 1, 0, -1)), 0)
-    if not end:
+    if len(path) == 1:
         pytest.skip("nothing is around it")
-    holder, key = holder_of(line, path[:end])
+    holder, key = holder_of(line, path[:-1])
     inner = holder[key]
     holder[key] = {"zq_items": inner} if isinstance(inner, list) else [inner]
     return line
 
 
-def torn(line: Line, path: JsonPath) -> bytes:
+def torn(line: Line, _: JsonPath) -> bytes:
     """Cut the line in the middle of the text."""
     data = json.dumps(line).encode()
     return data[: data.index(MARK.encode()) + len(MARK) // 2 + 9]
@@ -84,11 +84,15 @@ MOVES: list[Callable[[Line, JsonPath], Line | bytes]] = [renamed, wrapped, retyp
 
 
 def texts_of(transcript: Transcript) -> Iterator[tuple[int, JsonPath]]:
-    """Yield the lines and paths of texts that are sent, the newest first."""
+    """Yield the lines and paths of texts that are sent, the newest first.
+
+    A name of a file is none, and the fields around the messages of a log may have any name.
+    """
     for message in reversed(transcript.effective):
         for part in message.parts:
-            is_whole = isinstance(part, TextPart | ToolCallPart | ToolResultPart)
-            if is_whole and not part.embedded and part.path and not message.origin.is_synthetic:
+            if not isinstance(part, TextPart | ToolCallPart | ToolResultPart) or part.embedded:
+                continue
+            if part.path and part.path[-1] != "filename" and part.path != ("instructions",):
                 yield message.line, part.path
 
 
@@ -98,7 +102,8 @@ def read(lines: list[bytes]) -> Transcript:
 
 
 def is_counted(transcript: Transcript) -> bool:
-    parts = (part for message in transcript.effective for part in message.parts)
+    """Whether the text is in a message, which may be on a branch that is not sent."""
+    parts = (part for message in transcript.messages for part in message.parts)
     return any(MARK[:20] in text_in(part) for part in parts)
 
 
@@ -134,3 +139,40 @@ def test_a_moved_text_is_counted_or_said_to_be_unread(
         except NotUnderstoodError:
             continue
         assert is_counted(transcript) or transcript.unread.is_significant
+
+
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
+def test_commands_gates_and_library_agree(
+    move: Callable[[Line, JsonPath], Line | bytes], tmp_path: Path
+) -> None:
+    records: list[Line] = [
+        {"role": ("user", "assistant")[at % 2], "content": [{"type": "text", "text": f"turn {at}"}]}
+        for at in range(6)
+    ]
+    records[3]["content"].append({"type": "text", "text": MARK})  # type: ignore[call-overload]
+    new = move(deepcopy(records[3]), ("content", 1, "text"))
+    rows = [json.dumps(record).encode() for record in records]
+    rows[3] = new if isinstance(new, bytes) else json.dumps(new).encode()
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\n".join(rows) + b"\n")
+    if is_counted(read(path.read_bytes().splitlines(keepends=True))):
+        pytest.skip("it is read")
+    codes = {
+        "check": 4,
+        "stats --strict": 4,
+        "stats --fail-over 90%": 4,
+        "compact -n --require-fit": 4,
+        "batch --no-cache --fail-on opaque": 1,
+        "batch --no-cache --fail-over 90%": 1,
+    }
+    for command, code in codes.items():
+        name, *options = command.split()
+        assert run([name, str(path), *options]) == code, command
+    if isinstance(new, bytes):
+        return
+    messages: list[Any] = [*records[:3], new, *records[4:]]
+    with pytest.raises(NotUnderstoodError):
+        compact_messages(messages, require_fit=True)
+    batch = pa.RecordBatch.from_pydict({"messages": [json.dumps(messages)]})
+    [row] = compact_batch(batch).to_pylist()
+    assert (row["compact_status"], bool(row["compact_error"])) == ("failed", True)

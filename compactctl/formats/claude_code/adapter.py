@@ -4,7 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.claude_code.attachments import RESTORED_REASONS, attachment_parts
+from compactctl.formats.claude_code.attachments import (
+    RESTORED_REASONS,
+    attachment_parts,
+    lacks_text,
+)
 from compactctl.formats.claude_code.boundaries import is_compaction
 from compactctl.formats.claude_code.chain import LEAF_TYPES, ClaudeChain
 from compactctl.formats.claude_code.requests import (
@@ -248,7 +252,9 @@ class _Reader(LineReader):
         elif is_turn:
             self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
-            if record["type"] not in TYPES:
+            if lacks_text(record):
+                self.builder.unread.add_message(record, (), (), decoded.index)
+            elif record["type"] not in TYPES:
                 self.builder.unread.add_message_like(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
 

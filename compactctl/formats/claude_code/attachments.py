@@ -89,6 +89,14 @@ def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     return ()
 
 
+def lacks_text(record: Mapping[str, Any]) -> bool:
+    """Return whether an attachment has no value where attachments of its type have their text."""
+    attachment = object_or_empty(record.get("attachment"))
+    kind = text_or_empty(attachment.get("type"))
+    path = _FILES[kind][0] if kind in _FILES else {**_DEFINITIONS, **_REMINDERS}.get(kind)
+    return path is not None and _value_at(attachment, path)[0] is None
+
+
 def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     """Return a text or content blocks; a list of other objects is one text and stays a list."""
     value, path = _value_at(attachment, path)

@@ -204,8 +204,7 @@ class CodexReader(LineReader):
         elif "record_type" in record:
             self.builder.add_metadata("state", decoded.n_bytes)
         else:
-            self.builder.unread.add_message_like(record, decoded.index)
-            self.builder.add_opaque(decoded, "a record of unknown type")
+            self.builder.add_opaque(decoded, "a record of unknown type", value=record)
 
     def _item(
         self,
@@ -244,7 +243,7 @@ class CodexReader(LineReader):
         if draft is None and kind == "ghost_snapshot":
             self.builder.add_metadata("response_item/ghost_snapshot", size)
         elif draft is None:
-            self.builder.add_opaque(decoded, "an item of unknown type", size, value=item)
+            self.builder.add_opaque(decoded, "an item of unknown type", size, value=item or record)
         elif not draft.parts:
             self.builder.add_empty(
                 f"response_item/{kind} without content", record, decoded, size, element
@@ -275,6 +274,9 @@ class CodexReader(LineReader):
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = _header_parts(payload, path)
+        if not parts:
+            instructions = [payload.get(key) for key in ("base_instructions", "instructions")]
+            self.builder.unread.add_unknown(instructions, decoded.index, "instructions")
         if self._sessions > 1 or not parts:
             self.builder.add_metadata("session_meta", decoded.n_bytes)
             return

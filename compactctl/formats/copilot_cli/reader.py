@@ -38,7 +38,6 @@ _KNOWN = COMMON_FIELDS | KnownFields(
             "toolDescription",
         }
     ),
-    labels=frozenset({"content", "displayContent"}),
 )
 _TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 # The name under which each type of event records the current model.
@@ -102,7 +101,7 @@ class CopilotReader(LineReader):
             if kind in MESSAGE_TYPES:
                 self.builder.unread.add_message(event, (), (), decoded.index)
             elif kind.partition(".")[0] not in _DOMAINS:
-                self.builder.unread.add_message_like(event, decoded.index)
+                self.builder.unread.add_unknown(event, decoded.index)
             self.builder.add_metadata(kind, decoded.n_bytes)
         else:
             draft = replace(

@@ -76,6 +76,8 @@ class GeminiReader(LineReader):
     def finish(self) -> Transcript:
         """Return the transcript."""
         replay = self._replay
+        for value, line in replay.strays:
+            self.builder.unread.add_unknown(value, line)
         newest = set(replay.newest())
         messages = {
             index: message
@@ -109,8 +111,7 @@ class GeminiReader(LineReader):
             self.builder.add_error(error, entry.decoded.index)
         if draft is None or draft.is_empty:
             kind = text_or_none(entry.record.get("type")) or "message"
-            if kind not in _DISPLAYED and not _content_parts(entry.record.get("content"), ()):
-                # A content that is read and not sent is a command or of a hook.
+            if kind not in _DISPLAYED and not _is_unsent_prompt(entry.record):
                 self.builder.unread.add_message(
                     entry.record, entry.record_path, (), entry.decoded.index
                 )
@@ -199,6 +200,11 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
         is_summary=is_summary,
         immutable_reason=_CONTEXT_REASON if is_context else None,
     )
+
+
+def _is_unsent_prompt(record: Mapping[str, Any]) -> bool:
+    """Return whether a prompt was read and is not sent: a command, or the text of a hook."""
+    return record.get("type") == USER_TYPE and bool(_content_parts(record.get("content"), ()))
 
 
 def _as_not_typed(part: Part) -> Part:

@@ -39,12 +39,14 @@ class SessionReplay:
         superseded: the indices of older versions by name; without the newest one, they would be in
             effect again.
         full_list_lines: the lines that replace all messages.
+        strays: what stands among messages and has no id, with the indices of its lines.
     """
 
     entries: list[GeminiRecord] = field(default_factory=list)
     active: dict[str, int] = field(default_factory=dict)
     superseded: dict[str, list[int]] = field(default_factory=dict)
     full_list_lines: set[int] = field(default_factory=set)
+    strays: list[tuple[Any, int]] = field(default_factory=list)
 
     def apply(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
         """Apply a record; return None for a message, else its kind, "" for an unknown one."""
@@ -80,6 +82,8 @@ class SessionReplay:
             record = object_or_empty(value)
             if isinstance(record.get("id"), str):
                 self._add(record, (*path, index), decoded)
+            else:
+                self.strays.append((value, decoded.index))
 
     def _add(self, record: Mapping[str, Any], record_path: JsonPath, decoded: Decoded) -> None:
         name = message_id_for(record["id"], read_tags(record))

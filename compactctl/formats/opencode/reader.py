@@ -28,7 +28,9 @@ from compactctl.model.usage_fields import with_reported_usage
 # In published sessions, tools have replaced ids that looked like a secret.
 # What the client shows of calls and files, and its own state.
 _KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset({"metadata", "summary", "title", "path", "error", "snapshot", "preview"})
+    unsent=frozenset({"metadata", "summary", "title", "path", "snapshot", "preview"}),
+    # The error of a request that got no answer, and not that of a tool.
+    is_unsent=lambda block: block.keys() == {"name", "data"},
 )
 _NO_IDS = ("", "REDACTED")
 

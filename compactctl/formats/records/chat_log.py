@@ -20,6 +20,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.envelope import (
     LogRow,
     answer_drafts,
+    is_sent_field,
     logged_usage,
     model_of,
     read_exchange,
@@ -375,6 +376,11 @@ class ChatLogReader:
                 if draft_path[-1] not in keys:
                     keys.add(draft_path[-1])
                     self._add_extra(draft, draft_path, conversation, decoded)
+        for key, value in request_in(document, row).items():
+            if key not in keys and is_sent_field(key, row):
+                # A system prompt or tools in another shape, or in a field of another name.
+                self.builder.unread.add_unknown(value, decoded.index, str(key))
+                self._record_paths.add((*path, *row.request, key))
 
     def _add_request(
         self,

@@ -90,6 +90,38 @@ _PARAMETER_PATHS: tuple[JsonPath, ...] = (
     ("extra", "invocation_params"),
     ("invocation_params",),
 )
+# Keys of system prompts and tools in requests.
+_PREAMBLE_KEYS = frozenset(
+    {"system", "instructions", "systemInstruction", "system_instruction", "tools", "functions"}
+)
+# Keys of parameters of requests, whose texts say how to answer and not what.
+_PARAMETER_KEYS = frozenset(
+    {
+        "additionalModelRequestFields",
+        "context_management",
+        "extra_body",
+        "extra_headers",
+        "generationConfig",
+        "generation_config",
+        "guardrailConfig",
+        "inferenceConfig",
+        "labels",
+        "metadata",
+        "output_config",
+        "requestMetadata",
+        "response_format",
+        "safetySettings",
+        "safety_settings",
+        "stop",
+        "stop_sequences",
+        "text",
+        "toolConfig",
+        "tool_choice",
+        "tool_config",
+        "url",
+        "user",
+    }
+)
 # Keys of the model: OpenAI and most others, Bedrock, Helicone.
 _MODEL_KEYS = ("model", "modelId", "request_model")
 # Roles of messages in all dialects.
@@ -153,6 +185,17 @@ def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow |
         return None
     answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
     return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
+
+
+def is_sent_field(key: str, row: LogRow) -> bool:
+    """Whether the text of a request's field beside its messages is sent to the model.
+
+    An unwrapped request has the fields of its log as well, so only known ones are.
+    """
+    is_messages = row.messages is not None and key == row.messages[-1]
+    if is_messages or not row.request:
+        return key in _PREAMBLE_KEYS
+    return key not in _PARAMETER_KEYS
 
 
 def format_path(path: JsonPath) -> str:

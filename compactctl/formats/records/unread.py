@@ -28,7 +28,10 @@ _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
 # Lists of alternative answers; the conversation continues with the first.
 _ALTERNATIVES = (("choices",), ("candidates",))
 # A record with one of these keys, or an object in it, may be a message.
-_MESSAGE_KEYS = frozenset({"content", "parts", "blocks", "text", "message", "messages"})
+_MESSAGE_KEYS = frozenset(
+    {"content", "parts", "blocks", "text", "message", "messages"}
+    | {"arguments", "input", "output", "result", "instructions", "base_instructions"}
+)
 # The field name of text outside of any field, and of a line that is not JSON.
 _NO_FIELD, _DAMAGED = "values", "damaged lines"
 
@@ -92,21 +95,26 @@ COMMON_FIELDS = KnownFields(
             "citations",
             "citationMetadata",
             "groundingMetadata",
-            # HTTP headers, and the error of a request that got no answer.
-            "headers",
-            "error",
         }
     ),
 )
+
+
+# Around messages also: HTTP headers, and the error of a request that got no answer.
+_ROW_LABELS = frozenset({"headers", "error"})
 
 
 class UnreadText:
     """Add up read and unread text of a file, record by record, in bytes of UTF-8."""
 
     def __init__(self, known: KnownFields = COMMON_FIELDS) -> None:
-        self._beside_text = _Search(known.unsent | known.labels, known.is_unsent, _MIN_TEXT)
+        labels = known.unsent | known.labels
+        row_labels = labels | _ROW_LABELS
+        self._beside_text = _Search(labels, known.is_unsent, _MIN_TEXT)
         self._without_text = _Search(known.unsent, known.is_unsent, 1)
-        self._unread_answer = _Search(known.unsent | known.labels, known.is_unsent, 1)
+        self._unknown = _Search(known.unsent, known.is_unsent, _MIN_TEXT)
+        self._around = _Search(row_labels, known.is_unsent, _MIN_TEXT)
+        self._pieces = _Search(row_labels, known.is_unsent, 1)
         self._read = 0
         self._lost: Counter[str] = Counter()
         self._beside: Counter[str] = Counter()
@@ -127,7 +135,9 @@ class UnreadText:
     ) -> None:
         """Add what is beside the ``parts`` of a message that were added already."""
         texts = [text for text in map(text_in, parts) if text]
-        paths = {place.path for part in parts for place in (part, *media_of(part))}
+        # A part without a text may have another value at its path.
+        read = [part for part in parts if text_in(part) or isinstance(part, MediaPart)]
+        paths = {part.path for part in read} | {m.path for part in parts for m in media_of(part)}
         if path in paths or () in paths:
             return
         search = self._beside_text if texts else self._without_text
@@ -141,16 +151,21 @@ class UnreadText:
         ``paths`` lead to whatever was read or added in it, and ``texts`` were read.
         """
         if path not in paths:
-            self._note(self._beside, self._beside_text.find(row, path, paths), texts, line)
+            self._note(self._beside, self._around.find(row, path, paths), texts, line)
 
     def add_answer(self, answer: object, path: JsonPath, line: int) -> None:
-        """Add the logged answer to a request if nothing of it was read."""
-        texts = self._unread_answer.find(answer, path, set())
-        self._note(self._beside, texts, (), line, _last_key(path))
+        """Add the logged answer to a request if nothing of it was read.
+
+        Its pieces may be short; what is shorter than a text may also be a status.
+        """
+        texts = [*self._around.find(answer, path, set())]
+        pieces = [] if texts else self._pieces.find(answer, path, set())
+        self._note(self._lost, texts, (), line, _last_key(path))
+        self._note(self._beside, pieces, (), line, _last_key(path))
 
     def add_unknown(self, value: object, line: int, name: str = "") -> None:
         """Add a record of unknown type, which may be a message or hold one."""
-        self._note(self._lost, self._beside_text.find(value, (), set()), (), line, name)
+        self._note(self._lost, self._unknown.find(value, (), set()), (), line, name)
 
     def add_message_like(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record of unknown type, if it looks like a message and not like a state."""

@@ -20,6 +20,7 @@ from compactctl.formats.vscode_chat.chat import (
     chat_messages,
     model_of,
     new_item_value,
+    stray_values,
 )
 from compactctl.formats.vscode_chat.request_log import logged_messages, logged_model
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
@@ -73,6 +74,7 @@ class _Reader(LineReader):
         self.builder.add_session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
             messages = chat_messages(record)
+            self._note_strays(record, decoded)
             # Exported chats have no session id; the editor's own files have one.
             is_editors = "sessionId" in record
             self._add_messages(map(as_immutable, messages) if is_editors else messages, decoded)
@@ -94,6 +96,10 @@ class _Reader(LineReader):
         if self._state is not None:
             self.builder.add_metadata("older state", self._state.n_bytes)
         self._state = decoded
+
+    def _note_strays(self, chat: Mapping[str, Any], decoded: Decoded) -> None:
+        for value in stray_values(chat):
+            self.builder.unread.add_unknown(value, decoded.index, "requests")
 
     def _add_messages(self, messages: Iterable[ChatMessage], decoded: Decoded) -> None:
         """Add a chat; each is a conversation, since their requests hold nothing of one another."""
@@ -117,6 +123,7 @@ class _Reader(LineReader):
     def finish(self) -> Transcript:
         if self._state is not None:
             state = replay(self._changes)
+            self._note_strays(state, self._state)
             self._add_messages(map(as_immutable, chat_messages(state)), self._state)
             self.model = model_of(state) or self.model
         return self.builder.build(

@@ -4,8 +4,9 @@ Field names are those of VS Code's chat model, and of the metadata that Copilot 
 request's result (versions of 2025 and 2026).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import UnionType
 from typing import Any
 
 from compactctl.formats.records.json_values import (
@@ -57,6 +58,25 @@ def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
         # The user went back to a state before it.
         if not request.get("shouldBeRemovedOnSend"):
             yield from _Request(request, ("requests", index)).messages()
+
+
+def stray_values(chat: Mapping[str, Any]) -> Iterator[object]:
+    """Yield what stands in requests where objects of other types are expected."""
+    requests = list_or_empty(chat.get("requests"))
+    for request in map(object_or_empty, requests):
+        metadata = object_or_empty(object_or_empty(request.get("result")).get("metadata"))
+        results = metadata.get("toolCallResults")
+        contents = [object_or_empty(r).get("content", r) for r in object_or_empty(results).values()]
+        yield from _others([request.get("message")], str | Mapping)
+        yield from _others([results], Mapping)
+        yield from _others([metadata.get("toolCallRounds"), *contents], list)
+        for values in (metadata.get("toolCallRounds"), *contents):
+            yield from _others(list_or_empty(values), Mapping)
+    yield from _others(requests, Mapping)
+
+
+def _others(values: Iterable[object], expected: type | UnionType) -> Iterator[object]:
+    return (value for value in values if not isinstance(value, expected))
 
 
 def model_of(chat: Mapping[str, Any]) -> str | None:
