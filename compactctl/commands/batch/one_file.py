@@ -14,6 +14,11 @@ from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
+from compactctl.commands.batch.measured_rows import (
+    conversation_details,
+    conversation_rows,
+    measured_row,
+)
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import (
     BatchRow,
@@ -24,9 +29,8 @@ from compactctl.commands.batch.row import (
 )
 from compactctl.commands.batch.staging import is_remote, run_staged
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
-from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.figures import details_of, figures_of
-from compactctl.commands.measuring.measure import NO_DETAILS, Measurement, measure
+from compactctl.commands.measuring.figures import details_of
+from compactctl.commands.measuring.measure import NO_DETAILS, measure
 from compactctl.commands.reading.transcript import (
     check_strict,
     is_in_database,
@@ -40,7 +44,6 @@ from compactctl.errors import (
     NotATranscriptError,
     is_out_of_memory,
 )
-from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import sha256_of
 
 if TYPE_CHECKING:
@@ -118,21 +121,13 @@ def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     check_strict(transcript, input_options)
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
-    row = measured_row(path, _digest(path), transcript, measured)
-    if options.details == NO_DETAILS:
-        return WorkedFile(rows=(row,))
-    details = details_of(path, transcript, measured, options.details)
-    return WorkedFile(rows=(row,), details=(details,))
-
-
-def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measurement) -> BatchRow:
-    """Return the row of a transcript in which no stage ran; ``sha256`` is that of the input."""
-    return BatchRow(
-        path=path,
-        sha256=sha256,
-        measure=RowMeasure.of(transcript.format, measured),
-        figures=figures_of(transcript, measured, context_size(transcript, measured)),
+    rows = conversation_rows(path, transcript, options) or (
+        measured_row(path, _digest(path), transcript, measured),
     )
+    if options.details == NO_DETAILS:
+        return WorkedFile(rows=rows)
+    details = details_of(path, transcript, measured, options.details)
+    return WorkedFile(rows=rows, details=conversation_details(path, transcript, details))
 
 
 def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:

@@ -102,12 +102,12 @@ class RowFailure:
 class BatchRow:
     """One file and its results; parts that it does not have are None.
 
-    Of a Parquet data set, one conversation: ``path`` is then the file's with ``#`` and the row
-        number, and ``sha256`` is that of the conversation as read.
+    Of a data set in Parquet or JSON lines, one conversation: ``path`` is then the file's with ``#``
+        and the number of the row or line, and ``sha256`` is that of the conversation as read.
 
     Attributes:
         path: the path of the file.
-        row: the number of a data set's row, from 1; None for a file.
+        row: the number of a data set's row or line, from 1; None for a file.
         status: ``over`` exceeds ``--fail-over`` or ``--fail-over-tokens``, whatever else is true;
             ``flagged`` has a flag of ``--fail-on``; ``unchanged`` means that stages ran and changed
             nothing; ``skipped`` is not a transcript, and was not named as one.

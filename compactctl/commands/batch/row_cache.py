@@ -99,7 +99,8 @@ def _is_current(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions)
         # The key of an object has its ETag, which depends on its content.
         return True
     # Digests of conversations do not identify the file.
-    return not task.is_data_set and _digest(task.input.path) == rows[0].sha256
+    is_of_file = not task.is_data_set and rows[0].row is None
+    return is_of_file and _digest(task.input.path) == rows[0].sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from compactctl.commands.batch.report_format import Flag, Status
 from compactctl.commands.batch.row import BatchRow
 from compactctl.records import dataclass
 from compactctl.store.files.objects import is_object
+from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
@@ -186,8 +187,8 @@ def _answer(result: BatchResult) -> str:
 
 def _totals(result: BatchResult) -> Iterator[Fact]:
     totals = result.totals
-    noun = _noun(result.rows)
-    where = "on disk" if noun == "file" else "unpacked"
+    is_packed = any(row.data_set and is_data_set(row.data_set) for row in result.rows)
+    where = "unpacked" if is_packed else "on disk"
     yield Fact(where, f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
         yield Fact("not recognized", f"{totals.opaque_lines:>11,} of these lines")

@@ -1,0 +1,88 @@
+"""Rows of what was only measured: one for a file, or one for each conversation of a log."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
+
+from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.row import BatchRow, RowMeasure
+from compactctl.commands.measuring.context_size import context_size
+from compactctl.commands.measuring.figures import FileDetails, figures_of
+from compactctl.commands.measuring.measure import Measurement, measure
+from compactctl.commands.reading.transcript import open_transcript, parse
+from compactctl.formats.registry import format_named
+from compactctl.model.transcript import Transcript
+from compactctl.store.files.source import digest_of
+
+
+def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measurement) -> BatchRow:
+    """Return the row of a transcript in which no stage ran; ``sha256`` is that of the input."""
+    return BatchRow(
+        path=path,
+        sha256=sha256,
+        measure=RowMeasure.of(transcript.format, measured),
+        figures=figures_of(transcript, measured, context_size(transcript, measured)),
+    )
+
+
+def conversation_rows(
+    path: str, transcript: Transcript, options: BatchOptions
+) -> tuple[BatchRow, ...]:
+    """Return a row per conversation of a log that has one on each line, numbered by the line.
+
+    Any other file is a row itself, and has (). Lines without a conversation belong to the one
+    before them, so that sums stay the same. Raises as reading a transcript does.
+    """
+    starts = sorted(_lines_of_conversations(transcript).values())
+    if not starts:
+        return ()
+    lines = open_transcript(path, options.input.limits).lines
+    bounds = pairwise([0, *starts[1:], len(lines)])
+    return tuple(
+        _row(_name(path, start), start + 1, lines[first:end], transcript.format, options)
+        for start, (first, end) in zip(starts, bounds, strict=True)
+    )
+
+
+def conversation_details(
+    path: str, transcript: Transcript, details: FileDetails
+) -> tuple[FileDetails, ...]:
+    """Return the details of a file for each of its rows, under the name of the row."""
+    lines = _lines_of_conversations(transcript)
+    if not lines:
+        return (details,)
+    messages, rounds = defaultdict(list), defaultdict(list)
+    for message in details.messages:
+        messages[message.conversation].append(message)
+    for request in details.rounds:
+        rounds[request.place.conversation].append(request)
+    return tuple(
+        FileDetails(
+            path=_name(path, line), messages=tuple(messages[number]), rounds=tuple(rounds[number])
+        )
+        for number, line in sorted(lines.items(), key=itemgetter(1))
+    )
+
+
+def _name(path: str, line: int) -> str:
+    return f"{path}#{line + 1}"
+
+
+def _lines_of_conversations(transcript: Transcript) -> Mapping[int, int]:
+    """Return the line of each conversation; {} unless there are several, each on its own line."""
+    lines = {(message.conversation, message.line) for message in transcript.effective}
+    by_number = dict(lines)
+    is_split = len(lines) == len(by_number) == len({*by_number.values()}) > 1
+    return by_number if is_split else {}
+
+
+def _row(
+    name: str, number: int, lines: Sequence[bytes], format_name: str, options: BatchOptions
+) -> BatchRow:
+    transcript = parse(lines, format_named(format_name))
+    measured = measure(transcript, options.recipe.measure)
+    measured.meter.prime(transcript.effective)
+    row = measured_row(name, digest_of(lines).sha256, transcript, measured)
+    return replace(row, row=number)
