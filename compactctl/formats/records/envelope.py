@@ -13,6 +13,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.streams import StreamedAnswer, is_event_text
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
 from compactctl.records import dataclass
@@ -297,6 +298,12 @@ def answer_drafts(value: object, path: JsonPath, reader: AnswerReader) -> Iterab
 
     List items that are not messages are returned with None.
     """
+    if isinstance(value, StreamedAnswer):
+        # No item of it can be edited: the file has none.
+        drafts = answer_drafts({**value}, path, reader)
+        return [(p[:-1] if isinstance(p[-1], int) else p, draft) for p, draft in drafts]
+    if is_event_text(value):
+        return ()
     if isinstance(value, str):
         return ((path, MessageDraft(role="assistant", parts=(TextPart(text=value, path=path),))),)
     if not isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from compactctl.formats.records.envelope import (
     REQUEST_PATHS,
 )
 from compactctl.formats.records.json_values import parse_time
+from compactctl.formats.records.streams import assemble_answer, is_gemini_stream
 from compactctl.model.conversation_fields import TIME_FIELDS, conversation_id
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
@@ -84,6 +85,8 @@ def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     Paths into the row stay valid. Returns the row itself if it has no such text.
     """
     if isinstance(value, list):
+        if is_gemini_stream(value):
+            return assemble_answer(value) or value
         items = [_decode_at(v, _PATH_TREE) if isinstance(v, Mapping) else v for v in value]
         return items if any(map(is_not, items, value)) else value
     return _decode_at(value, _PATH_TREE) if isinstance(value, Mapping) else value
@@ -93,6 +96,8 @@ def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JS
     if isinstance(value, str):
         parsed = json_in(value) if value.lstrip()[:1] in ("{", "[", '"') else value
         value = parsed if _is_exchange(parsed) else value
+    if _ANSWER in tree:
+        value = assemble_answer(value) or value
     if not isinstance(value, Mapping):
         return value
     decoded = {name: _decode_at(value[name], tree[name]) for name in tree if name in value}
@@ -104,12 +109,18 @@ def _is_exchange(value: object) -> bool:
     return any(isinstance(v, Mapping) and not _EXCHANGE_KEYS.isdisjoint(v) for v in objects)
 
 
+# Marks a path of an answer, which may be streamed.
+_ANSWER = object()
+
+
 def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
     root: dict[Any, Any] = {}
     for path in paths:
         node = root
         for name in path:
             node = node.setdefault(name, {})
+        if path and path in ANSWER_PATHS:
+            node[_ANSWER] = True
     return root
 
 
