@@ -306,7 +306,7 @@ class ChatLogReader:
         newest = self._add_request(document, row, path, conversation, decoded)
         for answer_path, draft in self._find_answers(document, row, path, conversation):
             logged_draft = draft and replace(draft, is_logged_answer=True)
-            if isinstance(answer_path[-1], int):
+            if answer_path and isinstance(answer_path[-1], int):
                 # An item of a list can be edited, like the messages of a request.
                 value = value_at(document, answer_path[len(path) :])
                 record = ContainedRecord(value, answer_path, decoded)

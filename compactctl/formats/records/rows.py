@@ -12,6 +12,7 @@ from compactctl.formats.records.envelope import (
     LIST_PATHS,
     MESSAGE_KEYS,
     REQUEST_PATHS,
+    STREAM_PATHS,
 )
 from compactctl.formats.records.json_values import parse_time
 from compactctl.formats.records.streams import assemble_answer, is_gemini_stream
@@ -119,7 +120,7 @@ def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
         node = root
         for name in path:
             node = node.setdefault(name, {})
-        if path and path in ANSWER_PATHS:
+        if path and path in (*ANSWER_PATHS, *STREAM_PATHS):
             node[_ANSWER] = True
     return root
 
@@ -129,6 +130,7 @@ _PATH_TREE = _path_tree(
         *((*path, name) for path in REQUEST_PATHS for name in MESSAGE_KEYS),
         *LIST_PATHS,
         *ANSWER_PATHS,
+        *STREAM_PATHS,
     )
 )
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from file_commands import stats_of_file
+from file_commands import compact_file, rewind_file, stats_of_file
 from formats.jsonl import raw_lines, write_lines
 from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.commands.inspect.view import ViewOptions, records_of, view
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.streams import assemble_answer
 from compactctl.model.message import Message, Part, TextPart
@@ -253,16 +256,17 @@ def read_row(row: Record) -> Transcript:
 
 
 def said(history: tuple[Message, ...]) -> list[Any]:
-    """Return what a history says and reports, but not where it stands."""
-    return [
-        (
-            message.role,
-            tuple(map(without_place, message.parts)),
-            message.usage,
-            message.model,
-        )
+    """Return what a history says and reports, but not where it stands; an answer is one message."""
+    answers = [message for message in history if message.origin.is_logged_answer]
+    parts = [part for message in answers for part in message.parts]
+    usages = [message.usage for message in answers if message.usage]
+    models = {message.model for message in answers}
+    asked = [
+        (message.role, [*map(without_place, message.parts)])
         for message in history
+        if message not in answers
     ]
+    return [asked, [*map(without_place, parts)], usages, models]
 
 
 def without_place(part: Part) -> Part:
@@ -282,9 +286,47 @@ def test_a_streamed_answer_reads_like_the_whole(api: str, container: str, cut: C
         assert streamed.format == plain.format
         assert streamed.session.model == plain.session.model
         assert streamed.unread.n_bytes == plain.unread.n_bytes == 0
-        answers = [m for m in streamed.effective if m.origin.is_logged_answer]
-        assert answers
-        assert all(message.locks.immutable_reason for message in answers)
+        (answer,) = (m for m in streamed.effective if m.origin.is_logged_answer)
+        assert answer.locks.immutable_reason
+        assert answer.record_path == (answer_key,)
+
+
+@pytest.mark.parametrize("key", ["chunks", "events", "response_chunks"])
+@pytest.mark.parametrize("api", REQUESTS)
+def test_a_stream_may_stand_beside_its_request(api: str, key: str) -> None:
+    request, make = REQUESTS[api]
+    whole, events = make(lambda text: [text[:30], text[30:]])
+    plain = read_row({"request": request, "response": whole})
+    for row in ({"request": request, key: events}, {**request, key: events}):
+        assert said(read_row(row).effective) == said(plain.effective)
+
+
+def test_other_events_beside_a_request_are_no_answer() -> None:
+    clicks = [{"name": "click", "text": "The user clicked on the button to send it."}] * 3
+    history = read_row({**CHAT, "events": clicks}).effective
+    assert [message.role for message in history] == ["user"]
+
+
+@pytest.mark.parametrize("container", ["list", "chunks", "sse"])
+@pytest.mark.parametrize("api", REQUESTS)
+def test_a_log_with_a_stream_is_compacted_shown_and_restored(
+    api: str, container: str, tmp_path: Path
+) -> None:
+    request, make = REQUESTS[api]
+    _, events = make(lambda text: [text[:30], text[30:]])
+    key = next(name for name in ("messages", "contents", "input") if name in request)
+    asked = (
+        request[key] if isinstance(request[key], list) else [{"role": "user", "content": PROMPT}]
+    )
+    row = {"request": {**request, key: asked * 40}, "response": CONTAINERS[container](events)}
+    path, output = write_lines(tmp_path / "log.jsonl", row), tmp_path / "out.jsonl"
+    compact_file(path, output=output, plan=PlanOptions(keep=0.7))
+    assert output.read_bytes() != path.read_bytes()
+    assert json.loads(output.read_text())["response"] == row["response"]
+    shown = view(ViewOptions(input=InputOptions(path=str(output)), what="effective"))
+    assert list(records_of(shown))
+    rewind_file(output, output=tmp_path / "back.jsonl", all=True)
+    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
 
 
 def test_the_complete_response_at_the_end_of_a_stream_counts() -> None:
