@@ -333,7 +333,7 @@ class ChatLogReader:
             self._note_unread_answers(document, row, path, decoded)
         for answer_path, draft in answers:
             logged_draft = draft and replace(draft, is_logged_answer=True)
-            if isinstance(answer_path[-1], int):
+            if answer_path and isinstance(answer_path[-1], int):
                 # An item of a list can be edited, like the messages of a request.
                 value = value_at(document, answer_path[len(path) :])
                 record = ContainedRecord(value, answer_path, decoded)

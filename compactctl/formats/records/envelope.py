@@ -4,6 +4,7 @@ Any dialect may be inside any envelope, so these tables say nothing about the me
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from compactctl.formats.records.json_values import (
@@ -13,6 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.streams import StreamedAnswer, is_event_text
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
 from compactctl.records import dataclass
@@ -77,6 +79,10 @@ ANSWER_PATHS: tuple[JsonPath, ...] = (
     ("full_response",),
     # The fields of the request, or the row itself.
     (),
+)
+# Paths of the events of a streamed answer beside its request.
+STREAM_PATHS: tuple[JsonPath, ...] = tuple(
+    (key,) for key in ("chunks", "events", "response_chunks", "stream_chunks", "raw_response")
 )
 # Paths of tools and system prompts in logs that store them apart from the request.
 _PARAMETER_PATHS: tuple[JsonPath, ...] = (
@@ -171,7 +177,7 @@ def locate_exchange(value: Mapping[str, Any]) -> LogRow | None:
     """Locate the request and answer in an object; None if it has neither."""
     if is_message(value):
         return None
-    answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
+    answers = _answer_paths(value)
     paths = next(_request_paths(value), None)
     if paths is not None:
         return LogRow(*paths, answers, _parameter_paths(value, paths[0]))
@@ -183,7 +189,7 @@ def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow |
     """Locate the request and answer in an object with messages at a known path; None without."""
     if not isinstance(json_in(value_at(value, messages)), list):
         return None
-    answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
+    answers = _answer_paths(value)
     return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
 
 
@@ -196,6 +202,13 @@ def is_sent_field(key: str, row: LogRow) -> bool:
     if is_messages or not row.request:
         return key in _PREAMBLE_KEYS
     return key not in _PARAMETER_KEYS
+
+
+def _answer_paths(value: Mapping[str, Any]) -> tuple[JsonPath, ...]:
+    return (
+        *(path for path in ANSWER_PATHS if _may_answer(value_at(value, path))),
+        *(path for path in STREAM_PATHS if isinstance(value_at(value, path), StreamedAnswer)),
+    )
 
 
 def format_path(path: JsonPath) -> str:
@@ -360,6 +373,10 @@ def answer_drafts(value: object, path: JsonPath, reader: AnswerReader) -> Iterab
 
     List items that are not messages are returned with None.
     """
+    if isinstance(value, StreamedAnswer):
+        return _streamed_draft(answer_drafts({**value}, path, reader), path)
+    if is_event_text(value):
+        return ()
     if isinstance(value, str):
         return ((path, MessageDraft(role="assistant", parts=(TextPart(text=value, path=path),))),)
     if not isinstance(value, Mapping):
@@ -374,6 +391,15 @@ def answer_drafts(value: object, path: JsonPath, reader: AnswerReader) -> Iterab
             list_or_empty(value_at(value, inner_path)), (*path, *inner_path), reader
         )
     ]
+
+
+def _streamed_draft(drafts: Iterable[_PlacedDraft], path: JsonPath) -> list[_PlacedDraft]:
+    """Join the items of a streamed answer: the file has no record of each, only the stream."""
+    items = [draft for _, draft in drafts if draft is not None]
+    if not items:
+        return []
+    parts = tuple(part for item in items for part in item.parts)
+    return [(path, replace(items[0], parts=parts, is_summary=False))]
 
 
 def _wrapped_message(

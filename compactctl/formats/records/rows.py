@@ -11,11 +11,13 @@ from compactctl.formats.records.envelope import (
     LIST_PATHS,
     MESSAGE_KEYS,
     REQUEST_PATHS,
+    STREAM_PATHS,
     is_answer,
     is_message,
 )
 from compactctl.formats.records.json_values import parse_time
 from compactctl.formats.records.order import judge_times
+from compactctl.formats.records.streams import assemble_answer, is_gemini_stream
 from compactctl.model.conversation_fields import (
     CONVERSATION_ID_FIELDS,
     TIME_FIELDS,
@@ -96,6 +98,8 @@ def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     message are never decoded.
     """
     if isinstance(value, list):
+        if is_gemini_stream(value):
+            return assemble_answer(value) or value
         items = [decode_embedded(v) if isinstance(v, Mapping) else v for v in value]
         return items if any(map(is_not, items, value)) else value
     is_row = isinstance(value, Mapping) and not is_message(value)
@@ -106,6 +110,8 @@ def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JS
     if isinstance(value, str):
         parsed = json_in(value) if value.lstrip()[:1] in ("{", "[", '"') else value
         value = parsed if _is_exchange(parsed) else value
+    if _ANSWER in tree:
+        value = assemble_answer(value) or value
     if not isinstance(value, Mapping):
         return value
     decoded = {name: _decode_at(value[name], tree[name]) for name in tree if name in value}
@@ -130,12 +136,18 @@ def _has_exchange(value: Mapping[str, Any]) -> bool:
     )
 
 
+# Marks a path of an answer, which may be streamed.
+_ANSWER = object()
+
+
 def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
     root: dict[Any, Any] = {}
     for path in paths:
         node = root
         for name in path:
             node = node.setdefault(name, {})
+        if path and path in (*ANSWER_PATHS, *STREAM_PATHS):
+            node[_ANSWER] = True
     return root
 
 
@@ -144,6 +156,7 @@ _PATH_TREE = _path_tree(
         *((*path, name) for path in REQUEST_PATHS for name in MESSAGE_KEYS),
         *LIST_PATHS,
         *ANSWER_PATHS,
+        *STREAM_PATHS,
     )
 )
 

@@ -144,7 +144,7 @@ def test_a_request_to_count_is_one() -> None:
 def test_an_answer_that_was_streamed_is_one_response_to_one_request() -> None:
     chunks = [response(text(word), said=n) for n, word in enumerate(("All ", "done."), start=1)]
     found = read("gemini-api", {"request": ASKED, "response": chunks}).effective
-    assert texts(found[-2:]) == ["All ", "done."]
+    assert texts(found[-1:]) == ["All done."]
     (request,) = find_requests(found, lambda _: 1.0)
     assert request.context == 1000
 

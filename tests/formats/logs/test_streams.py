@@ -1,0 +1,417 @@
+"""Answers that are logged as streams: they read like the answers that are not streamed."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from file_commands import compact_file, rewind_file, stats_of_file
+from formats.jsonl import raw_lines, write_lines
+from formats.written import load
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.commands.inspect.view import ViewOptions, records_of, view
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.errors import NotUnderstoodError
+from compactctl.formats.records.streams import assemble_answer
+from compactctl.model.message import Message, Part, TextPart
+from compactctl.model.transcript import Transcript
+
+Record = dict[str, Any]
+Cuts = Callable[[str], list[str]]
+TEXT = "The disk of node seven was full. \U0001f4be Nobody had noticed:\n\n" * 6
+THOUGHT = "First I look at the log, then at the disk. " * 3
+ARGUMENTS = {"path": "a.log", "lines": [1, 2, {"deep": '\u00e9 "quoted" \\ text'}]}
+JSON_ARGUMENTS = json.dumps(ARGUMENTS)
+
+
+@st.composite
+def cutters(draw: st.DrawFn) -> Cuts:
+    """Draw how to cut texts into pieces, none of them empty."""
+    places = draw(st.lists(st.integers(1, 400), max_size=8))
+
+    def cut(text: str) -> list[str]:
+        ends = sorted({0, len(text), *(place for place in places if place < len(text))})
+        return [text[start:end] for start, end in pairwise(ends)]
+
+    return cut
+
+
+def chat(cut: Cuts) -> tuple[Record, list[Record]]:
+    usage = {"prompt_tokens": 90, "completion_tokens": 30}
+    head = {"id": "c1", "model": "gpt-5.1"}
+    functions = [{"name": "read", "arguments": JSON_ARGUMENTS}, {"name": "list", "arguments": "{}"}]
+    calls: list[Record] = [
+        {"id": f"t{n}", "type": "function", "function": f} for n, f in enumerate(functions)
+    ]
+    message = {"role": "assistant", "content": TEXT, "reasoning_content": THOUGHT}
+    whole = {**head, "choices": [{"index": 0, "message": {**message, "tool_calls": calls}}]}
+
+    def deltas() -> Iterator[Record]:
+        yield {"role": "assistant", "content": ""}
+        for piece in cut(THOUGHT):
+            yield {"reasoning_content": piece}
+        for piece in cut(TEXT):
+            yield {"content": piece}
+        for n, call in enumerate(calls):
+            function = {"name": call["function"]["name"], "arguments": ""}
+            yield {"tool_calls": [{**call, "index": n, "function": function}]}
+            for piece in cut(call["function"]["arguments"]):
+                yield {"tool_calls": [{"index": n, "function": {"arguments": piece}}]}
+        yield {}
+
+    chunk = {**head, "object": "chat.completion.chunk"}
+    chunks = [{**chunk, "choices": [{"index": 0, "delta": delta}]} for delta in deltas()]
+    return {**whole, "usage": usage}, [*chunks, {**chunk, "choices": [], "usage": usage}]
+
+
+def anthropic(cut: Cuts) -> tuple[Record, list[Record]]:
+    usage = {"input_tokens": 90, "output_tokens": 30}
+    head = {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6"}
+    call = {"type": "tool_use", "id": "t1", "name": "read", "input": ARGUMENTS}
+    blocks: list[Record] = [
+        {"type": "thinking", "thinking": THOUGHT, "signature": "EqQB" * 9},
+        {"type": "text", "text": TEXT},
+        call,
+        {**call, "id": "t2", "input": {}},
+    ]
+
+    def deltas(block: Record) -> Iterator[Record]:
+        if block["type"] == "thinking":
+            yield from ({"type": "thinking_delta", "thinking": p} for p in cut(THOUGHT))
+            yield {"type": "signature_delta", "signature": block["signature"]}
+        elif block["type"] == "text":
+            yield from ({"type": "text_delta", "text": piece} for piece in cut(TEXT))
+        elif block["input"]:
+            for piece in cut(json.dumps(block["input"])):
+                yield {"type": "input_json_delta", "partial_json": piece}
+
+    def events() -> Iterator[Record]:
+        start: Record = {
+            **head,
+            "content": [],
+            "stop_reason": None,
+            "usage": {**usage, "output_tokens": 1},
+        }
+        yield {"type": "message_start", "message": start}
+        yield {"type": "ping"}
+        for index, block in enumerate(blocks):
+            empty: Record = {"thinking": {"thinking": "", "signature": ""}, "text": {"text": ""}}
+            fields = {**block, **empty.get(block["type"], {"input": {}})}
+            yield {"type": "content_block_start", "index": index, "content_block": fields}
+            for delta in deltas(block):
+                yield {"type": "content_block_delta", "index": index, "delta": delta}
+            yield {"type": "content_block_stop", "index": index}
+        end = {"stop_reason": "tool_use", "stop_sequence": None}
+        yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": 30}}
+        yield {"type": "message_stop"}
+
+    whole = {**head, "content": blocks, "stop_reason": "tool_use", "usage": usage}
+    return whole, list(events())
+
+
+def responses(cut: Cuts) -> tuple[Record, list[Record]]:
+    head = {"id": "r1", "object": "response", "model": "gpt-5.1"}
+    summary = {"type": "summary_text", "text": THOUGHT}
+    call = {"type": "function_call", "id": "f1", "call_id": "t1", "name": "read"}
+    text = {"type": "output_text", "text": TEXT}
+    message = {"type": "message", "id": "m1", "role": "assistant"}
+    items: list[Record] = [
+        {"type": "reasoning", "id": "rs1", "summary": [summary]},
+        {**message, "content": [text]},
+        {**call, "arguments": JSON_ARGUMENTS},
+    ]
+    starts = [{**items[0], "summary": []}, {**message, "content": []}, {**call, "arguments": ""}]
+    pieces = [
+        ("reasoning_summary_text", THOUGHT),
+        ("output_text", TEXT),
+        ("function_call_arguments", JSON_ARGUMENTS),
+    ]
+
+    def events() -> Iterator[Record]:
+        yield {"type": "response.created", "response": {**head, "output": []}}
+        for index, (start, (name, whole)) in enumerate(zip(starts, pieces, strict=True)):
+            place = {"output_index": index}
+            yield {"type": "response.output_item.added", **place, "item": start}
+            for piece in cut(whole):
+                yield {"type": f"response.{name}.delta", **place, "delta": piece}
+
+    return {**head, "output": items}, list(events())
+
+
+def ollama(cut: Cuts) -> tuple[Record, list[Record]]:
+    calls = [{"function": {"name": "read", "arguments": ARGUMENTS}}]
+    end = {"model": "llama3", "done": True, "prompt_eval_count": 90, "eval_count": 30}
+    message = {"role": "assistant", "content": TEXT, "thinking": THOUGHT, "tool_calls": calls}
+    pieces: list[Record] = [
+        *({"content": "", "thinking": piece} for piece in cut(THOUGHT)),
+        *({"content": piece} for piece in cut(TEXT)),
+        {"content": "", "tool_calls": calls},
+    ]
+    chunks = [
+        {"model": "llama3", "message": {"role": "assistant", **piece}, "done": False}
+        for piece in pieces
+    ]
+    last = {**end, "message": {"role": "assistant", "content": ""}}
+    return {**end, "message": message}, [*chunks, last]
+
+
+def gemini(cut: Cuts) -> tuple[Record, list[Record]]:
+    head = {"responseId": "g1", "modelVersion": "gemini-3-pro"}
+    usage = {"promptTokenCount": 90, "candidatesTokenCount": 30}
+    call = {"functionCall": {"name": "read", "args": ARGUMENTS}}
+    thought = {"thought": True}
+
+    def answer(*parts: Record, **fields: object) -> Record:
+        candidate = {"content": {"role": "model", "parts": [*parts]}, "index": 0, **fields}
+        return {**head, "candidates": [candidate], "usageMetadata": usage}
+
+    whole = answer({"text": THOUGHT, **thought}, {"text": TEXT}, call, finishReason="STOP")
+    chunks = [
+        *(answer({"text": piece, **thought}) for piece in cut(THOUGHT)),
+        *(answer({"text": piece}) for piece in cut(TEXT)),
+        answer(call, finishReason="STOP"),
+    ]
+    return whole, chunks
+
+
+def converse(cut: Cuts) -> tuple[Record, list[Record]]:
+    usage = {"inputTokens": 90, "outputTokens": 30, "totalTokens": 120}
+    reasoning = {"reasoningText": {"text": THOUGHT, "signature": "EqQB"}}
+    call = {"toolUseId": "t1", "name": "read"}
+    content = [
+        {"reasoningContent": reasoning},
+        {"text": TEXT},
+        {"toolUse": {**call, "input": ARGUMENTS}},
+    ]
+    message = {"role": "assistant", "content": content}
+    whole = {"output": {"message": message}, "stopReason": "tool_use", "usage": usage}
+
+    def deltas() -> Iterator[tuple[int, Record]]:
+        for piece in cut(THOUGHT):
+            yield 0, {"reasoningContent": {"text": piece}}
+        yield 0, {"reasoningContent": {"signature": "EqQB"}}
+        yield from ((1, {"text": piece}) for piece in cut(TEXT))
+        yield from ((2, {"toolUse": {"input": piece}}) for piece in cut(JSON_ARGUMENTS))
+
+    def events() -> Iterator[Record]:
+        yield {"messageStart": {"role": "assistant"}}
+        start = {"contentBlockIndex": 2, "start": {"toolUse": call}}
+        blocks = [{"contentBlockDelta": {"contentBlockIndex": n, "delta": d}} for n, d in deltas()]
+        first_call = next(n for n, block in enumerate(blocks) if "toolUse" in str(block))
+        yield from blocks[:first_call]
+        yield {"contentBlockStart": start}
+        yield from blocks[first_call:]
+        yield {"contentBlockStop": {"contentBlockIndex": 2}}
+        yield {"messageStop": {"stopReason": "tool_use"}}
+        yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 5}}}
+
+    return whole, list(events())
+
+
+PROMPT = "Why is the node down?"
+CHAT = {"model": "gpt-5.1", "messages": [{"role": "user", "content": PROMPT}]}
+REQUESTS: dict[str, tuple[Record, Callable[[Cuts], tuple[Record, list[Record]]]]] = {
+    "chat": (CHAT, chat),
+    "anthropic": ({**CHAT, "model": "claude-opus-4-6", "system": "Be kind."}, anthropic),
+    "responses": ({"model": "gpt-5.1", "instructions": "Be kind.", "input": PROMPT}, responses),
+    "ollama": ({**CHAT, "model": "llama3"}, ollama),
+    "gemini": ({"contents": [{"role": "user", "parts": [{"text": PROMPT}]}]}, gemini),
+    "converse": (
+        {"modelId": "x", "messages": [{"role": "user", "content": [{"text": PROMPT}]}]},
+        converse,
+    ),
+}
+
+
+def server_sent(events: list[Record]) -> str:
+    """Return events as Anthropic and OpenAI send them."""
+    named = [(event.get("type"), json.dumps(event)) for event in events]
+    return "".join(
+        f"event: {name}\ndata: {data}\n\n" if name else f"data: {data}\n\n" for name, data in named
+    )
+
+
+CONTAINERS: dict[str, Callable[[list[Record]], Any]] = {
+    "list": lambda events: events,
+    "chunks": lambda events: {"chunks": events},
+    "events": lambda events: {"events": events},
+    "named": lambda events: [{"event": e.get("type"), "data": json.dumps(e)} for e in events],
+    "sse": server_sent,
+    "sse without spaces": lambda events: server_sent(events).replace("data: ", "data:"),
+    "sse until done": lambda events: server_sent(events) + "data: [DONE]\n\n",
+    "sse with a comment": lambda events: ": keep-alive\n\n" + server_sent(events),
+    "sse pieces": lambda events: [server_sent([event]) for event in events],
+    "lines": lambda events: "".join(f"{json.dumps(event)}\n" for event in events),
+}
+
+
+def read_row(row: Record) -> Transcript:
+    return load(raw_lines(row))
+
+
+def said(history: tuple[Message, ...]) -> list[Any]:
+    """Return what a history says and reports, but not where it stands; an answer is one message."""
+    answers = [message for message in history if message.origin.is_logged_answer]
+    parts = [part for message in answers for part in message.parts]
+    usages = [message.usage for message in answers if message.usage]
+    models = {message.model for message in answers}
+    asked = [
+        (message.role, [*map(without_place, message.parts)])
+        for message in history
+        if message not in answers
+    ]
+    return [asked, [*map(without_place, parts)], usages, models]
+
+
+def without_place(part: Part) -> Part:
+    return replace(part, path=())
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("api", REQUESTS)
+@given(cut=cutters())
+def test_a_streamed_answer_reads_like_the_whole(api: str, container: str, cut: Cuts) -> None:
+    request, make = REQUESTS[api]
+    whole, events = make(cut)
+    for answer_key in ("response", "response_body"):
+        plain = read_row({"request": request, answer_key: whole})
+        streamed = read_row({"request": request, answer_key: CONTAINERS[container](events)})
+        assert said(streamed.effective) == said(plain.effective)
+        assert streamed.format == plain.format
+        assert streamed.session.model == plain.session.model
+        assert streamed.unread.n_bytes == plain.unread.n_bytes == 0
+        (answer,) = (m for m in streamed.effective if m.origin.is_logged_answer)
+        assert answer.locks.immutable_reason
+        assert answer.record_path == (answer_key,)
+
+
+@pytest.mark.parametrize("key", ["chunks", "events", "response_chunks"])
+@pytest.mark.parametrize("api", REQUESTS)
+def test_a_stream_may_stand_beside_its_request(api: str, key: str) -> None:
+    request, make = REQUESTS[api]
+    whole, events = make(lambda text: [text[:30], text[30:]])
+    plain = read_row({"request": request, "response": whole})
+    for row in ({"request": request, key: events}, {**request, key: events}):
+        assert said(read_row(row).effective) == said(plain.effective)
+
+
+def test_other_events_beside_a_request_are_no_answer() -> None:
+    clicks = [{"name": "click", "text": "The user clicked on the button to send it."}] * 3
+    history = read_row({**CHAT, "events": clicks}).effective
+    assert [message.role for message in history] == ["user"]
+
+
+@pytest.mark.parametrize("container", ["list", "chunks", "sse"])
+@pytest.mark.parametrize("api", REQUESTS)
+def test_a_log_with_a_stream_is_compacted_shown_and_restored(
+    api: str, container: str, tmp_path: Path
+) -> None:
+    request, make = REQUESTS[api]
+    _, events = make(lambda text: [text[:30], text[30:]])
+    key = next(name for name in ("messages", "contents", "input") if name in request)
+    asked = (
+        request[key] if isinstance(request[key], list) else [{"role": "user", "content": PROMPT}]
+    )
+    row = {"request": {**request, key: asked * 40}, "response": CONTAINERS[container](events)}
+    path, output = write_lines(tmp_path / "log.jsonl", row), tmp_path / "out.jsonl"
+    compact_file(path, output=output, plan=PlanOptions(keep=0.7))
+    assert output.read_bytes() != path.read_bytes()
+    assert json.loads(output.read_text())["response"] == row["response"]
+    shown = view(ViewOptions(input=InputOptions(path=str(output)), what="effective"))
+    assert list(records_of(shown))
+    rewind_file(output, output=tmp_path / "back.jsonl", all=True)
+    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
+
+
+def test_the_complete_response_at_the_end_of_a_stream_counts() -> None:
+    whole, events = responses(lambda text: [text])
+    end = {**whole, "usage": {"input_tokens": 90, "output_tokens": 30}}
+    items = [
+        {"type": "response.output_item.done", "output_index": n, "item": item}
+        for n, item in enumerate(whole["output"])
+    ]
+    for last in ({**end}, {**end, "output": []}):
+        done = [*events, *items, {"type": "response.completed", "response": last}]
+        assert assemble_answer(done) == end
+
+
+@pytest.mark.parametrize("api", REQUESTS)
+def test_a_stream_that_was_cut_keeps_what_arrived(api: str) -> None:
+    request, make = REQUESTS[api]
+    _, events = make(lambda text: [text[:50], text[50:]])
+    text = server_sent(events)
+    for end in range(len(text) // 2, len(text), max(1, len(text) // 20)):
+        transcript = read_row({"request": request, "response": text[:end]})
+        texts = [p.text for m in transcript.effective for p in m.parts if isinstance(p, TextPart)]
+        assert not any("data:" in part for part in texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'data: {"note": "The text of an event of an API that nobody knows yet."}\n\n' * 9,
+        '{"note": "The text of an event of an API that nobody knows yet."}\n' * 9,
+    ],
+)
+def test_events_of_an_unknown_api_are_unread(text: str, tmp_path: Path) -> None:
+    row = {"request": CHAT, "response": text}
+    stats = stats_of_file(write_lines(tmp_path / "log.jsonl", row))
+    assert stats.size.total < 30
+    assert stats.transcript.unread.n_bytes > 0 or stats.transcript.opaque
+
+
+def test_an_unknown_event_in_a_stream_is_unread() -> None:
+    _, events = anthropic(lambda text: [text])
+    secret = "words of an event that came with a newer version of the API " * 40
+    strange = {"type": "novel_delta", "delta": {"novel": secret}}
+    row = {"request": REQUESTS["anthropic"][0], "response": [*events[:4], strange, *events[4:]]}
+    unread = read_row(row).unread
+    assert unread.n_bytes >= len(secret) - 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: the raw figures\nevent: a party",
+        'He wrote {"a": 1}\n{"b": 2}',
+        'data: {"choices": []} is what you get',
+        '{"answer": 42}',
+        "",
+    ],
+)
+def test_prose_and_single_values_are_no_stream(text: str) -> None:
+    assert assemble_answer(text) is None
+
+
+def test_a_list_of_messages_or_items_is_no_stream() -> None:
+    whole, _ = responses(lambda text: [text])
+    assert assemble_answer(whole["output"]) is None
+    assert assemble_answer([{"role": "assistant", "content": "done"}]) is None
+    assert assemble_answer({"messages": [], "events": [{"name": "click"}]}) is None
+
+
+def test_an_array_that_gemini_streamed_is_one_answer(tmp_path: Path) -> None:
+    whole, chunks = gemini(lambda text: [text[:40], text[40:]])
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps(chunks))
+    streamed = stats_of_file(path).transcript
+    assert said(streamed.effective) == said(load(raw_lines(whole)).effective)
+
+
+@pytest.mark.parametrize("api", ["chat", "anthropic", "responses", "ollama"])
+@pytest.mark.parametrize("container", ["list", "sse", "lines"])
+def test_a_file_that_is_only_a_stream_is_refused_with_a_reason(
+    api: str, container: str, tmp_path: Path
+) -> None:
+    _, events = REQUESTS[api][1](lambda text: [text])
+    value = CONTAINERS[container](events)
+    path = tmp_path / "stream.jsonl"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    with pytest.raises(NotUnderstoodError):
+        stats_of_file(path)
