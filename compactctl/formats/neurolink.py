@@ -16,6 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
 from compactctl.model.message import (
     JsonPath,
     Part,
@@ -72,6 +73,9 @@ _CHAT_FIELDS = frozenset(
 )
 _RANGE_FIELDS = ("summarizesFrom", "summarizesTo")
 
+# Of a tool's result, the content is sent; previews and events are for the screen.
+_KNOWN = COMMON_FIELDS | KnownFields(unsent=frozenset({"events", "metadata", "result"}))
+
 
 class NeuroLink(Format):
     """Reads and writes ChatMessage records of NeuroLink's conversation memory."""
@@ -90,7 +94,9 @@ class NeuroLink(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _NeuroLinkConversation, is_log=self.is_log).read(lines)
+        return ChatLogReader(
+            self.name, _NeuroLinkConversation, is_log=self.is_log, known=_KNOWN
+        ).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message, or half of a tool pair."""

@@ -41,17 +41,25 @@ def describe_unread(unread: Unread) -> str:
     """
     if not unread.is_significant:
         return ""
+    if unread.unsized and not unread.lost:
+        is_one = unread.unsized == 1
+        files = "document or recording is" if is_one else "documents or recordings are"
+        return f"{unread.unsized:,} {files} not in the file, and of unknown size"
     if not unread.fields:
         lines = "1 line was" if unread.lines == 1 else f"{unread.lines:,} lines were"
         return f"{lines} not recognized, and no other line holds a message"
+    return f"{_size_text(unread.n_bytes)} of text in {_places_text(unread)} was not read"
+
+
+def _places_text(unread: Unread) -> str:
+    """Name the fields of unread text, and the first line that has some unless it is the first."""
     names = [f"`{name}`" for name in unread.fields][:_MAX_FIELDS]
     n_more = len(unread.fields) - len(names)
     if n_more:
         names.append("1 other field" if n_more == 1 else f"{n_more:,} other fields")
     *others, last = names
     fields = f"{', '.join(others)} and {last}" if others else last
-    where = f"{fields}, from line {unread.first_line + 1:,} on," if unread.first_line else fields
-    return f"{_size_text(unread.n_bytes)} of text in {where} was not read"
+    return f"{fields}, from line {unread.first_line + 1:,} on," if unread.first_line else fields
 
 
 def _size_text(n_bytes: int) -> str:

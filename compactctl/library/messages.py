@@ -11,7 +11,6 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import unpaired_parts
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
-from compactctl.library.unread_text import check_read
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
@@ -126,7 +125,7 @@ def _check_messages(
     """Raise NotUnderstoodError for the first message that cannot be read or sent."""
     damage = {opaque.line: opaque.damage for opaque in compacted.opaque}
     damage |= _describe_unread_content(
-        messages, {message.line for message in compacted.transcript.messages}
+        messages, {message.line for message in compacted.transcript.messages if message.parts}
     )
     if damage:
         index = min(damage)
@@ -134,7 +133,6 @@ def _check_messages(
             f"messages[{index}]: is not a message of {format_name} ({damage[index]}); name another "
             "format, or leave it out"
         )
-    check_read(compacted.transcript)
     if repairs:
         return
     before = compacted.transcript.effective

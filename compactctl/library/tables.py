@@ -12,7 +12,6 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
-from compactctl.library.unread_text import check_read
 from compactctl.records import dataclass
 from compactctl.store.files.conversation_types import TAKEN, arrow_array, is_conversation
 from compactctl.store.files.parquet_dataset import TOOL_COLUMNS
@@ -132,7 +131,8 @@ def _successful_row(before: object, after: object, compacted: CompactedLines) ->
         raise NotUnderstoodError(
             f"contains something that is not a message of this format: {compacted.opaque[0].damage}"
         )
-    check_read(compacted.transcript)
+    if compacted.unread:
+        raise NotUnderstoodError(f"{compacted.unread}, so its size is unknown")
     return _CompactedRow(
         value=after,
         compact_status="unchanged" if after == before else "ok",

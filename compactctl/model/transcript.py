@@ -47,6 +47,7 @@ class Unread:
         read: the bytes that were read.
         lost: the bytes in messages, damaged lines and records of unknown type, which a model may
             be sent; all others stand around messages.
+        unsized: documents and recordings of unknown size, such as links and ids of files.
         lines: the lines that were not recognized, in a file without any message: what was said
             stands in them, if anywhere.
     """
@@ -55,6 +56,7 @@ class Unread:
     first_line: int = 0
     read: int = 0
     lost: int = 0
+    unsized: int = 0
     lines: int = 0
 
     @property
@@ -66,7 +68,7 @@ class Unread:
     def is_significant(self) -> bool:
         """Whether counts may be too low: text of messages is missing, or much text around them."""
         around = self.n_bytes - self.lost
-        if self.lost or self.lines:
+        if self.lost or self.lines or self.unsized:
             return True
         return around > _MAX_UNREAD_SHARE * (around + self.read)
 

@@ -173,7 +173,15 @@ def test_a_conversation_with_text_that_was_not_read_fails(message: dict[str, Any
     assert failed["compact_tokens_before"] is None
     assert failed["messages"] == batch.column("messages")[0].as_py()
     with pytest.raises(NotUnderstoodError):
-        compact_messages(conversation, target=1_000)
+        compact_messages(conversation, target=1_000, require_fit=True)
+
+
+def test_messages_with_another_field_are_compacted_and_not_said_to_fit() -> None:
+    memo = "The tide is low. " * 6
+    messages = [{"role": "user", "content": "hi", "memo": memo}, {"role": "user", "content": "ho"}]
+    compacted = compact_messages(messages, target=1_000)
+    assert (list(compacted), compacted.fits) == (messages, False)
+    assert compacted.unread == f"{len(memo)} bytes of text in `memo` was not read"
 
 
 def test_the_function_of_the_page_for_engines() -> None:

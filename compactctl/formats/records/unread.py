@@ -15,6 +15,7 @@ from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart, me
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 from compactctl.records import dataclass
+from compactctl.tokens.media import is_unsized
 
 # Beside text that was read, shorter texts are names, titles or dates.
 _MIN_TEXT = 32
@@ -116,6 +117,7 @@ class UnreadText:
         self._around = _Search(row_labels, known.is_unsent, _MIN_TEXT)
         self._pieces = _Search(row_labels, known.is_unsent, 1)
         self._read = 0
+        self._n_unsized = 0
         self._lost: Counter[str] = Counter()
         self._beside: Counter[str] = Counter()
         self._lines: set[int] = set()
@@ -128,6 +130,9 @@ class UnreadText:
         ``name`` is the field of its unread text, "" for the names of its fields.
         """
         self._read += sum(_utf8_size(text_in(part)) for part in parts)
+        # What only its provider can read is part of an answer, and not a file.
+        media = [media for part in parts for media in media_of(part) if not media.embedded]
+        self._n_unsized += sum(map(is_unsized, media))
         self.add_rest(record, path, parts, line, name)
 
     def add_rest(
@@ -192,6 +197,7 @@ class UnreadText:
             lost=self._lost.total(),
             fields=dict((self._lost + self._beside).most_common()),
             first_line=min(self._lines, default=0),
+            unsized=self._n_unsized,
         )
 
     def _note(
