@@ -198,10 +198,9 @@ def is_sent_field(key: str, row: LogRow) -> bool:
 
     An unwrapped request has the fields of its log as well, so only known ones are.
     """
-    is_messages = row.messages is not None and key == row.messages[-1]
-    if is_messages or not row.request:
-        return key in _PREAMBLE_KEYS
-    return key not in _PARAMETER_KEYS
+    if row.messages is None or key == row.messages[-1]:
+        return False
+    return key not in _PARAMETER_KEYS if row.request else key in _PREAMBLE_KEYS
 
 
 def _answer_paths(value: Mapping[str, Any]) -> tuple[JsonPath, ...]:

@@ -136,7 +136,8 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
 ) -> None:
     """Whatever ``stats`` warns of in a file, a batch flags: it shows no warnings of files."""
     document = {"messages": talk(report, range(2), overhead=overhead)}
-    path = saved(tmp_path / "log.jsonl", [document] * 3)
+    # The lines of a log are measured one by one.
+    path = saved(tmp_path / "log.json", [[document] * 3])
     [warning] = stats_of_file(path, measure=CHARS).warnings
     assert "the count is used" in warning
     assert (

@@ -140,7 +140,7 @@ def test_a_data_set_is_one_row() -> None:
 def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     unread = replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))
     row = replace(ROW, figures=replace(FIGURES, file=unread))
-    assert lines(row)[4].endswith(" ok, incomplete")
+    assert lines(row)[4].endswith(" incomplete")
     assert list(batch_messages(result_of(row, row))) == [
         "warning: much text was not read in 2 files; see compactctl check a"
     ]
