@@ -19,7 +19,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, text_parts
-from compactctl.formats.records.unread import KnownFields
+from compactctl.formats.records.unread import UnsentFields
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -62,7 +62,7 @@ def _is_unsent(block: Mapping[str, Any]) -> bool:
 class AISdk(ApiFormat):
     """Reads and writes UI messages of version 4 and later."""
 
-    known = KnownFields(is_unsent=_is_unsent)
+    unsent_fields = UnsentFields(is_unsent=_is_unsent)
 
     name = "ai-sdk"
     title = "AI SDK UI messages"

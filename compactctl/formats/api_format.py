@@ -19,7 +19,7 @@ from compactctl.formats.records.envelope import (
     read_exchange,
 )
 from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.provider_edits import as_read
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
@@ -41,7 +41,7 @@ class ApiFormat(Format):
     """A dialect: reads and writes the messages of one API, wherever a row stores them.
 
     Subclasses are listed in ``DIALECTS`` of the registry. For ``drops_past_reasoning`` see
-    ``SessionInfo``, for ``known`` see ``KnownFields``::
+    ``SessionInfo``, for ``unsent_fields`` see ``UnsentFields``::
 
         class Acme(ApiFormat):
             name, title = "acme", "Acme messages"
@@ -54,7 +54,7 @@ class ApiFormat(Format):
     reads_arrays = True
     can_write_assistant = True
     drops_past_reasoning: bool = False
-    known: KnownFields = KnownFields()
+    unsent_fields: UnsentFields = UnsentFields()
 
     @abstractmethod
     def fits(
@@ -159,8 +159,8 @@ class ApiLogReader(ChatLogReader):
         *,
         is_log: bool = True,
     ) -> None:
-        known = reduce(or_, (dialect.known for dialect in dialects), COMMON_FIELDS)
-        super().__init__(name, dialects[0].start, is_log=is_log, known=known)
+        unsent_fields = reduce(or_, (dialect.unsent_fields for dialect in dialects), COMMON_UNSENT)
+        super().__init__(name, dialects[0].start, is_log=is_log, unsent_fields=unsent_fields)
         self._messages_path = messages_path
         self._dialects = dialects
         self._default = default

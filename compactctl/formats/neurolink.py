@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     JsonPath,
     Part,
@@ -74,7 +74,7 @@ _CHAT_FIELDS = frozenset(
 _RANGE_FIELDS = ("summarizesFrom", "summarizesTo")
 
 # Of a tool's result, the content is sent; previews and events are for the screen.
-_KNOWN = COMMON_FIELDS | KnownFields(unsent=frozenset({"events", "metadata", "result"}))
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(keys=frozenset({"events", "metadata", "result"}))
 
 
 class NeuroLink(Format):
@@ -95,7 +95,7 @@ class NeuroLink(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ChatLogReader(
-            self.name, _NeuroLinkConversation, is_log=self.is_log, known=_KNOWN
+            self.name, _NeuroLinkConversation, is_log=self.is_log, unsent_fields=_UNSENT_FIELDS
         ).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

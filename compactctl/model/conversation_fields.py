@@ -21,7 +21,7 @@ TIME_FIELDS = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
 
 
 def conversation_id(record: Mapping[str, Any], field: str) -> str | int | None:
-    """Return the id in the field of a record that names its conversation; None if it is no id."""
+    """Return the id in the field of a record that names its conversation; None without one."""
     value = record.get(field)
     is_id = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
     return value if is_id else None

@@ -193,7 +193,7 @@ def test_the_changelog_has_the_version() -> None:
     )
 
 
-DATA = {"breakdown", "metadata", "categories", "options", "tags"}
+DATA = {"breakdown", "metadata", "categories", "options", "tags", "fields"}
 
 
 def field_names(value: Any) -> set[str]:

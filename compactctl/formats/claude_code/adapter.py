@@ -41,7 +41,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.formats.records.responses import find_reused_ids, with_responses
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
@@ -106,8 +106,8 @@ _UNSENT = (
     UnsentRule(kind="snapshots", match=match_type("file-history-snapshot")),
 )
 # What the client shows of results and attached files, and its own lists and judgments.
-_KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset(
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset(
         {
             "classifierMetaLines",
             "displayPath",
@@ -186,7 +186,7 @@ class _Reader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, CLAUDE_CODE, _KNOWN)
+        super().__init__(name, CLAUDE_CODE, _UNSENT_FIELDS)
         self.chain = ClaudeChain()
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}

@@ -21,7 +21,7 @@ from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
 from compactctl.formats.records.responses import ResponseNamer
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.formats.records.wrapping import typed_prompt
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
@@ -74,7 +74,7 @@ class CodexReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, CODEX, COMMON_FIELDS | KnownFields(is_unsent=_is_deferred))
+        super().__init__(name, CODEX, COMMON_UNSENT | UnsentFields(is_unsent=_is_deferred))
         self.history = CodexHistory()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)

@@ -16,7 +16,7 @@ from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import count_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
 
@@ -26,8 +26,8 @@ _DOMAINS = frozenset(
     | {"permission", "session", "skill", "subagent", "system", "tool", "user", "user_input"}
 )
 # What the client shows, and repeats of a result or a prompt that it sends in another field.
-_KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset(
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset(
         {
             "detailedContent",
             "intentionSummary",
@@ -55,7 +55,7 @@ class CopilotReader(LineReader):
     """Reads events in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, COPILOT_CLI, _KNOWN)
+        super().__init__(name, COPILOT_CLI, _UNSENT_FIELDS)
         self.history = CopilotHistory()
         self.assets = AssetStore()
         self.usages = _UsageCollector()

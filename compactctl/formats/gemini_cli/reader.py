@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -38,8 +38,8 @@ CONTEXT = "<session_context>"
 # Types of records that the client only displays.
 _DISPLAYED = frozenset({"info", "error", "warning"})
 # What it displays of calls and thoughts.
-_KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset({"description", "resultDisplay", "thoughts", "displayName", "displayContent"})
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset({"description", "resultDisplay", "thoughts", "displayName", "displayContent"})
 )
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
 # Stand around the contents of files that a prompt names, each in a part of its own.
@@ -57,7 +57,7 @@ class GeminiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, GEMINI_CLI, _KNOWN)
+        super().__init__(name, GEMINI_CLI, _UNSENT_FIELDS)
         self._replay = SessionReplay()
         # The kind and size of the lines that are not a message, by index.
         self._other_lines: dict[int, tuple[str, int]] = {}

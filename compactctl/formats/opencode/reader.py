@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.formats.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
@@ -27,8 +27,8 @@ from compactctl.model.usage_fields import with_reported_usage
 
 # In published sessions, tools have replaced ids that looked like a secret.
 # What the client shows of calls and files, and its own state.
-_KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset({"metadata", "summary", "title", "path", "snapshot", "preview"}),
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset({"metadata", "summary", "title", "path", "snapshot", "preview"}),
     # The error of a request that got no answer, and not that of a tool.
     is_unsent=lambda block: block.keys() == {"name", "data"},
 )
@@ -39,7 +39,7 @@ class OpenCodeReader:
     """Reads whole conversations and determines their effective histories."""
 
     def __init__(self) -> None:
-        self.builder = TranscriptBuilder(wrapping=OPENCODE, known=_KNOWN)
+        self.builder = TranscriptBuilder(wrapping=OPENCODE, unsent_fields=_UNSENT_FIELDS)
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0

@@ -13,14 +13,14 @@ from compactctl.formats.records.json_values import integer_or_none, object_or_em
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import judge_times
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 
 # The client sends this for a call that was never answered.
 # What the client shows of results, keeps for extensions, or stores elsewhere.
-_KNOWN = COMMON_FIELDS | KnownFields(
-    unsent=frozenset(
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset(
         {
             "details",
             "display",
@@ -45,7 +45,7 @@ class PiReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, PI, _KNOWN)
+        super().__init__(name, PI, _UNSENT_FIELDS)
         self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None

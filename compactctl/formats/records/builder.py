@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields, UnreadText
+from compactctl.formats.records.unread import COMMON_UNSENT, UnreadText, UnsentFields
 from compactctl.formats.records.wrapping import (
     Wrapping,
     attribute,
@@ -89,7 +89,7 @@ class TranscriptBuilder:
     """Collect the records of a file in file order, then build its transcript.
 
     For ``interleaves`` see ``with_responses``; ``wrapping`` is of the client that wrote the file,
-    ``known`` are the fields of its records that hold no text for a model.
+    ``unsent_fields`` are the fields of its records that hold no text for a model.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ class TranscriptBuilder:
         *,
         interleaves: bool = True,
         wrapping: Wrapping = UNKNOWN_CLIENT,
-        known: KnownFields = COMMON_FIELDS,
+        unsent_fields: UnsentFields = COMMON_UNSENT,
     ) -> None:
-        self.unread = UnreadText(known)
+        self.unread = UnreadText(unsent_fields)
         self.interleaves = interleaves
         self.wrapping = wrapping
         # The wrapping of each conversation of which the client is known, in logs of requests.
@@ -331,10 +331,13 @@ class LineReader(ABC):
     """
 
     def __init__(
-        self, name: str, wrapping: Wrapping = UNKNOWN_CLIENT, known: KnownFields = COMMON_FIELDS
+        self,
+        name: str,
+        wrapping: Wrapping = UNKNOWN_CLIENT,
+        unsent_fields: UnsentFields = COMMON_UNSENT,
     ) -> None:
         self.name = name
-        self.builder = TranscriptBuilder(wrapping=wrapping, known=known)
+        self.builder = TranscriptBuilder(wrapping=wrapping, unsent_fields=unsent_fields)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""

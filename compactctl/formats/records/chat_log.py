@@ -34,7 +34,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.rows import group_by_conversation, sent_time, sort_by_time
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields, text_in
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields, text_in
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     JsonPath,
@@ -102,7 +102,7 @@ class ChatLogReader:
     ``new_conversation`` returns the parser of a conversation by its number, and ``messages_key`` is
     the key of the array of records in a document. In a log, bare lines may be of several
     conversations and in any order; elsewhere they are one list, like an array or a document. For
-    ``known`` see ``TranscriptBuilder``.
+    ``unsent_fields`` see ``TranscriptBuilder``.
     """
 
     def __init__(
@@ -112,13 +112,13 @@ class ChatLogReader:
         messages_key: str = "messages",
         *,
         is_log: bool = True,
-        known: KnownFields = COMMON_FIELDS,
+        unsent_fields: UnsentFields = COMMON_UNSENT,
     ) -> None:
         self.name = name
         self.is_log = is_log
         self.new_conversation = new_conversation
         self.messages_key = messages_key
-        self.builder = TranscriptBuilder(interleaves=False, known=known)
+        self.builder = TranscriptBuilder(interleaves=False, unsent_fields=unsent_fields)
         # The requested model, by conversation number.
         self._models: dict[int, str] = {}
         self._window: int | None = None

@@ -146,7 +146,7 @@ def _json_lines(text: str) -> _Events | None:
 
 
 def _server_sent(text: str) -> _Events | None:
-    """Return the data of server-sent events; None if a line is no field of such an event."""
+    """Return the data of server-sent events; None if a line is not of such an event."""
     events: list[Event] = []
     torn: list[str] = []
     name, pending = "", ""

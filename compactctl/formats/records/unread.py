@@ -1,7 +1,7 @@
 """Measure the text of a file that was not read: what a model may be sent, but nobody counted.
 
 Everything in a record that is not at or below the path of a part is unread, whatever it is called.
-Only the fields that clients and APIs are known never to send are listed, in ``KnownFields``.
+Only the fields that clients and APIs never send are listed, in ``UnsentFields``.
 """
 
 import re
@@ -19,7 +19,7 @@ from compactctl.tokens.media import is_unsized
 
 # Beside text that was read, shorter texts are names, titles or dates.
 _MIN_TEXT = 32
-# Longer words are no ids, paths or URLs. A list of many short strings is one text.
+# Longer words are not ids, paths or URLs. A list of many short strings is one text.
 _MAX_WORD, _MIN_LIST = 512, 512
 # Limit on the characters searched for copies in one value; beyond it only whole texts are compared.
 _MAX_COMPARED = 2_000_000_000
@@ -37,37 +37,38 @@ _MESSAGE_KEYS = frozenset(
 _NO_FIELD, _DAMAGED = "values", "damaged lines"
 
 
-def _sends_all(_: Mapping[str, Any]) -> bool:
+def _is_sent(_: Mapping[str, Any]) -> bool:
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFields:
-    """What a format knows of its records beside their parts.
+class UnsentFields:
+    """The fields of a format's records that hold no text for a model beside that of the parts.
 
     Attributes:
-        unsent: keys of what is never sent, or is counted with a part.
+        keys: keys of what is never sent, or is counted with a part.
         labels: keys of facts about a message: never sent beside a text. A message that has nothing
             else may have its text there.
         is_unsent: whether a block of a message is never sent.
     """
 
-    unsent: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
-    is_unsent: Callable[[Mapping[str, Any]], bool] = _sends_all
+    is_unsent: Callable[[Mapping[str, Any]], bool] = _is_sent
 
-    def __or__(self, other: "KnownFields") -> "KnownFields":
-        """Return what either format knows."""
-        return KnownFields(
-            unsent=self.unsent | other.unsent,
+    def __or__(self, other: "UnsentFields") -> "UnsentFields":
+        """Return the fields of either."""
+        tests = {self.is_unsent, other.is_unsent} - {_is_sent}
+        return UnsentFields(
+            keys=self.keys | other.keys,
             labels=self.labels | other.labels,
-            is_unsent=lambda block: self.is_unsent(block) or other.is_unsent(block),
+            is_unsent=(lambda block: any(test(block) for test in tests)) if tests else _is_sent,
         )
 
 
 # Of all formats: tags, ids and names, and what only its provider can read.
-COMMON_FIELDS = KnownFields(
-    unsent=frozenset(
+COMMON_UNSENT = UnsentFields(
+    keys=frozenset(
         {
             *TAG_NAMES,
             "id",
@@ -108,14 +109,14 @@ _ROW_LABELS = frozenset({"headers", "error"})
 class UnreadText:
     """Add up read and unread text of a file, record by record, in bytes of UTF-8."""
 
-    def __init__(self, known: KnownFields = COMMON_FIELDS) -> None:
-        labels = known.unsent | known.labels
+    def __init__(self, fields: UnsentFields = COMMON_UNSENT) -> None:
+        labels = fields.keys | fields.labels
         row_labels = labels | _ROW_LABELS
-        self._beside_text = _Search(labels, known.is_unsent, _MIN_TEXT)
-        self._without_text = _Search(known.unsent, known.is_unsent, 1)
-        self._unknown = _Search(known.unsent, known.is_unsent, _MIN_TEXT)
-        self._around = _Search(row_labels, known.is_unsent, _MIN_TEXT)
-        self._pieces = _Search(row_labels, known.is_unsent, 1)
+        self._beside_text = _Search(labels, fields.is_unsent, _MIN_TEXT)
+        self._without_text = _Search(fields.keys, fields.is_unsent, 1)
+        self._unknown = _Search(fields.keys, fields.is_unsent, _MIN_TEXT)
+        self._around = _Search(row_labels, fields.is_unsent, _MIN_TEXT)
+        self._pieces = _Search(row_labels, fields.is_unsent, 1)
         self._read = 0
         self._n_unsized = 0
         self._lost: Counter[str] = Counter()
@@ -203,12 +204,12 @@ class UnreadText:
     def _note(
         self,
         sums: Counter[str],
-        found: Iterable[tuple[str, str]],
+        fields: Iterable[tuple[str, str]],
         texts: Sequence[str],
         line: int,
         name: str = "",
     ) -> None:
-        unread = [*found]
+        unread = [*fields]
         if not unread:
             return
         is_repeated = _repeat_checker(texts, len(unread))
@@ -327,7 +328,7 @@ def _repeat_checker(texts: Sequence[str], n_unread: int) -> Callable[[str], bool
     return is_repeated
 
 
-_ALL_TEXTS = _Search(frozenset(), _sends_all, _MIN_TEXT)
+_ALL_TEXTS = _Search(frozenset(), _is_sent, _MIN_TEXT)
 
 
 def _texts_in_json(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.unread import COMMON_FIELDS, KnownFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.formats.vscode_chat.changes import is_change, is_state, replay
 from compactctl.formats.vscode_chat.chat import (
     ChatMessage,
@@ -28,7 +28,7 @@ from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.pipeline.writer import InsertionContext
 
 # Reasoning that only its provider can read, and the provider's own markers.
-_KNOWN = COMMON_FIELDS | KnownFields(unsent=frozenset({"encrypted", "statefulMarker"}))
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(keys=frozenset({"encrypted", "statefulMarker"}))
 
 
 class VsCodeChat(Format):
@@ -58,7 +58,7 @@ class _Reader(LineReader):
     """Reads the documents of a file one by one, or replays its changes at the end."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, VSCODE_CHAT, _KNOWN)
+        super().__init__(name, VSCODE_CHAT, _UNSENT_FIELDS)
         self.effective: list[Message] = []
         self.model: str | None = None
         self._n_conversations = 0

@@ -133,10 +133,11 @@ def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
 
 
 def _status_text(file: ListedFile) -> str:
-    """Return the status; "incomplete" instead of "ok", since the sizes are too small."""
+    """Return the status; "incomplete" where that is what is wrong with it."""
     if not file.is_incomplete:
         return file.status
-    return "incomplete" if file.status == "ok" else f"{file.status}, incomplete"
+    is_reason = file.status in ("ok", "flagged")
+    return "incomplete" if is_reason else f"{file.status}, incomplete"
 
 
 def _count(tokens: int | None) -> str:
@@ -298,7 +299,7 @@ def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
     unread = [row for row in rows if row.unread]
     if unread:
         files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
-        yield f"warning: much text was not read in {files}; see compactctl check {first}"
+        yield f"warning: text was not read in {files}; see compactctl check {first}"
 
 
 def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:

@@ -80,11 +80,17 @@ def _answer(result: ReportResult) -> str:
     counts = ", ".join(
         f"{count:,} {one_line(status_text(name))}" for name, count in summary.statuses.items()
     )
-    answer = f"{plural(summary.files, 'file')}: {counts}"
+    answer = f"{plural(summary.files, _noun(result))}: {counts}"
     if not (summary.is_summed and summary.tokens):
         return answer
     saved = f", {summary.saved:,} saved ({percent_text(summary.saved / summary.tokens)})"
     return f"{answer}; {summary.tokens:,} tokens{saved if summary.saved else ''}"
+
+
+def _noun(result: ReportResult) -> str:
+    """Return the noun for what rows represent."""
+    is_data_set = any(row.values.get("row") is not None for row in result.rows)
+    return "conversation" if is_data_set else "file"
 
 
 def _facts(result: ReportResult) -> Iterator[Fact]:
@@ -107,7 +113,7 @@ def _failing(result: ReportResult) -> Iterator[ScreenItem]:
     failed = [row for row in result.rows if row.status == "failed"]
     if failed:
         yield ""
-        yield f"{plural(len(failed), 'file')} failed"
+        yield f"{plural(len(failed), _noun(result))} failed"
         yield from (Accent(_failure(row), "yellow") for row in failed[: result.options.top])
 
 

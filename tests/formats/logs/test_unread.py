@@ -172,7 +172,7 @@ def test_batch_says_it_without_a_gate(log: Path, capsys: Captured) -> None:
     shown = capsys.readouterr()
     assert "incomplete" in shown.out
     assert "ok, incomplete" not in shown.out
-    assert "warning: much text was not read in 1 file; see compactctl check" in shown.err
+    assert "warning: text was not read in 1 file; see compactctl check" in shown.err
 
 
 def test_other_commands_that_tell_sizes_warn(log: Path, capsys: Captured, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     row = replace(ROW, figures=replace(FIGURES, file=unread))
     assert lines(row)[4].endswith(" incomplete")
     assert list(batch_messages(result_of(row, row))) == [
-        "warning: much text was not read in 2 files; see compactctl check a"
+        "warning: text was not read in 2 files; see compactctl check a"
     ]
 
 
