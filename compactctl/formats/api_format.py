@@ -259,6 +259,7 @@ class ApiLogReader(ChatLogReader):
 
     def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what the next request of each conversation would send."""
+        self.builder.unread.add_reference(self._n_lost)
         if self._n_lost:
             self.builder.warnings.append(_lost_warning(self._n_lost))
         return self._chains.effective(messages)

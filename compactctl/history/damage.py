@@ -41,10 +41,9 @@ def describe_unread(unread: Unread) -> str:
     """
     if not unread.is_significant:
         return ""
-    if unread.unsized and not unread.lost:
-        is_one = unread.unsized == 1
-        files = "document or recording is" if is_one else "documents or recordings are"
-        return f"{unread.unsized:,} {files} not in the file, and of unknown size"
+    if unread.elsewhere and not unread.lost:
+        are = "part of a request is" if unread.elsewhere == 1 else "parts of requests are"
+        return f"{unread.elsewhere:,} {are} stored elsewhere, and of unknown size"
     if not unread.fields:
         lines = "1 line was" if unread.lines == 1 else f"{unread.lines:,} lines were"
         return f"{lines} not recognized, and no other line holds a message"

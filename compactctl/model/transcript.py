@@ -47,7 +47,8 @@ class Unread:
         read: the bytes that were read.
         lost: the bytes in messages, damaged lines and records of unknown type, which a model may
             be sent; all others stand around messages.
-        unsized: documents and recordings of unknown size, such as links and ids of files.
+        elsewhere: the parts of requests that the file does not hold: links and ids of documents and
+            recordings, cached contents, stored items.
         lines: the lines that were not recognized, in a file without any message: what was said
             stands in them, if anywhere.
     """
@@ -56,7 +57,7 @@ class Unread:
     first_line: int = 0
     read: int = 0
     lost: int = 0
-    unsized: int = 0
+    elsewhere: int = 0
     lines: int = 0
 
     @property
@@ -68,7 +69,7 @@ class Unread:
     def is_significant(self) -> bool:
         """Whether counts may be too low: text of messages is missing, or much text around them."""
         around = self.n_bytes - self.lost
-        if self.lost or self.lines or self.unsized:
+        if self.lost or self.lines or self.elsewhere:
             return True
         return around > _MAX_UNREAD_SHARE * (around + self.read)
 

@@ -80,7 +80,8 @@ def test_what_a_row_holds_is_in_a_column() -> None:
     assert {*leaves(BatchRow)} - places == {
         "figures.totals.tokens", "figures.totals.largest_counted", "figures.is_doubted",
         "figures.file.unread.fields", "figures.file.unread.read", "figures.file.unread.lines",
-        "figures.file.unread.lost", "figures.file.unread.unsized", "figures.file.unread.first_line",
+        "figures.file.unread.lost", "figures.file.unread.elsewhere",
+        "figures.file.unread.first_line",
         "outcome.after.messages", "outcome.after.largest_counted", "outcome.after.unseen",
         "output.etag",
         "failure.exit_code",

@@ -11,8 +11,8 @@ from compactctl.commands.batch.row import BatchRow, RowMeasure
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import FileDetails, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
-from compactctl.commands.reading.transcript import open_transcript, parse
-from compactctl.formats.registry import format_named
+from compactctl.commands.reading.transcript import open_transcript, parse, split
+from compactctl.formats.format import Format
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import digest_of
 
@@ -38,10 +38,11 @@ def conversation_rows(
     starts = sorted(_lines_of_conversations(transcript).values())
     if not starts:
         return ()
-    lines = open_transcript(path, options.input.limits).lines
+    source = open_transcript(path, options.input.limits)
+    lines, chosen = split(source.lines, path, options.input.format, options.input.limits)
     bounds = pairwise([0, *starts[1:], len(lines)])
     return tuple(
-        _row(_name(path, start), start + 1, lines[first:end], transcript.format, options)
+        _row(_name(path, start), start + 1, lines[first:end], chosen, options)
         for start, (first, end) in zip(starts, bounds, strict=True)
     )
 
@@ -79,9 +80,9 @@ def _lines_of_conversations(transcript: Transcript) -> Mapping[int, int]:
 
 
 def _row(
-    name: str, number: int, lines: Sequence[bytes], format_name: str, options: BatchOptions
+    name: str, number: int, lines: Sequence[bytes], chosen: Format, options: BatchOptions
 ) -> BatchRow:
-    transcript = parse(lines, format_named(format_name))
+    transcript = parse(lines, chosen)
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
     row = measured_row(name, digest_of(lines).sha256, transcript, measured)

@@ -12,7 +12,6 @@ from compactctl.commands.compact.in_memory import (
 )
 from compactctl.errors import IntegrityError
 from compactctl.formats.content.response_items import is_api_item
-from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.decode import parse_value
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.json_paths import json_in
@@ -77,7 +76,7 @@ def _json_of(tools: object) -> bytes:
     """Return the JSON of tool definitions as in a request; b"" if there are none."""
     text = tools.decode("utf-8", "replace") if isinstance(tools, bytes) else tools
     value = json_in(without_nulls(text))
-    return json.dumps(value, default=str).encode() if tool_definitions(value, ()) else b""
+    return json.dumps(value, default=str).encode() if value else b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.envelope import (
     LogRow,
     answer_drafts,
+    is_reference,
     is_sent_field,
     logged_usage,
     model_of,
@@ -52,6 +53,8 @@ _VERSION_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 # Enough messages to tell formats apart; containers can have thousands.
 _MAX_SAMPLE = 50
 _ANSWER_REASON = "the logged answer to the request"
+# The type of an item that the API has stored.
+_REFERENCE = "item_reference"
 # Of an answer whose message a log does not store, what was reported is known.
 _UNSTORED_ANSWER = MessageDraft(
     role="assistant", parts=(), is_logged_answer=True, immutable_reason=_ANSWER_REASON
@@ -356,6 +359,7 @@ class ChatLogReader:
             self.builder.add_metadata(
                 "empty answer", json_size(document) if path else decoded.n_bytes
             )
+        self._measure_request(document, row, path, start, decoded)
         self._note_facts(document, row, conversation.number)
         dialog = range(preamble_end, len(self.builder.messages))
         self.logged(conversation, request, answer, range(start, preamble_end), dialog)
@@ -376,11 +380,31 @@ class ChatLogReader:
                 if draft_path[-1] not in keys:
                     keys.add(draft_path[-1])
                     self._add_extra(draft, draft_path, conversation, decoded)
+
+    def _measure_request(
+        self,
+        document: Mapping[str, Any],
+        row: LogRow,
+        path: JsonPath,
+        start: int,
+        decoded: Decoded,
+    ) -> None:
+        """Measure the fields of a request beside its messages, which were added from ``start`` on.
+
+        A system prompt or tools may have another shape, or stand in a field of another name.
+        """
+        request_path = (*path, *row.request)
+        parts = [part for message in self.builder.messages[start:] for part in message.parts]
+        keys = {
+            part.path[len(request_path)] for part in parts if len(part.path) > len(request_path)
+        }
+        texts = [*filter(None, map(text_in, parts))]
         for key, value in request_in(document, row).items():
-            if key not in keys and is_sent_field(key, row):
-                # A system prompt or tools in another shape, or in a field of another name.
-                self.builder.unread.add_unknown(value, decoded.index, str(key))
-                self._record_paths.add((*path, *row.request, key))
+            if is_reference(key, value):
+                self.builder.unread.add_reference()
+            elif key not in keys and is_sent_field(key, row):
+                self.builder.unread.add_field(value, texts, decoded.index, str(key))
+                self._record_paths.add((*request_path, key))
 
     def _add_request(
         self,
@@ -493,6 +517,8 @@ class ChatLogReader:
         if draft is None:
             unread = self.builder.unread
             unread.add_message(record.value, path, (), record.decoded.index, _kind(fields))
+            if fields.get("type") == _REFERENCE:
+                unread.add_reference()
             self.builder.add_opaque(
                 record.decoded, "a record that is not a message", record.n_bytes
             )

@@ -15,6 +15,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.streams import StreamedAnswer, is_event_text
+from compactctl.formats.records.unread import REQUEST_PARAMETERS
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
 from compactctl.records import dataclass
@@ -100,34 +101,6 @@ _PARAMETER_PATHS: tuple[JsonPath, ...] = (
 _PREAMBLE_KEYS = frozenset(
     {"system", "instructions", "systemInstruction", "system_instruction", "tools", "functions"}
 )
-# Keys of parameters of requests, whose texts say how to answer and not what.
-_PARAMETER_KEYS = frozenset(
-    {
-        "additionalModelRequestFields",
-        "context_management",
-        "extra_body",
-        "extra_headers",
-        "generationConfig",
-        "generation_config",
-        "guardrailConfig",
-        "inferenceConfig",
-        "labels",
-        "metadata",
-        "output_config",
-        "requestMetadata",
-        "response_format",
-        "safetySettings",
-        "safety_settings",
-        "stop",
-        "stop_sequences",
-        "text",
-        "toolConfig",
-        "tool_choice",
-        "tool_config",
-        "url",
-        "user",
-    }
-)
 # Keys of the model: OpenAI and most others, Bedrock, Helicone.
 _MODEL_KEYS = ("model", "modelId", "request_model")
 # Roles of messages in all dialects.
@@ -193,6 +166,12 @@ def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow |
     return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
 
 
+def is_reference(key: str, value: object) -> bool:
+    """Whether a field of a request names what the provider has stored and puts in."""
+    is_cached = key in ("cachedContent", "cached_content") and bool(value)
+    return is_cached or (key == "prompt" and isinstance(value, Mapping) and "id" in value)
+
+
 def is_sent_field(key: str, row: LogRow) -> bool:
     """Whether the text of a request's field beside its messages is sent to the model.
 
@@ -200,7 +179,7 @@ def is_sent_field(key: str, row: LogRow) -> bool:
     """
     if row.messages is None or key == row.messages[-1]:
         return False
-    return key not in _PARAMETER_KEYS if row.request else key in _PREAMBLE_KEYS
+    return key not in REQUEST_PARAMETERS if row.request else key in _PREAMBLE_KEYS
 
 
 def _answer_paths(value: Mapping[str, Any]) -> tuple[JsonPath, ...]:

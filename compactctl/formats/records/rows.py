@@ -1,6 +1,7 @@
 """Group and sort bare messages, decode JSON inside of rows, and follow chains of requests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import is_not, itemgetter
 from typing import Any
 
@@ -34,8 +35,9 @@ _MIN_TIME = 946_684_800.0
 def group_by_conversation(records: Sequence[ContainedRecord]) -> list[list[ContainedRecord]]:
     """Group the records of a log by the first kind of conversation id that all messages have.
 
-    They are one group if only some have it: a tool may log the id of its own sandbox. A record
-    without an id belongs to the conversation of the record before it.
+    They are one group if only some have it: a tool may log the id of its own sandbox. So they are
+    if a group had no message of a user: the ids are of speakers. A record without an id belongs to
+    the conversation of the record before it.
     """
     for field in CONVERSATION_ID_FIELDS:
         names = [conversation_id(record.record, field) for record in records]
@@ -51,7 +53,9 @@ def group_by_conversation(records: Sequence[ContainedRecord]) -> list[list[Conta
     for name, record in zip(names, records, strict=True):
         current = current if name is None else name
         groups.setdefault(current, []).append(record)
-    return [*groups.values()]
+    have_users = [any(r.record.get("role") == "user" for r in group) for group in groups.values()]
+    is_of_speakers = any(have_users) and not all(have_users)
+    return [[*records]] if is_of_speakers else [*groups.values()]
 
 
 def sent_time(record: Mapping[str, Any]) -> float | None:
@@ -73,7 +77,15 @@ def sort_by_time(records: Sequence[ContainedRecord]) -> list[ContainedRecord] | 
         return None
     if order == "newest first":
         runs = runs[::-1]
-    return [record for _, run in sorted(runs, key=itemgetter(0)) for record in run]
+    by_time = [record for _, run in sorted(runs, key=itemgetter(0)) for record in run]
+    # Speakers with clocks of their own take turns in the file, and not by their times.
+    return by_time if _count_repeats(by_time) <= _count_repeats(records) else None
+
+
+def _count_repeats(records: Sequence[ContainedRecord]) -> int:
+    """Return how many messages follow one of the same role."""
+    roles = [record.record.get("role") for record in records]
+    return sum(first == second for first, second in pairwise(roles))
 
 
 def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[ContainedRecord]]]:

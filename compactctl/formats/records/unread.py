@@ -21,6 +21,11 @@ from compactctl.tokens.media import is_unsized
 _MIN_TEXT = 32
 # Longer words are not ids, paths or URLs. A list of many short strings is one text.
 _MAX_WORD, _MIN_LIST = 512, 512
+# Longer words in an answer are ids.
+_MAX_PIECE = 15
+# Pieces of a text in objects of a list: how many at least, and what they look like.
+_MIN_PIECES = 16
+_WORD = re.compile(r"(?=.*[^\W\d_])[^\d_]{1,40}", re.DOTALL)
 # Limit on the characters searched for copies in one value; beyond it only whole texts are compared.
 _MAX_COMPARED = 2_000_000_000
 # A single word of these characters may be an id, a URL, a path or a hash. Prose has spaces or other
@@ -66,26 +71,13 @@ class UnsentFields:
         )
 
 
-# Of all formats: tags, ids and names, and what only its provider can read.
+# Of all formats: ids and names, and what only its provider can read, which is a single word.
+_NAME_KEYS = frozenset(
+    {"id", "type", "role", "timestamp", "model", "name", "cwd", "signature", "thoughtSignature"}
+    | {"thought_signature", "encrypted_content", "redactedData", "reasoningEncryptedContent"}
+)
 COMMON_UNSENT = UnsentFields(
-    keys=frozenset(
-        {
-            *TAG_NAMES,
-            "id",
-            "type",
-            "role",
-            "timestamp",
-            "model",
-            "name",
-            "cwd",
-            "signature",
-            "thoughtSignature",
-            "thought_signature",
-            "encrypted_content",
-            "redactedData",
-            "reasoningEncryptedContent",
-        }
-    ),
+    keys=TAG_NAMES,
     labels=frozenset(
         {
             # Labels that a user attaches to a request; no API sends them to a model.
@@ -97,13 +89,84 @@ COMMON_UNSENT = UnsentFields(
             "citations",
             "citationMetadata",
             "groundingMetadata",
+            "stop_details",
         }
     ),
 )
 
 
-# Around messages also: HTTP headers, and the error of a request that got no answer.
-_ROW_LABELS = frozenset({"headers", "error"})
+# Around messages also what gateways note: HTTP headers, errors of requests that got no answer,
+# tags, costs and ratings (LiteLLM, Helicone, Langfuse, LangSmith).
+_ROW_LABELS = frozenset(
+    {
+        "cost_breakdown",
+        "error",
+        "error_information",
+        "error_str",
+        "exception",
+        "feedback_stats",
+        "finishMessage",
+        "guardrail_information",
+        "headers",
+        "hidden_params",
+        "promptFeedback",
+        "request_properties",
+        "request_tags",
+        "response_headers",
+        "scores",
+        "statusMessage",
+        "status_message",
+        "tags",
+        "traceback",
+        "user_agent",
+    }
+)
+REQUEST_PARAMETERS = frozenset(
+    {
+        "additionalModelRequestFields",
+        "additionalModelResponseFieldPaths",
+        "betas",
+        "client_metadata",
+        "context_management",
+        "extra_body",
+        "extra_headers",
+        "generationConfig",
+        "generation_config",
+        "guardrailConfig",
+        "guardrails",
+        "headers",
+        "include",
+        "inferenceConfig",
+        "labels",
+        "litellm_metadata",
+        "litellm_params",
+        "logit_bias",
+        "mcp_servers",
+        "metadata",
+        "modelArmorConfig",
+        "output_config",
+        "plugins",
+        "prompt_cache_key",
+        "provider",
+        "requestMetadata",
+        "response_format",
+        "safetySettings",
+        "safety_identifier",
+        "safety_settings",
+        "stop",
+        "stop_sequences",
+        "text",
+        "toolConfig",
+        "tool_choice",
+        "tool_config",
+        "url",
+        "user",
+        "web_search_options",
+    }
+)
+"""Keys of requests whose texts say how to answer, and not what."""
+# Fields of requests with less text are parameters.
+_MIN_FIELD = 256
 
 
 class UnreadText:
@@ -111,14 +174,14 @@ class UnreadText:
 
     def __init__(self, fields: UnsentFields = COMMON_UNSENT) -> None:
         labels = fields.keys | fields.labels
-        row_labels = labels | _ROW_LABELS
-        self._beside_text = _Search(labels, fields.is_unsent, _MIN_TEXT)
+        row_labels = labels | _ROW_LABELS | REQUEST_PARAMETERS
+        self._beside_text = _Search(labels, fields.is_unsent, _MIN_TEXT, skips_alternatives=True)
         self._without_text = _Search(fields.keys, fields.is_unsent, 1)
         self._unknown = _Search(fields.keys, fields.is_unsent, _MIN_TEXT)
-        self._around = _Search(row_labels, fields.is_unsent, _MIN_TEXT)
-        self._pieces = _Search(row_labels, fields.is_unsent, 1)
+        self._around = _Search(row_labels, fields.is_unsent, _MIN_TEXT, skips_alternatives=True)
+        self._pieces = _Search(row_labels, fields.is_unsent, 1, counts_words=True)
         self._read = 0
-        self._n_unsized = 0
+        self._n_elsewhere = 0
         self._lost: Counter[str] = Counter()
         self._beside: Counter[str] = Counter()
         self._lines: set[int] = set()
@@ -133,7 +196,7 @@ class UnreadText:
         self._read += sum(_utf8_size(text_in(part)) for part in parts)
         # What only its provider can read is part of an answer, and not a file.
         media = [media for part in parts for media in media_of(part) if not media.embedded]
-        self._n_unsized += sum(map(is_unsized, media))
+        self._n_elsewhere += sum(map(is_unsized, media))
         self.add_rest(record, path, parts, line, name)
 
     def add_rest(
@@ -162,12 +225,22 @@ class UnreadText:
     def add_answer(self, answer: object, path: JsonPath, line: int) -> None:
         """Add the logged answer to a request if nothing of it was read.
 
-        Its pieces may be short; what is shorter than a text may also be a status.
+        Its pieces may be short. What is shorter than a text in all may be a status.
         """
-        texts = [*self._around.find(answer, path, set())]
-        pieces = [] if texts else self._pieces.find(answer, path, set())
-        self._note(self._lost, texts, (), line, _last_key(path))
-        self._note(self._beside, pieces, (), line, _last_key(path))
+        texts = [*self._pieces.find(answer, path, set())]
+        is_status = sum(len(text) for _, text in texts) < _MIN_TEXT
+        sums = self._beside if is_status else self._lost
+        self._note(sums, texts, (), line, _last_key(path))
+
+    def add_field(self, value: object, texts: Sequence[str], line: int, name: str) -> None:
+        """Add a field of a request that may be its system prompt or tools; ``texts`` were read."""
+        unread = [*self._unknown.find(value, (), set())]
+        if sum(len(text) for _, text in unread) >= _MIN_FIELD:
+            self._note(self._lost, unread, texts, line, name)
+
+    def add_reference(self, n_references: int = 1) -> None:
+        """Add what a request holds and the file does not: a cached content or a stored item."""
+        self._n_elsewhere += n_references
 
     def add_unknown(self, value: object, line: int, name: str = "") -> None:
         """Add a record of unknown type, which may be a message or hold one."""
@@ -188,7 +261,8 @@ class UnreadText:
         text = data.decode(errors="replace").strip("\0 \t\r\n")
         if _is_text(text, _MIN_TEXT):
             # What a program printed between the records is of none of them.
-            sums = self._lost if text.startswith(("{", "[")) else self._beside
+            is_piece = text.startswith(("{", "[")) or text.endswith(("}", "]"))
+            sums = self._lost if is_piece else self._beside
             self._note(sums, [("", text)], (), line, _DAMAGED)
 
     def total(self) -> Unread:
@@ -198,7 +272,7 @@ class UnreadText:
             lost=self._lost.total(),
             fields=dict((self._lost + self._beside).most_common()),
             first_line=min(self._lines, default=0),
-            unsized=self._n_unsized,
+            elsewhere=self._n_elsewhere,
         )
 
     def _note(
@@ -241,6 +315,8 @@ class _Search:
     unsent: frozenset[str]
     is_unsent: Callable[[Mapping[str, Any]], bool]
     min_text: int
+    skips_alternatives: bool = False
+    counts_words: bool = False
 
     def find(
         self, value: object, path: JsonPath, paths: set[JsonPath]
@@ -266,16 +342,21 @@ class _Search:
                 if not self.is_unsent(item):
                     pending += self._members(item, path, field, ancestors, paths)
             elif isinstance(item, list):
-                elements = item[:1] if path[-1:] in _ALTERNATIVES and not is_read else item
+                is_first = self.skips_alternatives and path[-1:] in _ALTERNATIVES and not is_read
+                elements = item[:1] if is_first else item
                 if not is_read and all(isinstance(element, str) for element in elements):
                     yield from self._list_texts(elements, field or _last_key(path))
+                elif not is_read and (pieces := _pieces_of(elements)):
+                    yield field or _last_key(path), pieces
                 else:
                     pending += [
                         (element, (*path, index), field)
                         for index, element in enumerate(elements)
                         if (*path, index) not in paths
                     ]
-            elif isinstance(item, str) and _is_text(item, self.min_text):
+            elif isinstance(item, str) and (
+                _is_text(item, self.min_text) or (self.counts_words and len(item) <= _MAX_PIECE)
+            ):
                 yield field or _last_key(path), item
 
     def _members(
@@ -289,12 +370,14 @@ class _Search:
         """Yield the values of an object that may hold text, with their paths and fields."""
         for key, inner in item.items():
             if isinstance(inner, str):
-                if len(inner) < self.min_text:
+                if len(inner) < self.min_text or (key in _NAME_KEYS and not _is_prose(inner)):
                     continue
             elif not inner or not isinstance(inner, dict | list):
                 continue
             inner_path = (*path, key)
-            if inner_path in ancestors or (inner_path not in paths and key not in self.unsent):
+            if inner_path in paths:
+                continue
+            if inner_path in ancestors or key not in self.unsent:
                 yield inner, inner_path, field
 
     def _list_texts(self, texts: Sequence[str], field: str) -> Iterator[tuple[str, str]]:
@@ -303,6 +386,27 @@ class _Search:
             yield from ((field, text) for text in texts)
         else:
             yield from ((field, text) for text in texts if _is_text(text, self.min_text))
+
+
+def _is_prose(value: str) -> bool:
+    """Whether the value of a key that names something is too long for a name."""
+    return len(value) >= _MAX_WORD and not _ONE_WORD.fullmatch(value)
+
+
+def _pieces_of(elements: Sequence[Any]) -> str:
+    """Return the pieces of a text in a long list of objects, joined; "" if they hold none.
+
+    Of ``[{"tok": "The "}, {"tok": "tide "}, …]`` that is "The tide …".
+    """
+    if len(elements) < _MIN_PIECES or not all(isinstance(item, dict) for item in elements):
+        return ""
+    for key in elements[0]:
+        values = [item.get(key) for item in elements] if key not in _NAME_KEYS else []
+        pieces = [value for value in values if isinstance(value, str)]
+        are_words = sum(_WORD.fullmatch(piece) is not None for piece in pieces) * 2 > len(elements)
+        if are_words and sum(map(len, pieces)) >= _MIN_LIST and len({*pieces}) >= _MIN_PIECES:
+            return "".join(pieces)
+    return ""
 
 
 def _is_text(value: str, min_text: int) -> bool:

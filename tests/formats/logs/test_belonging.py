@@ -79,6 +79,20 @@ def test_an_id_of_every_message_parts_no_call_from_its_result() -> None:
     assert texts(found.effective) == texts(read("openai-chat", *openai_talk.TALK).effective)
 
 
+def test_ids_of_speakers_part_no_answers_from_requests() -> None:
+    rows = [{**m, "session_id": m["role"]} for m in openai_talk.TALK if m["role"] != "tool"]
+    assert {m.conversation for m in read("openai-chat", *rows).effective} == {0}
+
+
+def test_speakers_with_clocks_of_their_own_take_turns_as_in_the_file() -> None:
+    rows = [
+        {"role": role, "content": f"{role} {at}", "ts": START + 60 * at + late}
+        for at in range(9)
+        for role, late in (("user", 0), ("assistant", -600))
+    ]
+    assert texts(read("openai-chat", *rows).effective) == [row["content"] for row in rows]
+
+
 def test_a_record_that_is_no_message_joins_no_conversations() -> None:
     rows = [*alternating("thread_id"), {"event": "end"}, None]
     assert {m.conversation for m in read("openai-chat", *rows).effective} == {0, 1}

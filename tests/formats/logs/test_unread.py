@@ -55,6 +55,75 @@ def test_text_in_unknown_fields_is_measured_by_field(record: object, field: str)
     assert [*fields(record)] == [field]
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+GATEWAY: dict[str, object] = {
+    "request_tags": ["nightly run of the harbor team", "a second tag of the same length"],
+    "hidden_params": {"note": PROSE},
+    "error_information": {"traceback": PROSE},
+    "user_agent": "Mozilla/5.0 (X11; Linux x86_64) a browser",
+    "scores": [{"comment": PROSE}],
+    "headers": {"x-note": PROSE},
+}
+PARAMETERS: dict[str, object] = {
+    "safety_identifier": "the harbor office of the north quay",
+    "response_format": {"type": "json_schema", "json_schema": {"description": PROSE}},
+    "metadata": {"note": PROSE},
+    "guardrails": ["a guardrail with a long name of its own"],
+    "stop": ["the end of the answer is reached here"],
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": [SAID], **GATEWAY},
+        {"messages": [SAID], **PARAMETERS},
+        {"request": {"messages": [SAID], **PARAMETERS}, **GATEWAY},
+        {"request": {"messages": [SAID]}, "response": {"status": 500, "error": {"message": PROSE}}},
+        {"messages": [SAID], "response": {"status": "ok", "request_id": "req_8fJq2l0bQf3Jv7tY9"}},
+    ],
+)
+def test_what_gateways_note_and_parameters_are_no_text(row: dict[str, object]) -> None:
+    assert not read("openai-chat", row).unread.is_significant
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"request": {"messages": [SAID], "zq_system": PROSE}},
+        {"messages": [SAID], "instructions": {"zq_text": PROSE}},
+        {"messages": [SAID], "response": [{"zq": word} for word in ("Low", "tide") * 20]},
+        {"role": "user", "content": "hi", "name": PROSE},
+        {
+            "role": "user",
+            "content": "hi",
+            "zq": [{"t": f"{c}{c} " * 8} for c in LETTERS],
+        },
+        b'e of its record. The tide is low at the north quay."}',
+    ],
+)
+def test_text_that_a_request_or_an_answer_may_hold_is_lost(row: object) -> None:
+    found = read("openai-chat", *[SAID] * 9, {"messages": [{**SAID, "content": PROSE * 9}]}, row)
+    assert found.unread.lost > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("gemini-api", {"contents": [{"parts": [{"text": "Hi"}]}], "cachedContent": "x/1"}),
+        ("openai-responses", {"input": "Hi", "prompt": {"id": "pmpt_1"}}),
+        ("openai-responses", {"input": [SAID, {"type": "item_reference", "id": "msg_1"}]}),
+        ("openai-responses", {"input": [SAID], "previous_response_id": "resp_0"}),
+        ("gemini-api", {"contents": [{"parts": [
+            {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x/1"}}]}]}),
+    ],
+)  # fmt: skip
+def test_what_the_provider_has_stored_is_of_unknown_size(name: str, row: object) -> None:
+    found = read(name, row)
+    assert found.unread.elsewhere == 1
+    assert describe_unread(found.unread).startswith("1 part of a request is stored elsewhere")
+
+
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic-messages", "neurolink"])
 def test_formats_of_plain_messages_measure_it(name: str) -> None:
     assert fields({**SAID, "id": "a", "zq_body": PROSE}, name=name) == {"zq_body": len(PROSE)}
