@@ -32,7 +32,7 @@ _MAX_COMPARED = 2_000_000_000
 # letters; JSON and code have brackets or quotes.
 _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
 # Lists of alternative answers; the conversation continues with the first.
-_ALTERNATIVES = (("choices",), ("candidates",))
+_ALTERNATIVES = ("choices", "candidates")
 # A record with one of these keys, or an object in it, may be a message.
 _MESSAGE_KEYS = frozenset(
     {"content", "parts", "blocks", "text", "message", "messages"}
@@ -42,8 +42,7 @@ _MESSAGE_KEYS = frozenset(
 _NO_FIELD, _DAMAGED = "values", "damaged lines"
 
 
-def _is_sent(_: Mapping[str, Any]) -> bool:
-    return False
+_Test = Callable[[Mapping[str, Any]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +58,21 @@ class UnsentFields:
 
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
-    is_unsent: Callable[[Mapping[str, Any]], bool] = _is_sent
+    is_unsent: _Test | None = None
 
     def __or__(self, other: "UnsentFields") -> "UnsentFields":
         """Return the fields of either."""
-        tests = {self.is_unsent, other.is_unsent} - {_is_sent}
         return UnsentFields(
             keys=self.keys | other.keys,
             labels=self.labels | other.labels,
-            is_unsent=(lambda block: any(test(block) for test in tests)) if tests else _is_sent,
+            is_unsent=_either(self.is_unsent, other.is_unsent),
         )
+
+
+def _either(first: _Test | None, second: _Test | None) -> _Test | None:
+    if first is None or second is None:
+        return first or second
+    return lambda block: first(block) or second(block)
 
 
 # Of all formats: ids and names, and what only its provider can read, which is a single word.
@@ -305,6 +309,11 @@ def text_in(part: Part) -> str:
             return part.text
 
 
+_Tree = dict[str | int, Any]
+# Marks the end of a path in a tree of paths.
+_READ: _Tree = {}
+
+
 @dataclass(frozen=True, slots=True)
 class _Search:
     """A search for strings of at least ``min_text`` characters that are text for a model.
@@ -313,13 +322,13 @@ class _Search:
     """
 
     unsent: frozenset[str]
-    is_unsent: Callable[[Mapping[str, Any]], bool]
+    is_unsent: _Test | None
     min_text: int
     skips_alternatives: bool = False
     counts_words: bool = False
 
-    def find(
-        self, value: object, path: JsonPath, paths: set[JsonPath]
+    def find(  # noqa: C901, PLR0912 - one loop, since all values of a file pass through it
+        self, value: object, path: JsonPath, paths: Iterable[JsonPath]
     ) -> Iterator[tuple[str, str]]:
         """Yield the texts in the value at ``path`` that are not at or below ``paths``.
 
@@ -327,65 +336,64 @@ class _Search:
 
             {"messages": [{"content": TEXT}], "extra": {"note": NOTE}}    ("extra", NOTE)
         """
-        start = len(path)
-        ancestors = {leaf[:end] for leaf in paths for end in range(start, len(leaf))}
-        pending: list[tuple[Any, JsonPath, str]] = [(value, path, "")]
+        # Looked up once: all values of a file pass through this loop.
+        min_text, unsent, is_unsent = self.min_text, self.unsent, self.is_unsent
+        # A value, the read paths below it, its field if nothing below it was read, its last key.
+        pending: list[tuple[Any, _Tree | None, str, str]] = [
+            (value, _tree(paths, len(path)), "", _last_key(path))
+        ]
         while pending:
-            item, path, field = pending.pop()
-            is_read = path in ancestors
-            if is_read and isinstance(item, str):
+            item, read, field, name = pending.pop()
+            if read is not None and isinstance(item, str):
                 # A text above a part contains it as JSON.
                 item = json_in(item)
-            elif not is_read and len(path) > start:
-                field = field or _last_key(path)
-            if isinstance(item, Mapping):
-                if not self.is_unsent(item):
-                    pending += self._members(item, path, field, ancestors, paths)
-            elif isinstance(item, list):
-                is_first = self.skips_alternatives and path[-1:] in _ALTERNATIVES and not is_read
-                elements = item[:1] if is_first else item
-                if not is_read and all(isinstance(element, str) for element in elements):
-                    yield from self._list_texts(elements, field or _last_key(path))
-                elif not is_read and (pieces := _pieces_of(elements)):
-                    yield field or _last_key(path), pieces
-                else:
-                    pending += [
-                        (element, (*path, index), field)
-                        for index, element in enumerate(elements)
-                        if (*path, index) not in paths
-                    ]
-            elif isinstance(item, str) and (
-                _is_text(item, self.min_text) or (self.counts_words and len(item) <= _MAX_PIECE)
-            ):
-                yield field or _last_key(path), item
-
-    def _members(
-        self,
-        item: Mapping[str, Any],
-        path: JsonPath,
-        field: str,
-        ancestors: set[JsonPath],
-        paths: set[JsonPath],
-    ) -> Iterator[tuple[Any, JsonPath, str]]:
-        """Yield the values of an object that may hold text, with their paths and fields."""
-        for key, inner in item.items():
-            if isinstance(inner, str):
-                if len(inner) < self.min_text or (key in _NAME_KEYS and not _is_prose(inner)):
+            if isinstance(item, list):
+                if read is None and (texts := self._list_texts(item)) is not None:
+                    yield from ((field or name, text) for text in texts)
                     continue
-            elif not inner or not isinstance(inner, dict | list):
+                is_first = read is None and self.skips_alternatives and name in _ALTERNATIVES
+                items: Iterable[tuple[Any, Any]] = enumerate(item[:1] if is_first else item)
+            elif isinstance(item, dict):
+                if is_unsent is not None and is_unsent(item):
+                    continue
+                items = item.items()
+            else:
+                if isinstance(item, str) and self._is_text(item):
+                    yield field or name, item
                 continue
-            inner_path = (*path, key)
-            if inner_path in paths:
-                continue
-            if inner_path in ancestors or key not in self.unsent:
-                yield inner, inner_path, field
+            for key, inner in items:
+                kind = type(inner)
+                if kind is str:
+                    if len(inner) < min_text:
+                        continue
+                elif kind is not dict and kind is not list:
+                    continue
+                below = None if read is None else read.get(key)
+                if below is _READ:
+                    continue
+                key_name = key if type(key) is str else name
+                if below is not None:
+                    pending.append((inner, below, "", key_name))
+                elif key in unsent:
+                    continue
+                elif kind is not str:
+                    pending.append((inner, None, field or key_name, key_name))
+                elif self._is_text(inner) and (key not in _NAME_KEYS or _is_prose(inner)):
+                    yield field or key_name, inner
 
-    def _list_texts(self, texts: Sequence[str], field: str) -> Iterator[tuple[str, str]]:
-        """Yield the texts of a list of strings: all of them if they are many."""
-        if sum(map(len, texts)) >= _MIN_LIST:
-            yield from ((field, text) for text in texts)
-        else:
-            yield from ((field, text) for text in texts if _is_text(text, self.min_text))
+    def _is_text(self, value: str) -> bool:
+        if _is_text(value, self.min_text):
+            return True
+        return self.counts_words and len(value) <= _MAX_PIECE
+
+    def _list_texts(self, items: list[Any]) -> list[str] | None:
+        """Return the texts of a list of strings, or of objects with pieces; None for others."""
+        if all(isinstance(item, str) for item in items):
+            if sum(map(len, items)) >= _MIN_LIST:
+                return items
+            return [item for item in items if self._is_text(item)]
+        pieces = _pieces_of(items)
+        return [pieces] if pieces else None
 
 
 def _is_prose(value: str) -> bool:
@@ -432,7 +440,7 @@ def _repeat_checker(texts: Sequence[str], n_unread: int) -> Callable[[str], bool
     return is_repeated
 
 
-_ALL_TEXTS = _Search(frozenset(), _is_sent, _MIN_TEXT)
+_ALL_TEXTS = _Search(frozenset(), None, _MIN_TEXT)
 
 
 def _texts_in_json(text: str) -> list[str]:
@@ -445,9 +453,24 @@ def _texts_in_json(text: str) -> list[str]:
     return [inner for _, inner in _ALL_TEXTS.find(value, (), set())]
 
 
+def _tree(paths: Iterable[JsonPath], start: int) -> _Tree | None:
+    """Return paths as nested objects, each without its first ``start`` keys; None without any."""
+    root: _Tree | None = None
+    for path in paths:
+        root = {} if root is None else root
+        node = root
+        for key in path[start:-1]:
+            node = node.setdefault(key, {})
+            if node is _READ:
+                break
+        else:
+            node[path[-1]] = _READ
+    return root
+
+
 def _last_key(path: JsonPath) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), _NO_FIELD)
 
 
 def _utf8_size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
