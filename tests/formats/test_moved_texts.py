@@ -23,7 +23,8 @@ from compactctl.formats.registry import detect
 from compactctl.model.message import JsonPath, TextPart, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 
-MARK = "the zander under the quay counted every lantern of the ferry"
+# Shorter texts beside others in a message may be titles.
+MARK = " ".join(f"the zander under quay {n} counted every lantern" for n in "abcdefghijklmn")
 _N_TEXTS = 5
 Line = dict[str, Any] | list[Any]
 

@@ -316,7 +316,10 @@ class TranscriptBuilder:
             },
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             damaged_lines=frozenset(self._damaged_lines),
-            unread=replace(self.unread.total(), lines=0 if self.messages else self._n_opaque_lines),
+            unread=replace(
+                self.unread.total(_last_unsent_line(self.messages, shown)),
+                lines=0 if self.messages else self._n_opaque_lines,
+            ),
             session_lines=self._session_lines() if session_lines is None else session_lines,
             order=judge_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),
@@ -420,6 +423,16 @@ def _locks(immutable: str | None, unmovable: str | None) -> Locks:
     if immutable is None and unmovable is None:
         return NO_LOCKS
     return Locks(immutable_reason=immutable, unmovable_reason=unmovable)
+
+
+def _last_unsent_line(messages: Iterable[Message], effective: Sequence[Message]) -> int:
+    """Return the last line of what a summary replaced, 0 without a summary."""
+    sent = [message for message in effective if message.role != "system"]
+    lines = [message.line for message in sent if not message.origin.is_summary]
+    if len(lines) == len(sent):
+        return 0
+    first = min(lines, default=max(message.line for message in sent))
+    return max((message.line for message in messages if message.line < first), default=0)
 
 
 def _with_locks(

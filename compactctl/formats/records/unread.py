@@ -6,8 +6,8 @@ Only the fields that clients and APIs never send are listed, in ``UnsentFields``
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from compactctl.formats.records.decode import complete_value
 from compactctl.model.json_paths import json_in
@@ -169,8 +169,26 @@ REQUEST_PARAMETERS = frozenset(
     }
 )
 """Keys of requests whose texts say how to answer, and not what."""
-# Fields of requests with less text are parameters.
-_MIN_FIELD = 256
+# Fields of requests with less text are parameters, and those beside the text of a message are
+# titles or states of a screen.
+_MIN_FIELD = 512
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that was not read: its field, and whether its object was read but for the field."""
+
+    field: str
+    text: str
+    is_beside: bool = False
+
+
+class _Loss(NamedTuple):
+    """Bytes of text that a model may be sent, by line and field."""
+
+    line: int
+    field: str
+    n_bytes: int
 
 
 class UnreadText:
@@ -186,9 +204,8 @@ class UnreadText:
         self._pieces = _Search(row_labels, fields.is_unsent, 1, counts_words=True)
         self._read = 0
         self._n_elsewhere = 0
-        self._lost: Counter[str] = Counter()
-        self._beside: Counter[str] = Counter()
-        self._lines: set[int] = set()
+        self._losses: list[_Loss] = []
+        self._around_messages: list[_Loss] = []
 
     def add_message(
         self, record: object, path: JsonPath, parts: Sequence[Part], line: int, name: str = ""
@@ -214,7 +231,14 @@ class UnreadText:
         if path in paths or () in paths:
             return
         search = self._beside_text if texts else self._without_text
-        self._note(self._lost, search.find(record, path, paths), texts, line, name)
+        unread = [*search.find(record, path, paths)]
+        sizes: Counter[str] = Counter()
+        for text in unread:
+            sizes[text.field] += len(text.text) if text.is_beside else _MIN_FIELD
+        labels = [text for text in unread if sizes[text.field] < _MIN_FIELD]
+        self._note(self._around_messages, labels, texts, line, name)
+        lost = [text for text in unread if sizes[text.field] >= _MIN_FIELD] if labels else unread
+        self._note(self._losses, lost, texts, line, name)
 
     def add_row(
         self, row: object, path: JsonPath, paths: set[JsonPath], texts: Sequence[str], line: int
@@ -224,7 +248,7 @@ class UnreadText:
         ``paths`` lead to whatever was read or added in it, and ``texts`` were read.
         """
         if path not in paths:
-            self._note(self._beside, self._around.find(row, path, paths), texts, line)
+            self._note(self._around_messages, self._around.find(row, path, paths), texts, line)
 
     def add_answer(self, answer: object, path: JsonPath, line: int) -> None:
         """Add the logged answer to a request if nothing of it was read.
@@ -232,15 +256,15 @@ class UnreadText:
         Its pieces may be short. What is shorter than a text in all may be a status.
         """
         texts = [*self._pieces.find(answer, path, set())]
-        is_status = sum(len(text) for _, text in texts) < _MIN_TEXT
-        sums = self._beside if is_status else self._lost
-        self._note(sums, texts, (), line, _last_key(path))
+        is_status = sum(len(text.text) for text in texts) < _MIN_TEXT
+        losses = self._around_messages if is_status else self._losses
+        self._note(losses, texts, (), line, _last_key(path))
 
     def add_field(self, value: object, texts: Sequence[str], line: int, name: str) -> None:
         """Add a field of a request that may be its system prompt or tools; ``texts`` were read."""
         unread = [*self._unknown.find(value, (), set())]
-        if sum(len(text) for _, text in unread) >= _MIN_FIELD:
-            self._note(self._lost, unread, texts, line, name)
+        if sum(len(text.text) for text in unread) >= _MIN_FIELD:
+            self._note(self._losses, unread, texts, line, name)
 
     def add_reference(self, n_references: int = 1) -> None:
         """Add what a request holds and the file does not: a cached content or a stored item."""
@@ -248,7 +272,7 @@ class UnreadText:
 
     def add_unknown(self, value: object, line: int, name: str = "") -> None:
         """Add a record of unknown type, which may be a message or hold one."""
-        self._note(self._lost, self._unknown.find(value, (), set()), (), line, name)
+        self._note(self._losses, self._unknown.find(value, (), set()), (), line, name)
 
     def add_message_like(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record of unknown type, if it looks like a message and not like a state."""
@@ -266,36 +290,43 @@ class UnreadText:
         if _is_text(text, _MIN_TEXT):
             # What a program printed between the records is of none of them.
             is_piece = text.startswith(("{", "[")) or text.endswith(("}", "]"))
-            sums = self._lost if is_piece else self._beside
-            self._note(sums, [("", text)], (), line, _DAMAGED)
+            losses = self._losses if is_piece else self._around_messages
+            self._note(losses, [_Text("", text)], (), line, _DAMAGED)
 
-    def total(self) -> Unread:
-        """Return the sums, fields with the most text first."""
+    def total(self, last_unsent: int) -> Unread:
+        """Return the sums of a file whose lines before ``last_unsent`` are not sent any more.
+
+        Fields with the most text come first.
+        """
+        sent = [loss for loss in self._losses if loss.line >= last_unsent]
+        sizes: Counter[str] = Counter()
+        for loss in (*sent, *self._around_messages):
+            sizes[loss.field] += loss.n_bytes
         return Unread(
             read=self._read,
-            lost=self._lost.total(),
-            fields=dict((self._lost + self._beside).most_common()),
-            first_line=min(self._lines, default=0),
+            lost=sum(loss.n_bytes for loss in sent),
+            fields=dict(sizes.most_common()),
+            first_line=min((loss.line for loss in (*sent, *self._around_messages)), default=0),
             elsewhere=self._n_elsewhere,
         )
 
     def _note(
         self,
-        sums: Counter[str],
-        fields: Iterable[tuple[str, str]],
+        losses: list[_Loss],
+        unread: Sequence[_Text],
         texts: Sequence[str],
         line: int,
         name: str = "",
     ) -> None:
-        unread = [*fields]
         if not unread:
             return
         is_repeated = _repeat_checker(texts, len(unread))
-        for field, text in unread:
+        losses += [
+            _Loss(line, name or text.field, _utf8_size(text.text))
+            for text in unread
             # Exporters repeat in one field what stands in another.
-            if not is_repeated(text):
-                sums[name or field] += _utf8_size(text)
-                self._lines.add(line)
+            if not is_repeated(text.text)
+        ]
 
 
 def text_in(part: Part) -> str:
@@ -329,8 +360,8 @@ class _Search:
 
     def find(  # noqa: C901, PLR0912 - one loop, since all values of a file pass through it
         self, value: object, path: JsonPath, paths: Iterable[JsonPath]
-    ) -> Iterator[tuple[str, str]]:
-        """Yield the texts in the value at ``path`` that are not at or below ``paths``.
+    ) -> Sequence[_Text]:
+        """Return the texts in the value at ``path`` that are not at or below ``paths``.
 
         Each has the name of its field, the outermost key below which nothing was read::
 
@@ -338,28 +369,33 @@ class _Search:
         """
         # Looked up once: all values of a file pass through this loop.
         min_text, unsent, is_unsent = self.min_text, self.unsent, self.is_unsent
-        # A value, the read paths below it, its field if nothing below it was read, its last key.
-        pending: list[tuple[Any, _Tree | None, str, str]] = [
-            (value, _tree(paths, len(path)), "", _last_key(path))
+        texts: list[_Text] = []
+        # A value, the read paths below it, its field if nothing below it was read, its last key,
+        # and whether it is beside what was read.
+        pending: list[tuple[Any, _Tree | None, str, str, bool]] = [
+            (value, _tree(paths, len(path)), "", _last_key(path), False)
         ]
         while pending:
-            item, read, field, name = pending.pop()
+            item, read, field, name, is_beside = pending.pop()
             if read is not None and isinstance(item, str):
                 # A text above a part contains it as JSON.
                 item = json_in(item)
             if isinstance(item, list):
-                if read is None and (texts := self._list_texts(item)) is not None:
-                    yield from ((field or name, text) for text in texts)
+                if read is None and (strings := self._list_texts(item)) is not None:
+                    texts += [_Text(field or name, string, is_beside) for string in strings]
                     continue
                 is_first = read is None and self.skips_alternatives and name in _ALTERNATIVES
                 items: Iterable[tuple[Any, Any]] = enumerate(item[:1] if is_first else item)
             elif isinstance(item, dict):
                 if is_unsent is not None and is_unsent(item):
                     continue
+                if read is not None and read.keys().isdisjoint(item):
+                    # A call is read even if its arguments are missing.
+                    read = None
                 items = item.items()
             else:
                 if isinstance(item, str) and self._is_text(item):
-                    yield field or name, item
+                    texts.append(_Text(field or name, item, is_beside))
                 continue
             for key, inner in items:
                 kind = type(inner)
@@ -373,13 +409,19 @@ class _Search:
                     continue
                 key_name = key if type(key) is str else name
                 if below is not None:
-                    pending.append((inner, below, "", key_name))
-                elif key in unsent:
+                    pending.append((inner, below, "", key_name, False))
                     continue
-                elif kind is not str:
-                    pending.append((inner, None, field or key_name, key_name))
+                if key in unsent:
+                    continue
+                # A list that was read in part has elements of one kind, an object other fields.
+                beside = is_beside or (
+                    read is not None and key_name is key and key not in _MESSAGE_KEYS
+                )
+                if kind is not str:
+                    pending.append((inner, None, field or key_name, key_name, beside))
                 elif self._is_text(inner) and (key not in _NAME_KEYS or _is_prose(inner)):
-                    yield field or key_name, inner
+                    texts.append(_Text(field or key_name, inner, beside))
+        return texts
 
     def _is_text(self, value: str) -> bool:
         if _is_text(value, self.min_text):
@@ -450,7 +492,7 @@ def _texts_in_json(text: str) -> list[str]:
     value = json_in(text)
     if isinstance(value, str):
         return []
-    return [inner for _, inner in _ALL_TEXTS.find(value, (), set())]
+    return [inner.text for inner in _ALL_TEXTS.find(value, (), ())]
 
 
 def _tree(paths: Iterable[JsonPath], start: int) -> _Tree | None:

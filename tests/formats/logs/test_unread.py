@@ -100,11 +100,24 @@ def test_what_gateways_note_and_parameters_are_no_text(row: dict[str, object]) -
             "zq": [{"t": f"{c}{c} " * 8} for c in LETTERS],
         },
         b'e of its record. The tide is low at the north quay."}',
+        b'{"role": "user", "content": "The tide is low at the north quay, and',
     ],
 )
 def test_text_that_a_request_or_an_answer_may_hold_is_lost(row: object) -> None:
-    found = read("openai-chat", *[SAID] * 9, {"messages": [{**SAID, "content": PROSE * 9}]}, row)
+    document = {"messages": [{**SAID, "content": PROSE * 9}]}
+    found = read("openai-chat", *[SAID] * 9, document, row, SAID)
     assert found.unread.lost > 0
+
+
+TITLES = {"title": PROSE[:99], "telemetry": {"note": PROSE[:99]}, "display": [PROSE[:99]]}
+
+
+def test_titles_beside_the_text_of_a_message_are_no_text() -> None:
+    rows = [{**SAID, **TITLES}, {"role": "user", "content": [{**BLOCK, **TITLES}]}]
+    found = read("openai-chat", *rows, {**SAID, "content": PROSE * 9})
+    assert (found.unread.lost, found.unread.is_significant) == (0, False)
+    lost = read("openai-chat", {**SAID, "content": None, **TITLES}).unread
+    assert lost.lost == 3 * len(PROSE[:99])
 
 
 @pytest.mark.parametrize(
