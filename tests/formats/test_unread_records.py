@@ -283,3 +283,30 @@ def test_messages_of_a_log_of_requests() -> None:
     assert log(content=[{"type": 1, "text": PROSE}]).unread.fields == {}
     assert log(content=[{"type": 1, "zq_text": PROSE}]).unread.lost == len(PROSE)
     assert log(zq_content=[{"type": 1, "text": PROSE}]).unread.lost == len(PROSE)
+
+
+@pytest.mark.parametrize("fields", [{"body": PROSE}, {"payload": {"items": [PROSE]}}])
+def test_records_of_pi(fields: Record) -> None:
+    header = {"type": "session", "version": 3, "id": "s", "cwd": "/w"}
+    talk = {"type": "message", "id": "a", "message": {"role": "user", "content": "Hi"}}
+    found = read("pi", header, talk, {"type": "zq", "id": "b", "parentId": "a", **fields})
+    assert found.unread.lost == len(PROSE)
+
+
+@pytest.mark.parametrize(
+    ("fields", "n_lost"),
+    [({"summary": PROSE}, 0), ({"messages": {"a": PROSE}}, 1), ({"history": [{"a": PROSE}]}, 1)],
+)
+def test_updates_of_gemini_cli(fields: Record, n_lost: int) -> None:
+    session = {"sessionId": "s", "projectHash": "h"}
+    talk = {"id": "a", "type": "user", "content": "Hi"}
+    for records in ([session, {"$set": fields}], [{**session, **fields}]):
+        assert read("gemini-cli", *records, talk).unread.lost == n_lost * len(PROSE)
+
+
+@pytest.mark.parametrize("name", ["cline", "opencode"])
+def test_what_stands_beside_the_messages_of_a_document(name: str) -> None:
+    message: Record = {"role": "user", "content": "Hi"}
+    message |= {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Hi"}]}
+    assert read(name, {"messages": [message], "history": [PROSE]}).unread.is_significant
+    assert not read(name, {"messages": [message], "sessionId": "s"}).unread.is_significant
