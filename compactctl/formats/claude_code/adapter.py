@@ -7,7 +7,7 @@ from typing import Any
 from compactctl.formats.claude_code.attachments import (
     RESTORED_REASONS,
     attachment_parts,
-    lacks_text,
+    may_lack_text,
 )
 from compactctl.formats.claude_code.boundaries import is_compaction
 from compactctl.formats.claude_code.chain import LEAF_TYPES, ClaudeChain
@@ -82,6 +82,16 @@ TYPES = frozenset(
         "atis-latch",
         "tools-used",
         "cost-state",
+        "agent-color",
+        "agent-setting",
+        "attribution-snapshot",
+        "bridge-session",
+        "file-history-delta",
+        "fork-context-ref",
+        "speculation-accept",
+        "tag",
+        "task-summary",
+        "worktree-state",
     }
 )
 _COUNTS = UsageFields(
@@ -97,6 +107,19 @@ _COUNTS = UsageFields(
 )
 _SYNTHETIC = "<synthetic>"
 _HUMAN, _TYPED_MODE = "human", "prompt"
+_COMMAND = "local_command"
+_SHOWN_SUBTYPES = frozenset(
+    {
+        "api_error",
+        "away_summary",
+        "bridge_status",
+        "compact_boundary",
+        "informational",
+        "microcompact_boundary",
+        "stop_hook_summary",
+        "turn_duration",
+    }
+)
 _ASKING_TOOL = "AskUserQuestion"
 _OLD_VERSIONS = ("0.", "1.")
 _COPIED_FIELDS = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
@@ -105,7 +128,8 @@ _UNSENT = (
     UnsentRule(kind="copies", match=match_type("user"), path=("toolUseResult",)),
     UnsentRule(kind="snapshots", match=match_type("file-history-snapshot")),
 )
-# What the client shows of results and attached files, and its own lists and judgments.
+# What the client shows of results and attached files, and its own lists and judgments; facts of the
+# API about an answer; a resource that is no text, of which only the type is sent.
 _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
     keys=frozenset(
         {
@@ -113,12 +137,16 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
             "displayPath",
             "filePath",
             "filename",
+            "mcpMeta",
             "path",
+            "planFilePath",
             "rawContent",
             "todos",
             "toolUseResult",
         }
-    )
+    ),
+    labels=frozenset({"container", "diagnostics", "stop_details", "thinkingMetadata"}),
+    is_unsent=lambda block: "blob" in block and "uri" in block,
 )
 
 
@@ -252,11 +280,23 @@ class _Reader(LineReader):
         elif is_turn:
             self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
-            if lacks_text(record):
-                self.builder.unread.add_message(record, (), (), decoded.index)
-            elif record["type"] not in TYPES:
-                self.builder.unread.add_message_like(record, decoded.index)
+            self.measure_unread(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
+
+    def measure_unread(self, record: Mapping[str, Any], line: int) -> None:
+        """Measure a record that may be sent although it is none that is read."""
+        match record["type"]:
+            case "attachment" if may_lack_text(record):
+                self.builder.unread.add_message(record, (), (), line)
+            case "system" if _may_be_sent(record):
+                self.builder.unread.add_message(record, (), (), line)
+            case kind if kind in TYPES:
+                pass
+            case _ if "uuid" in record or any(isinstance(v, dict | list) for v in record.values()):
+                self.builder.unread.add_unknown(record, line)
+            case _:
+                # The client's own states are one value beside the id of the session.
+                self.builder.unread.add_message_like(record, line)
 
     def overhead_message(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
         """Return a system prompt with tool definitions as a message that no stage may edit."""
@@ -293,7 +333,7 @@ class _Reader(LineReader):
             if message is None or message.locks.immutable_reason:
                 return message
             return replace(message, locks=replace(message.locks, immutable_reason=reason))
-        if kind == "system" and record.get("subtype") == "local_command":
+        if kind == "system" and record.get("subtype") == _COMMAND:
             # A command for the client and its output are both sent with the next request.
             parts = content_parts(record.get("content"), ("content",))
             return self.build_message(record, decoded, parts, injected=True)
@@ -434,6 +474,17 @@ def _kind(record: Mapping[str, Any]) -> str:
     if _is_client_error(record):
         detail = "client error"
     return f"{record['type']}/{detail}" if isinstance(detail, str) else str(record["type"])
+
+
+def _may_be_sent(record: Mapping[str, Any]) -> bool:
+    """Whether a system record without parts may be sent.
+
+    Of these, client 2.1.20 sends only commands and their output (normalizeMessagesForAPI). All
+    others are shown: they are of these subtypes, have a level, or say that they are not meta.
+    """
+    subtype = text_or_empty(record.get("subtype"))
+    is_shown = "level" in record or "isMeta" in record or subtype in _SHOWN_SUBTYPES
+    return subtype == _COMMAND or not is_shown
 
 
 def _attachment_type(record: Mapping[str, Any]) -> str | None:

@@ -27,6 +27,11 @@ _FILES: dict[str, tuple[JsonPath, JsonPath]] = {
     "edited_text_file": (("snippet",), ("filename",)),
     "nested_memory": (("content", "content"), ("path",)),
 }
+# Attachment type -> path of a list below the attachment, and the key of the text in its objects.
+_LISTS: dict[str, tuple[JsonPath, str]] = {
+    "invoked_skills": (("skills",), "content"),
+    "mcp_resource": (("content", "contents"), "text"),
+}
 _MEDIA = {"image": "image/unknown", "pdf": "application/pdf"}
 _DEFINITIONS: dict[str, JsonPath] = {
     "deferred_tools_delta": ("addedLines",),
@@ -36,6 +41,7 @@ _DEFINITIONS: dict[str, JsonPath] = {
 }
 _REMINDERS: dict[str, JsonPath] = {
     "todo": ("content",),
+    "todo_reminder": ("content",),
     "queued_command": ("prompt",),
     "hook_additional_context": ("content",),
     "hook_system_message": ("content",),
@@ -47,7 +53,32 @@ _REMINDERS: dict[str, JsonPath] = {
     "date_change": ("newDate",),
     "compact_file_reference": ("filename",),
     "total_tokens_reminder": ("text",),
+    "critical_system_reminder": ("content",),
+    "diagnostics": ("files",),
+    "directory": ("content",),
+    "hook_blocking_error": ("blockingError", "blockingError"),
+    "hook_stopped_continuation": ("message",),
+    "plan_file_reference": ("planContent",),
+    "selected_lines_in_ide": ("content",),
+    "task_progress": ("message",),
+    "ultramemory": ("content",),
 }
+# For these, client 2.1.20 sends nothing (normalizeAttachmentForAPI).
+_UNSENT_TYPES = frozenset(
+    {
+        "already_read_file",
+        "autocheckpointing",
+        "background_task_status",
+        "command_permissions",
+        "dynamic_skill",
+        "edited_image_file",
+        "hook_cancelled",
+        "hook_error_during_execution",
+        "hook_non_blocking_error",
+        "hook_permission_decision",
+        "structured_output",
+    }
+)
 # The client sends these again, as new records, once the context no longer has them.
 RESTORED_REASONS = dict.fromkeys(
     ("environment", "model", "instructions", "date", "remote_session_change"),
@@ -84,17 +115,25 @@ def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
         return (ToolDefinitionPart(name="", text=text, path=path),) if text else ()
     if kind == "task_reminder":
         return (_task_reminder(attachment),)
+    if kind in _LISTS:
+        return tuple(_listed(attachment, *_LISTS[kind]))
     if kind in _REMINDERS:
         return _reminder(attachment, _REMINDERS[kind])
     return ()
 
 
-def lacks_text(record: Mapping[str, Any]) -> bool:
-    """Return whether an attachment has no value where attachments of its type have their text."""
+def may_lack_text(record: Mapping[str, Any]) -> bool:
+    """Whether an attachment without parts may be sent: its text is nowhere that is read.
+
+    One that is rendered as nothing is not sent, nor is one whose text is empty.
+    """
     attachment = object_or_empty(record.get("attachment"))
     kind = text_or_empty(attachment.get("type"))
-    path = _FILES[kind][0] if kind in _FILES else {**_DEFINITIONS, **_REMINDERS}.get(kind)
-    return path is not None and _value_at(attachment, path)[0] is None
+    if record.get("rendered") == [] or kind in _UNSENT_TYPES:
+        return False
+    paths = {**_DEFINITIONS, **_REMINDERS, **{name: path for name, (path, _) in _LISTS.items()}}
+    path = _FILES[kind][0] if kind in _FILES else paths.get(kind)
+    return path is None or _value_at(attachment, path)[0] not in ("", [])
 
 
 def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -105,6 +144,15 @@ def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]
         return content_parts(value, path)
     text = _text(value)
     return (TextPart(text=text, embedded=bool(objects), path=path),) if text else ()
+
+
+def _listed(attachment: Mapping[str, Any], path: JsonPath, key: str) -> Iterator[TextPart]:
+    """Yield the texts in the objects of a list, each a part of its own."""
+    items, list_path = _value_at(attachment, path)
+    for index, item in enumerate(map(object_or_empty, list_or_empty(items))):
+        text = text_or_empty(item.get(key))
+        if text:
+            yield TextPart(text=text, path=(*list_path, index, key))
 
 
 def _rendered(messages: object, kind: str, attachment: Mapping[str, Any]) -> Iterator[Part]:

@@ -16,6 +16,7 @@ from compactctl.formats.records.json_values import (
     json_text,
     list_or_empty,
     object_or_empty,
+    text_or_empty,
     text_or_none,
 )
 from compactctl.model.message import (
@@ -140,7 +141,8 @@ def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
 
 def _tools_answered_as_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> list[str]:
     """Return the tools that the following message answers although no block calls them."""
-    calls = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
+    objects = (block for block in blocks if isinstance(block, Mapping))
+    calls = Counter(text_or_empty(block.get("name")) for block in objects)
     tools = []
     for header in filter(None, map(result_header, _texts(following))):
         if calls[header.tool]:

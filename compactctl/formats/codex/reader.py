@@ -39,6 +39,8 @@ from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import dataclass
 
 _NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
+# The history after a compaction; the summary in it is repeated in ``message``.
+_COMPACTED_FIELDS = frozenset({"message", "replacement_history"})
 # What the client builds from its settings and repeats whenever it compacts (0.58 to 0.142).
 _SETTINGS = re.compile(
     r"\s*(?:# AGENTS\.md instructions|<(?:user_instructions|environment_context|app-context"
@@ -192,8 +194,7 @@ class CodexReader(LineReader):
             case str(kind) if kind in _NOT_SENT:
                 self.builder.add_metadata(kind, decoded.n_bytes)
             case _:
-                self.builder.unread.add_message_like(record, decoded.index)
-                self.builder.add_opaque(decoded, "a record of unknown type")
+                self.builder.add_opaque(decoded, "a record of unknown type", value=record)
 
     def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Add a record of the oldest rollouts, which have no envelope."""
@@ -202,6 +203,7 @@ class CodexReader(LineReader):
         elif "instructions" in record:
             self._session(record, record, (), decoded)
         elif "record_type" in record:
+            self.builder.unread.add_unknown(record, decoded.index)
             self.builder.add_metadata("state", decoded.n_bytes)
         else:
             self.builder.add_opaque(decoded, "a record of unknown type", value=record)
@@ -275,8 +277,7 @@ class CodexReader(LineReader):
         self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = _header_parts(payload, path)
         if not parts:
-            instructions = [payload.get(key) for key in ("base_instructions", "instructions")]
-            self.builder.unread.add_unknown(instructions, decoded.index, "instructions")
+            self.builder.unread.add_unknown(payload, decoded.index)
         if self._sessions > 1 or not parts:
             self.builder.add_metadata("session_meta", decoded.n_bytes)
             return
@@ -323,10 +324,13 @@ class CodexReader(LineReader):
         (self._own_history_lines if is_ours else self.builder.compactions).append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
+            rest = {name: value for name, value in payload.items() if name not in _COMPACTED_FIELDS}
+            self.builder.unread.add_unknown({**record, "payload": rest}, decoded.index)
             self._replace_history(items, decoded, is_ours=is_ours)
             return
         text = text_or_none(payload.get("message"))
         if text is None:
+            self.builder.unread.add_unknown(payload, decoded.index)
             self.builder.add_metadata("compacted", decoded.n_bytes)
             self.history.condense(None)
             return

@@ -104,7 +104,7 @@ def is_item(item: Mapping[str, Any]) -> bool:
     """Whether a record looks like an item of a conversation."""
     kind = item_kind(item)
     if kind == "message":
-        return "content" in item and item.get("role") in _ROLES
+        return "content" in item and text_or_empty(item.get("role")) in _ROLES
     return kind == "reasoning" or kind in _COMPACTION_TYPES or _is_call_or_result(kind)
 
 

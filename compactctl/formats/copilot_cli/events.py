@@ -35,11 +35,6 @@ _OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredConten
 # How a refused call is marked, and what stands before the reason. Other failures may read alike.
 _DENIED = frozenset({"rejected", "denied"})
 _FEEDBACK = re.compile(r"The user rejected this tool call\. User feedback: (.+)", re.DOTALL)
-MESSAGE_TYPES = frozenset(
-    {"system.message", "user.message", "assistant.message", "tool.execution_complete"}
-    | {"session.compaction_complete", "session.context_cleared"}
-)
-"""The types of events that are sent."""
 _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
@@ -136,6 +131,13 @@ def event_draft(
     return draft if draft.parts or kind == "assistant.message" else None
 
 
+def is_unsent(kind: str, data: Mapping[str, Any]) -> bool:
+    """Whether an event of a message's type says that it is none."""
+    if kind == "tool.execution_complete":
+        return data.get("isUserRequested") is True
+    return kind == "session.compaction_complete" and data.get("success") is False
+
+
 def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
     """Return a result of which only ``text`` is sent."""
     fields = {name: value for name, value in current.items() if name not in _OTHER_CONTENT}
@@ -182,7 +184,7 @@ def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str
     elif isinstance(error, Mapping) and "message" in error:
         path, content = (*_DATA, "error", "message"), error["message"]
     text, inline_media = text_and_media(content, path)
-    is_denied = isinstance(error, Mapping) and error.get("code") in _DENIED
+    is_denied = isinstance(error, Mapping) and text_or_empty(error.get("code")) in _DENIED
     reason = _FEEDBACK.fullmatch(text) if is_denied else None
     call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(

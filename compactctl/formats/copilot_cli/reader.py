@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.copilot_cli.effective import CopilotHistory
+from compactctl.formats.copilot_cli.event_types import MESSAGE_TYPES, UNSENT_TYPES
 from compactctl.formats.copilot_cli.events import (
-    MESSAGE_TYPES,
     AssetStore,
     event_draft,
+    is_unsent,
     text_parts,
 )
 from compactctl.formats.records.builder import LineReader
@@ -16,15 +17,10 @@ from compactctl.formats.records.clients import COPILOT_CLI
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import count_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields, text_in
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
 
-# What stands before the point in the types of events that are not messages: they are never sent.
-_DOMAINS = frozenset(
-    {"abort", "assistant", "command", "elicitation", "exit_plan_mode", "external_tool", "hook"}
-    | {"permission", "session", "skill", "subagent", "system", "tool", "user", "user_input"}
-)
 # What the client shows, and repeats of a result or a prompt that it sends in another field.
 _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
     keys=frozenset(
@@ -36,8 +32,25 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
             "structuredContent",
             "toolTelemetry",
             "toolDescription",
+            "mcpMeta",
         }
     ),
+    labels=frozenset(
+        {
+            "checkpointPath",
+            "customInstructions",
+            "fusion",
+            "nativeDocumentPathFallbackPaths",
+            "shellExecution",
+            "supportedNativeDocumentMimeTypes",
+            "toolTitle",
+            "uiResource",
+        }
+    ),
+)
+# What these hold is also sent as a message, in the sessions that record that.
+_COPIED = frozenset(
+    {"skill.invoked", "system.notification", "session.handoff", "session.mode_notice_delivered"}
 )
 _TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 # The name under which each type of event records the current model.
@@ -65,6 +78,8 @@ class CopilotReader(LineReader):
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
         self._lines: dict[str, int] = {}
+        # The data and lines of events that a message may repeat.
+        self._copied: list[tuple[Mapping[str, Any], int]] = []
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
@@ -77,6 +92,7 @@ class CopilotReader(LineReader):
 
     def finish(self) -> Transcript:
         """Return the transcript."""
+        self._measure_copied()
         self.builder.messages = [
             self.usages.with_usage(message) for message in self.builder.messages
         ]
@@ -98,10 +114,7 @@ class CopilotReader(LineReader):
         draft = event_draft(kind, data, self.assets, self.tools)
         message: Message | None = None
         if draft is None:
-            if kind in MESSAGE_TYPES:
-                self.builder.unread.add_message(event, (), (), decoded.index)
-            elif kind.partition(".")[0] not in _DOMAINS:
-                self.builder.unread.add_unknown(event, decoded.index)
+            self._measure(event, data, decoded.index)
             self.builder.add_metadata(kind, decoded.n_bytes)
         else:
             draft = replace(
@@ -112,6 +125,24 @@ class CopilotReader(LineReader):
         if not _is_from_subagent(event, data):
             self._note_session(kind, data)
             self._note_history(kind, data, decoded.index, message)
+
+    def _measure(self, event: Mapping[str, Any], data: Mapping[str, Any], line: int) -> None:
+        """Measure an event that is not a message, unless it is known not to be sent."""
+        kind = event["type"]
+        if kind in MESSAGE_TYPES:
+            if not is_unsent(kind, data):
+                self.builder.unread.add_message(event, (), (), line)
+        elif kind in _COPIED:
+            self._copied.append((data, line))
+        elif kind not in UNSENT_TYPES:
+            self.builder.unread.add_unknown(event, line)
+
+    def _measure_copied(self) -> None:
+        if self._copied:
+            messages = (message for message in self.builder.messages if message.role == "user")
+            texts = [text_in(part) for message in messages for part in message.parts]
+            values = {"data": [data for data, _ in self._copied]}
+            self.builder.unread.add_others(values, (), set(), texts, self._copied[0][1])
 
     def _link(self, event: Mapping[str, Any], decoded: Decoded) -> None:
         name, parent = text_or_none(event.get("id")), text_or_none(event.get("parentId"))

@@ -17,6 +17,10 @@ from compactctl.model.tags import read_tags
 from compactctl.records import dataclass
 
 SET, REWIND = "$set", "$rewindTo"
+# The fields of a session beside its messages: its ids, its times, and what the client lists it by.
+_SESSION_FIELDS = frozenset(
+    {"sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind", "directories"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class SessionReplay:
         superseded: the indices of older versions by name; without the newest one, they would be in
             effect again.
         full_list_lines: the lines that replace all messages.
-        strays: what stands among messages and has no id, with the indices of its lines.
+        strays: what stands among messages and has no id, or beside them, with the indices of its
+            lines.
     """
 
     entries: list[GeminiRecord] = field(default_factory=list)
@@ -62,6 +67,7 @@ class SessionReplay:
         if not is_session(value):
             return ""
         self._add_all(value.get("messages"), ("messages",), decoded)
+        self._add_others(value, decoded)
         return "session"
 
     def newest(self) -> Iterator[int]:
@@ -76,6 +82,15 @@ class SessionReplay:
             self.active.clear()
             self.superseded.clear()
             self._add_all(messages, (SET, "messages"), decoded)
+        self._add_others(updates, decoded)
+
+    def _add_others(self, fields: Mapping[str, Any], decoded: Decoded) -> None:
+        """Add what stands beside the messages of a session, and in the place of their list."""
+        messages = fields.get("messages")
+        names = _SESSION_FIELDS | ({"messages"} if isinstance(messages, list) else set())
+        others = {name: value for name, value in fields.items() if name not in names}
+        if others:
+            self.strays.append((others, decoded.index))
 
     def _add_all(self, values: object, path: JsonPath, decoded: Decoded) -> None:
         for index, value in enumerate(list_or_empty(values)):

@@ -61,12 +61,17 @@ def _sent_parts(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
             yield from _reasoning(part, path)
         case "tool":
             yield from _tool(part, path)
-        case "file" if part.get("mime") not in _SENT_AS_TEXT:
+        case "file" if not is_sent_as_text(part):
             yield _media(part, path)
         case "compaction" | "subtask" as kind:
             yield TextPart(text=_PLACEHOLDER_TEXTS[kind], embedded=True, path=path)
         case _:
             pass
+
+
+def is_sent_as_text(file: Mapping[str, Any]) -> bool:
+    """Whether the client adds the text of an attached file as separate parts."""
+    return file.get("mime") in _SENT_AS_TEXT
 
 
 def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:

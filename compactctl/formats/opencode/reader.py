@@ -7,6 +7,7 @@ from typing import Any
 from compactctl.formats.opencode.adapter import COUNTS, NAME, is_message
 from compactctl.formats.opencode.effective import OpenCodeRecord, by_time, effective
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
+from compactctl.formats.opencode.unsent import UNSENT, without_unsent
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.clients import OPENCODE
 from compactctl.formats.records.containers import ContainedRecord, Container
@@ -18,7 +19,6 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.formats.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
@@ -26,12 +26,6 @@ from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, T
 from compactctl.model.usage_fields import with_reported_usage
 
 # In published sessions, tools have replaced ids that looked like a secret.
-# What the client shows of calls and files, and its own state.
-_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
-    keys=frozenset({"metadata", "summary", "title", "path", "snapshot", "preview"}),
-    # The error of a request that got no answer, and not that of a tool.
-    is_unsent=lambda block: block.keys() == {"name", "data"},
-)
 _NO_IDS = ("", "REDACTED")
 
 
@@ -39,7 +33,7 @@ class OpenCodeReader:
     """Reads whole conversations and determines their effective histories."""
 
     def __init__(self) -> None:
-        self.builder = TranscriptBuilder(wrapping=OPENCODE, unsent_fields=_UNSENT_FIELDS)
+        self.builder = TranscriptBuilder(wrapping=OPENCODE, unsent_fields=UNSENT)
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0
@@ -73,7 +67,8 @@ class OpenCodeReader:
         )
 
     def _add_record(self, entry: ContainedRecord) -> OpenCodeRecord | None:
-        entry = replace(entry, value=with_reported_usage(entry.record, COUNTS))
+        if isinstance(entry.value, Mapping):
+            entry = replace(entry, value=with_reported_usage(entry.value, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
         self.builder.add_error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
@@ -84,7 +79,11 @@ class OpenCodeReader:
             return None
         if draft.is_empty:
             self.builder.add_empty(
-                "empty message", entry.record, entry.decoded, entry.n_bytes, entry.record_path
+                "empty message",
+                without_unsent(entry.record),
+                entry.decoded,
+                entry.n_bytes,
+                entry.record_path,
             )
             return OpenCodeRecord(entry.record, None)
         parts = map(object_or_empty, entry.record["parts"])
@@ -95,6 +94,7 @@ class OpenCodeReader:
             entry.decoded,
             record_path=entry.record_path,
             conversation=self._count,
+            measured=without_unsent(entry.record),
         )
         return OpenCodeRecord(entry.record, message)
 

@@ -114,7 +114,7 @@ class PiReader(LineReader):
             self.builder.add_empty(_kind(entry), entry, decoded, decoded.n_bytes)
         elif draft.is_empty:
             if entry["type"] not in _STATE_TYPES:
-                self.builder.unread.add_message_like(entry, decoded.index)
+                self.builder.unread.add_unknown(entry, decoded.index)
             self.builder.add_metadata(_kind(entry), decoded.n_bytes)
         else:
             message = self.builder.add_message(self._with_ids(draft, entry), entry, decoded)

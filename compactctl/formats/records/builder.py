@@ -189,7 +189,7 @@ class TranscriptBuilder:
         self.unread.add_message(record, path, (), decoded.index)
         self.add_metadata(kind, n_bytes)
 
-    def add_message(
+    def add_message(  # noqa: PLR0913 - a record as it is, and where it stands
         self,
         draft: MessageDraft,
         record: Mapping[str, Any],
@@ -197,8 +197,12 @@ class TranscriptBuilder:
         *,
         record_path: JsonPath = (),
         conversation: int = 0,
+        measured: object = None,
     ) -> Message:
-        """Add a message; its tags are read from ``record``."""
+        """Add a message; its tags are read from ``record``.
+
+        ``measured`` is what of the record may be sent, at the same paths; None for all of it.
+        """
         tags = read_tags(record)
         name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique_id(f"{conversation}.{name}" if conversation else name)
@@ -209,7 +213,8 @@ class TranscriptBuilder:
             self.dialects.get(conversation),
             self.wrappings.get(conversation, self.wrapping),
         )
-        self.unread.add_message(record, record_path, draft.parts, decoded.index)
+        sent = record if measured is None else measured
+        self.unread.add_message(sent, record_path, draft.parts, decoded.index)
         is_asked_for = bool(self.messages) and _asks_for_summary(self.messages[-1], conversation)
         message = build_message(draft, record, place, tags, name, is_asked_for=is_asked_for)
         self.messages.append(message)

@@ -9,6 +9,9 @@ from compactctl.formats.records.json_values import json_size, object_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.records import dataclass
 
+# What of the object around a conversation is read.
+_READ_PATHS: frozenset[JsonPath] = frozenset({("messages",), ("system_prompt",)})
+
 
 @dataclass(frozen=True, slots=True)
 class ContainedRecord:
@@ -46,6 +49,7 @@ def read_containers(lines: Iterable[Decoded], builder: TranscriptBuilder) -> Ite
         for value in decoded.values:
             inner = value.get("messages") if isinstance(value, Mapping) else None
             if isinstance(value, Mapping) and isinstance(inner, list):
+                builder.unread.add_row(value, (), set(_READ_PATHS), (), decoded.index)
                 yield Container(value, _entries(inner, ("messages",), decoded), decoded)
             elif isinstance(value, list):
                 yield Container({}, _entries(value, (), decoded), decoded)

@@ -99,7 +99,7 @@ def assemble_chat(events: Sequence[Event]) -> Assembly:
             if choice.get("index", 0) == 0:
                 message = _joined(message, object_or_empty(choice.get("delta")))
                 finish_reason = choice.get("finish_reason") or finish_reason
-    if "tool_calls" in message:
+    if isinstance(message.get("tool_calls"), list):
         message["tool_calls"] = [_without_index(call) for call in message["tool_calls"]]
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return Assembly({**answer, "choices": [choice]}, tuple(leftover))
@@ -107,7 +107,7 @@ def assemble_chat(events: Sequence[Event]) -> Assembly:
 
 def is_anthropic_event(event: Event) -> bool:
     """Whether this is an event of Anthropic's Messages API."""
-    return event.get("type") in _ANTHROPIC_EVENTS
+    return text_or_empty(event.get("type")) in _ANTHROPIC_EVENTS
 
 
 def assemble_anthropic(events: Sequence[Event]) -> Assembly:

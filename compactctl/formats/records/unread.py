@@ -274,6 +274,15 @@ class UnreadText:
         """Add a record of unknown type, which may be a message or hold one."""
         self._note(self._losses, self._unknown.find(value, (), set()), (), line, name)
 
+    def add_others(
+        self, value: object, path: JsonPath, paths: set[JsonPath], texts: Sequence[str], line: int
+    ) -> None:
+        """Add what may be messages in the value at ``path``, beside those at ``paths``.
+
+        What repeats one of the ``texts``, which were read, is none.
+        """
+        self._note(self._lost, self._unknown.find(value, path, paths), texts, line)
+
     def add_message_like(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record of unknown type, if it looks like a message and not like a state."""
         inner = (value for value in record.values() if isinstance(value, Mapping))

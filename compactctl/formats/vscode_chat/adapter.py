@@ -16,13 +16,14 @@ from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.formats.vscode_chat.changes import is_change, is_state, replay
 from compactctl.formats.vscode_chat.chat import (
     ChatMessage,
+    RequestRest,
     as_immutable,
     chat_messages,
     model_of,
     new_item_value,
-    stray_values,
+    request_rests,
 )
-from compactctl.formats.vscode_chat.request_log import logged_messages, logged_model
+from compactctl.formats.vscode_chat.request_log import logged_messages, logged_model, logged_rest
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.pipeline.writer import InsertionContext
@@ -74,13 +75,14 @@ class _Reader(LineReader):
         self.builder.add_session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
             messages = chat_messages(record)
-            self._note_strays(record, decoded)
             # Exported chats have no session id; the editor's own files have one.
             is_editors = "sessionId" in record
-            self._add_messages(map(as_immutable, messages) if is_editors else messages, decoded)
-            self.model = model_of(record) or self.model
+            messages = map(as_immutable, messages) if is_editors else messages
+            self._add_chat(record, decoded, [*messages])
         elif _is_log(record):
-            self._add_messages(logged_messages(record), decoded)
+            logged = [*logged_messages(record)]
+            self._add_messages(logged, decoded)
+            self._measure(logged_rest(record, logged), decoded)
             self.model = logged_model(record) or self.model
         elif is_change(record):
             self._changes.append(record)
@@ -97,9 +99,16 @@ class _Reader(LineReader):
             self.builder.add_metadata("older state", self._state.n_bytes)
         self._state = decoded
 
-    def _note_strays(self, chat: Mapping[str, Any], decoded: Decoded) -> None:
-        for value in stray_values(chat):
-            self.builder.unread.add_unknown(value, decoded.index, "requests")
+    def _add_chat(
+        self, chat: Mapping[str, Any], decoded: Decoded, messages: Sequence[ChatMessage]
+    ) -> None:
+        self._add_messages(messages, decoded)
+        for rest in request_rests(chat, messages):
+            self._measure(rest, decoded)
+        self.model = model_of(chat) or self.model
+
+    def _measure(self, rest: RequestRest, decoded: Decoded) -> None:
+        self.builder.unread.add_others(rest.value, rest.path, rest.paths, rest.texts, decoded.index)
 
     def _add_messages(self, messages: Iterable[ChatMessage], decoded: Decoded) -> None:
         """Add a chat; each is a conversation, since their requests hold nothing of one another."""
@@ -123,9 +132,7 @@ class _Reader(LineReader):
     def finish(self) -> Transcript:
         if self._state is not None:
             state = replay(self._changes)
-            self._note_strays(state, self._state)
-            self._add_messages(map(as_immutable, chat_messages(state)), self._state)
-            self.model = model_of(state) or self.model
+            self._add_chat(state, self._state, [*map(as_immutable, chat_messages(state))])
         return self.builder.build(
             self.name,
             tuple(self.effective),

@@ -4,9 +4,10 @@ Field names are those of VS Code's chat model, and of the metadata that Copilot 
 request's result (versions of 2025 and 2026).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from types import UnionType
 from typing import Any
 
 from compactctl.formats.records.json_values import (
@@ -19,6 +20,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import text_in
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -39,6 +41,26 @@ _PROMPT_REASON = "it is what was asked, which the editor shows from another plac
 _SUMMARY_REASON = "a summary of the client"
 _MULTIPART_REASON = "the result has several pieces"
 _ROUND_REASON = "the editor keeps its requests and rounds"
+# What of requests, of their results and of the client's metadata the editor only displays.
+_DISPLAYED = frozenset(
+    {
+        "agent",
+        "codeCitations",
+        "contentReferences",
+        "editedFileEvents",
+        "followups",
+        "modelState",
+        "responseMarkdownInfo",
+        "slashCommand",
+        "usedContext",
+        # What is attached to a prompt: the client puts it into the rendered message.
+        "variableData",
+        "voteDownReason",
+        "workingSet",
+    }
+)
+_DISPLAYED_RESULT = frozenset({"details", "errorDetails", "timings"})
+_DISPLAYED_METADATA = frozenset({"codeBlocks"})
 # The model id of a request for which the client chose the model.
 _AUTO = "auto"
 
@@ -60,23 +82,96 @@ def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
             yield from _Request(request, ("requests", index)).messages()
 
 
-def stray_values(chat: Mapping[str, Any]) -> Iterator[object]:
-    """Yield what stands in requests where objects of other types are expected."""
-    requests = list_or_empty(chat.get("requests"))
-    for request in map(object_or_empty, requests):
-        metadata = object_or_empty(object_or_empty(request.get("result")).get("metadata"))
-        results = metadata.get("toolCallResults")
-        contents = [object_or_empty(r).get("content", r) for r in object_or_empty(results).values()]
-        yield from _others([request.get("message")], str | Mapping)
-        yield from _others([results], Mapping)
-        yield from _others([metadata.get("toolCallRounds"), *contents], list)
-        for values in (metadata.get("toolCallRounds"), *contents):
-            yield from _others(list_or_empty(values), Mapping)
-    yield from _others(requests, Mapping)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRest:
+    """What of a request may be sent beside its messages.
+
+    Attributes:
+        value: the request without what the editor only displays.
+        path: the path of the request.
+        paths: where its messages were read.
+        texts: the texts of its messages.
+    """
+
+    value: object
+    path: JsonPath
+    paths: set[JsonPath]
+    texts: Sequence[str]
 
 
-def _others(values: Iterable[object], expected: type | UnionType) -> Iterator[object]:
-    return (value for value in values if not isinstance(value, expected))
+def request_rests(
+    chat: Mapping[str, Any], messages: Sequence[ChatMessage]
+) -> Iterator[RequestRest]:
+    """Yield the rest of each request of a chat that has these messages."""
+    messages_by_path: dict[JsonPath, list[ChatMessage]] = defaultdict(list)
+    for message in messages:
+        messages_by_path[message.record_path[:2]].append(message)
+    for index, request in enumerate(list_or_empty(chat.get("requests"))):
+        path: JsonPath = ("requests", index)
+        if object_or_empty(request).get("shouldBeRemovedOnSend"):
+            continue
+        parts = [part for message in messages_by_path[path] for part in message.draft.parts]
+        yield RequestRest(
+            value=_without_displayed(request) if isinstance(request, Mapping) else request,
+            path=path,
+            paths={*_read_paths(messages_by_path[path])},
+            texts=[text for part in parts for text in _read_texts(part)],
+        )
+
+
+def _read_paths(messages: Iterable[ChatMessage]) -> Iterator[JsonPath]:
+    """Yield where messages were read. Texts that were put together are found by what they repeat.
+
+    Rounds and results are measured with their own records.
+    """
+    for message in messages:
+        is_of_request = len(message.record_path) == len(("requests", 0))
+        if message.record and not is_of_request:
+            yield message.record_path
+        if is_of_request:
+            yield (*message.record_path, "message", "text")
+
+
+def _read_texts(part: Part) -> Iterator[str]:
+    yield text_in(part)
+    if isinstance(part, TextPart) and part.typed:
+        yield part.typed
+
+
+def _without_displayed(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request without what the editor only displays."""
+    result = object_or_empty(request.get("result"))
+    metadata = object_or_empty(result.get("metadata"))
+    fields = _without(request, _DISPLAYED)
+    message = request.get("message")
+    if isinstance(message, Mapping):
+        fields["message"] = _without_mentions(message)
+    if list_or_empty(metadata.get("toolCallRounds")):
+        fields = _without(fields, {"response"})
+    elif isinstance(request.get("response"), list):
+        # Without rounds, the answer is what was displayed.
+        fields["response"] = [p for p in request["response"] if "kind" not in object_or_empty(p)]
+    if result:
+        fields["result"] = _without(result, _DISPLAYED_RESULT)
+    if metadata:
+        fields["result"]["metadata"] = _without(metadata, _DISPLAYED_METADATA)
+    summaries = metadata.get("summaries")
+    if isinstance(summaries, list):
+        fields["result"]["metadata"]["summaries"] = summaries[-1:]
+    return fields
+
+
+def _without_mentions(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a prompt of which the parts are only texts; others describe what it mentions."""
+    parts = message.get("parts")
+    if not isinstance(parts, list):
+        return message
+    texts = [part for part in parts if object_or_empty(part).get("kind", "text") == "text"]
+    return {**message, "parts": texts}
+
+
+def _without(fields: Mapping[str, Any], names: AbstractSet[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def model_of(chat: Mapping[str, Any]) -> str | None:

@@ -3,7 +3,7 @@
 Field names are those of the export of VS Code Copilot Chat's request logger, 2026.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -17,7 +17,8 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.vscode_chat.chat import ChatMessage
+from compactctl.formats.records.unread import text_in
+from compactctl.formats.vscode_chat.chat import ChatMessage, RequestRest
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -61,6 +62,24 @@ def logged_messages(log: Mapping[str, Any]) -> Iterator[ChatMessage]:
     answer = _answer(request, metadata, path)
     if answer is not None:
         yield ChatMessage(draft=answer, record_path=(*path, "response"), record={})
+
+
+def logged_rest(log: Mapping[str, Any], messages: Sequence[ChatMessage]) -> RequestRest:
+    """Return what of a log may be sent beside its messages, of the same request.
+
+    Of a log without requests that were understood, that is all of it.
+    """
+    path, request = _main_request(log) or ((), log)
+    metadata = object_or_empty(request.get("metadata"))
+    definitions = {"metadata": {"tools": metadata["tools"]}} if "tools" in metadata else {}
+    parts = [part for message in messages for part in message.draft.parts if text_in(part)]
+    return RequestRest(
+        value={**request, "metadata": {}, **definitions} if path else request,
+        path=path,
+        # The answer is put together, and found by what repeats it.
+        paths={part.path for part in parts if part.path[-1:] != ("response",)},
+        texts=[text_in(part) for part in parts],
+    )
 
 
 def logged_model(log: Mapping[str, Any]) -> str | None:
