@@ -87,9 +87,9 @@ def _first_candidate(value: object) -> Mapping[str, Any]:
     return object_or_empty(candidates[0]) if candidates else {}
 
 
-def is_event_text(value: object) -> bool:
-    """Whether a text is the framing of a stream, and so not what a model wrote."""
-    return isinstance(value, str) and _events_in_text(value) is not None
+def may_be_body(text: str) -> bool:
+    """Whether a text may be all or a part of what an API returned, and not what a model wrote."""
+    return text.lstrip().startswith(("{", "[", *_STARTS))
 
 
 class _Events(NamedTuple):
