@@ -14,11 +14,13 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.envelope import (
     LogRow,
     format_path,
+    is_step,
     locate_exchange,
     locate_exchange_at,
     read_exchange,
 )
-from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
+from compactctl.formats.records.json_texts import decode_embedded
+from compactctl.formats.records.rows import ChainLink, Chains
 from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.provider_edits import as_read
 from compactctl.history.turns import without_expired_reasoning
@@ -210,6 +212,10 @@ class ApiLogReader(ChatLogReader):
             return locate_exchange(value)
         return locate_exchange_at(value, self._messages_path)
 
+    def unsent_row(self, value: object) -> str:
+        """Return the kind of a row that is no request to a model; "" for any other value."""
+        return "step of a trace" if self._messages_path is None and is_step(value) else ""
+
     def _expected_names(self) -> str:
         several = len(self._dialects) > 1
         return "of a known API" if several else self._dialects[0].name
@@ -351,7 +357,7 @@ class _Classification:
 def _classify(
     dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]
 ) -> _Classification:
-    records = [decode_embedded(record) for record in records]
+    records = [decode_embedded(record) for record in records if not is_step(record)]
     rows = [locate_exchange(record) for record in records]
     bare = [record for record, row in zip(records, rows, strict=True) if row is None]
     # How many records each conversation has: bare ones are a single conversation.
@@ -366,7 +372,7 @@ def _classify(
     default = next((fits.distinctive[0] for fits in clear_fits), None)
     choices = [(fits.choose(default), weight) for fits, weight in weighted_fits]
     fitting = [(choice, weight) for choice, weight in choices if isinstance(choice, ApiFormat)]
-    is_majority = sum(weight for _, weight in fitting) * 2 >= len(records)
+    is_majority = sum(weight for _, weight in fitting) * 2 >= max(1, len(records))
     distinct = dict.fromkeys(dialect for dialect, _ in fitting)
     ambiguities = (choice for choice, _ in choices if isinstance(choice, Ambiguous))
     return _Classification(tuple(distinct) if is_majority else (), next(ambiguities, None))

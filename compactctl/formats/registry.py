@@ -28,6 +28,7 @@ from compactctl.formats.records.decode import Decoded, complete_value
 from compactctl.formats.records.envelope import parse_path
 from compactctl.formats.spring_ai import SpringAi
 from compactctl.formats.unsupported import (
+    describe_chunks,
     describe_file,
     describe_non_json,
     describe_records,
@@ -174,7 +175,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     lines = _collect_pieces(chain(first_line, lines), pieces)
     first_values = list(islice((value for line in lines for value in line.values), MAX_SNIFFED))
     records = _objects(first_values)
-    foreign = describe_file(head) or describe_records(records)
+    foreign = describe_file(head) or describe_records(records) or describe_chunks(first_values)
     if foreign is not None:
         advice = foreign.hint(where) or f"--format forces one of {_names()}"
         raise NotUnderstoodError(f"{where}: {foreign.description}; {advice}")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, parse_value
 from compactctl.formats.records.json_values import list_or_empty
+from compactctl.formats.records.streams import is_gemini_stream
 from compactctl.model.json_paths import json_in
 from compactctl.pipeline.quoted_json import docker_text
 
@@ -205,6 +206,13 @@ def describe_records(records: Sequence[Mapping[str, Any]]) -> ForeignFile | None
             if _fits(record, signature):
                 return ForeignFile(_unsupported(signature.title), signature.jq)
     return None
+
+
+def describe_chunks(values: Sequence[Any]) -> ForeignFile | None:
+    """Describe a file of chunks of Gemini's API, one per line; an array of them can be read."""
+    if not is_gemini_stream(values):
+        return None
+    return ForeignFile(_unsupported("chunks of a streamed answer"), "-s .")
 
 
 def jq_hint(arguments: str, where: str) -> str:

@@ -179,6 +179,10 @@ class ChatLogReader:
         """Return the kind of a record that is never sent, in a user's words; "" for a message."""
         return ""
 
+    def unsent_row(self, value: object) -> str:
+        """Return the kind of a row of a log that is not a request to a model; "" for a request."""
+        return ""
+
     def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
         """Note facts about a message that a format needs for ``effective``."""
 
@@ -220,14 +224,17 @@ class ChatLogReader:
         return self._count - 1
 
     def _add_value(self, value: object, decoded: Decoded) -> None:
-        if self._is_container(value):
+        kind = self.unsent_row(value)
+        if kind:
+            self.builder.add_metadata(kind, decoded.n_bytes)
+        elif self._is_container(value):
             start, self._record_paths = len(self.builder.messages), set()
             self._add_container(value, (), decoded)
             self._measure_around(value, start, decoded)
-            return
-        if not self._bare:
-            self._bare_number = self._next_number()
-        self._bare.append(ContainedRecord(value, (), decoded))
+        else:
+            if not self._bare:
+                self._bare_number = self._next_number()
+            self._bare.append(ContainedRecord(value, (), decoded))
 
     def _add_bare(self) -> None:
         """Add the bare lines; only all of them together show what they are."""
@@ -289,7 +296,11 @@ class ChatLogReader:
 
     def _is_container(self, value: object) -> bool:
         is_row = isinstance(value, Mapping) and self.row(value) is not None
-        return is_row or isinstance(value, list)
+        return isinstance(value, list) or (is_row and not self.unsent_row(value))
+
+    def _may_be_message(self, value: object) -> bool:
+        is_record = isinstance(value, Mapping) and self.row(value) is None
+        return is_record and not self.unsent_row(value)
 
     def _add_container(self, value: Any, path: JsonPath, decoded: Decoded) -> None:  # noqa: ANN401 - JSON is any value
         row = self.row(value) if isinstance(value, Mapping) else None
@@ -297,7 +308,7 @@ class ChatLogReader:
             self._add_document(value, row, path, decoded)
             return
         n_containers = sum(map(self._is_container, value))
-        n_messages = sum(isinstance(m, Mapping) and self.row(m) is None for m in value)
+        n_messages = sum(self._may_be_message(member) for member in value)
         if n_containers <= n_messages or not value:
             conversation = self.begin(self._next_number(), value, {}, {})
             self._add_members(value, path, conversation, decoded)
@@ -307,8 +318,12 @@ class ChatLogReader:
                 if self._is_container(item.value):
                     # Called here and not in a helper: one frame per level of nested arrays.
                     self._add_container(item.value, item.record_path, decoded)
+                    continue
+                self._record_paths.add(item.record_path)
+                kind = self.unsent_row(item.value)
+                if kind:
+                    self.builder.add_metadata(kind, item.n_bytes)
                 else:
-                    self._record_paths.add(item.record_path)
                     self.builder.add_opaque(
                         decoded,
                         "a record that is not a conversation",

@@ -14,7 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.streams import StreamedAnswer, is_event_text
+from compactctl.formats.records.streams import StreamedAnswer, may_be_body
 from compactctl.formats.records.unread import REQUEST_PARAMETERS
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
@@ -85,6 +85,8 @@ ANSWER_PATHS: tuple[JsonPath, ...] = (
 STREAM_PATHS: tuple[JsonPath, ...] = tuple(
     (key,) for key in ("chunks", "events", "response_chunks", "stream_chunks", "raw_response")
 )
+# Keys of what an API received or returned, whatever it is: JSON, or the events of a stream.
+_BODIES = frozenset({"body", "response_body", "responseBody", "outputBodyJson"})
 # Paths of tools and system prompts in logs that store them apart from the request.
 _PARAMETER_PATHS: tuple[JsonPath, ...] = (
     # LiteLLM's standard logging payload, and the arguments of its loggers.
@@ -115,6 +117,26 @@ _ITEM_TYPES = frozenset({"message", "reasoning", "item_reference", "compaction"}
 _ANSWER_KEYS = ("choices", "candidates")
 # Keys of an answer in the Agents SDKs for Python and JavaScript.
 _RESPONSE_ID_KEYS = frozenset({"response_id", "responseId"})
+# Keys under which rows of traces name the kind of a step: LangSmith; MLflow; OpenInference, and the
+# last name of its attributes when they are objects in objects; Braintrust.
+_KIND_PATHS: tuple[JsonPath, ...] = (
+    ("run_type",),
+    ("span_type",),
+    ("spanType",),
+    ("span_kind",),
+    ("attributes", "mlflow.spanType"),
+    ("attributes", "openinference.span.kind"),
+    ("attributes", "openinference", "span", "kind"),
+    ("openinference.span.kind",),
+    ("span_attributes", "type"),
+)
+# Keys of what a step took and returned.
+_STEP_KEYS = ("input", "output", "inputs", "outputs", "attributes")
+# Kinds of steps that are no request to a model. Langfuse writes them in capitals, in ``type``.
+_STEP_KINDS = frozenset(
+    {"agent", "chain", "embedding", "evaluator", "event", "function", "guardrail", "parser"}
+    | {"prompt", "reranker", "retriever", "score", "span", "task", "tool", "workflow"}
+)
 # Token counts that a log stores outside of the answer: path, key of the input, key of the output.
 _USAGE_PATHS: tuple[tuple[JsonPath, str, str], ...] = (
     # LiteLLM, Helicone.
@@ -158,6 +180,20 @@ def locate_exchange(value: Mapping[str, Any]) -> LogRow | None:
     return LogRow(alone[0], None, alone) if alone else None
 
 
+def is_step(value: object) -> bool:
+    """Whether a row of a trace says that it is a step of a program, and no request to a model.
+
+    What it took and returned is text of tools and functions, whatever it looks like.
+    """
+    row = object_or_empty(value)
+    if not any(key in row for key in _STEP_KEYS):
+        return False
+    kinds = [_member_at(row, path) for path in _KIND_PATHS]
+    kind = text_or_none(row.get("type"))
+    names = [*kinds, kind] if kind and kind.isupper() else kinds
+    return any(isinstance(name, str) and name.lower() in _STEP_KINDS for name in names)
+
+
 def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
     """Locate the request and answer in an object with messages at a known path; None without."""
     if not isinstance(json_in(value_at(value, messages)), list):
@@ -182,10 +218,15 @@ def is_sent_field(key: str, row: LogRow) -> bool:
     return key not in REQUEST_PARAMETERS if row.request else key in _PREAMBLE_KEYS
 
 
+def is_body(path: JsonPath) -> bool:
+    """Whether a column is named for what an API returned, so that its text is no message."""
+    return bool(path) and path[-1] in _BODIES
+
+
 def _answer_paths(value: Mapping[str, Any]) -> tuple[JsonPath, ...]:
     return (
-        *(path for path in ANSWER_PATHS if _may_answer(value_at(value, path))),
-        *(path for path in STREAM_PATHS if isinstance(value_at(value, path), StreamedAnswer)),
+        *(path for path in ANSWER_PATHS if _may_answer(_member_at(value, path))),
+        *(path for path in STREAM_PATHS if isinstance(_member_at(value, path), StreamedAnswer)),
     )
 
 
@@ -252,18 +293,26 @@ def _parameter_paths(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonP
 def _request_paths(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
     """Yield the paths of possible requests and of their messages."""
     for path in REQUEST_PATHS:
-        request = object_or_empty(value_at(value, path))
+        request = object_or_empty(_member_at(value, path))
         for name in MESSAGE_KEYS:
             if isinstance(request.get(name), list) and _are_records(request[name]):
                 yield path, (*path, name)
     for path in REQUEST_PATHS:
-        request = object_or_empty(value_at(value, path))
+        request = object_or_empty(_member_at(value, path))
         if _has_input(request):
             yield path, (*path, INPUT_KEY)
     for path in LIST_PATHS:
-        messages = value_at(value, path)
+        messages = _member_at(value, path)
         if messages and isinstance(messages, list) and _are_records(messages):
             yield (), path
+
+
+def _member_at(value: Mapping[str, Any], path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
+    """Return the value at a path of names, None if there is none; texts have no members."""
+    member: Any = value
+    for name in path:
+        member = member.get(name) if isinstance(member, Mapping) else None
+    return member
 
 
 def _has_input(request: Mapping[str, Any]) -> bool:
@@ -307,7 +356,7 @@ def is_answer(value: object) -> bool:
     is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
     return (
         is_message
-        or _has_items(answer)
+        or has_items(answer)
         or any(
             isinstance(object_or_empty(holder).get(name), Mapping)
             for holder in holders
@@ -316,7 +365,7 @@ def is_answer(value: object) -> bool:
     )
 
 
-def _has_items(answer: Mapping[str, Any]) -> bool:
+def has_items(answer: Mapping[str, Any]) -> bool:
     """Whether an answer of the Responses API has items, or is one whose items were removed."""
     items = answer.get("output")
     if not isinstance(items, list) or "type" in answer:
@@ -353,19 +402,20 @@ def answer_drafts(value: object, path: JsonPath, reader: AnswerReader) -> Iterab
     """
     if isinstance(value, StreamedAnswer):
         return _streamed_draft(answer_drafts({**value}, path, reader), path)
-    if is_event_text(value):
-        return ()
     if isinstance(value, str):
+        if is_body(path) and may_be_body(value):
+            return ()
         return ((path, MessageDraft(role="assistant", parts=(TextPart(text=value, path=path),))),)
     if not isinstance(value, Mapping):
         return _drafts_in_list(list_or_empty(value), path, reader)
-    message = reader.answer(value, path) or _wrapped_message(value, path, reader)
-    if message is not None:
-        return (message,)
+    placed = reader.answer(value, path) or _wrapped_message(value, path, reader)
+    if placed is not None:
+        message_path, draft = placed
+        return ((message_path, draft and _as_answer(draft)),)
     return [
-        message
+        item
         for inner_path in _MESSAGE_LIST_PATHS
-        for message in _drafts_in_list(
+        for item in _drafts_in_list(
             list_or_empty(value_at(value, inner_path)), (*path, *inner_path), reader
         )
     ]
@@ -377,7 +427,12 @@ def _streamed_draft(drafts: Iterable[_PlacedDraft], path: JsonPath) -> list[_Pla
     if not items:
         return []
     parts = tuple(part for item in items for part in item.parts)
-    return [(path, replace(items[0], parts=parts, is_summary=False))]
+    return [(path, replace(items[0], role="assistant", parts=parts, is_summary=False))]
+
+
+def _as_answer(draft: MessageDraft) -> MessageDraft:
+    """Return a message as what a model wrote: an answer is by nobody else."""
+    return replace(draft, role="assistant") if draft.role in ("user", "system") else draft
 
 
 def _wrapped_message(

@@ -1,31 +1,20 @@
-"""Group and sort bare messages, decode JSON inside of rows, and follow chains of requests."""
+"""Group and sort bare messages, and follow chains of requests."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import is_not, itemgetter
+from operator import itemgetter
 from typing import Any
 
 from compactctl.formats.records.containers import ContainedRecord
-from compactctl.formats.records.envelope import (
-    ANSWER_PATHS,
-    INPUT_KEY,
-    LIST_PATHS,
-    MESSAGE_KEYS,
-    REQUEST_PATHS,
-    STREAM_PATHS,
-    is_answer,
-    is_message,
-)
+from compactctl.formats.records.envelope import is_message
 from compactctl.formats.records.json_values import parse_time
 from compactctl.formats.records.order import judge_times
-from compactctl.formats.records.streams import assemble_answer, is_gemini_stream
 from compactctl.model.conversation_fields import (
     CONVERSATION_ID_FIELDS,
     TIME_FIELDS,
     conversation_id,
 )
-from compactctl.model.json_paths import json_in
-from compactctl.model.message import JsonPath, Message
+from compactctl.model.message import Message
 from compactctl.records import dataclass
 
 # The year 2000: smaller numbers are counters or durations.
@@ -101,76 +90,6 @@ def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[Co
     if run and runs:
         runs[-1][1].extend(run)
     return runs
-
-
-def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
-    """Replace texts of a row that contain a request or an answer as JSON by their values.
-
-    Paths into the row stay valid. Returns the row itself if it has no such text. The texts of a
-    message are never decoded.
-    """
-    if isinstance(value, list):
-        if is_gemini_stream(value):
-            return assemble_answer(value) or value
-        items = [decode_embedded(v) if isinstance(v, Mapping) else v for v in value]
-        return items if any(map(is_not, items, value)) else value
-    is_row = isinstance(value, Mapping) and not is_message(value)
-    return _decode_at(value, _PATH_TREE) if is_row else value
-
-
-def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JSON is any value
-    if isinstance(value, str):
-        parsed = json_in(value) if value.lstrip()[:1] in ("{", "[", '"') else value
-        value = parsed if _is_exchange(parsed) else value
-    if _ANSWER in tree:
-        value = assemble_answer(value) or value
-    if not isinstance(value, Mapping):
-        return value
-    decoded = {name: _decode_at(value[name], tree[name]) for name in tree if name in value}
-    return {**value, **decoded} if any(decoded[n] is not value[n] for n in decoded) else value
-
-
-def _is_exchange(value: object) -> bool:
-    """Whether a value is a request, an answer or a list of messages; models may answer any JSON."""
-    objects = value if isinstance(value, list) else [value]
-    return any(isinstance(v, Mapping) and _has_exchange(v) for v in objects)
-
-
-def _has_exchange(value: Mapping[str, Any]) -> bool:
-    lists = (*MESSAGE_KEYS, "choices", "candidates")
-    return (
-        is_message(value)
-        or is_answer(value)
-        or any(isinstance(json_in(value.get(name)), list) for name in lists)
-        or any(isinstance(value.get(name), Mapping) for name in ("usage", "message"))
-        or isinstance(json_in(value.get("body")), Mapping)
-        or isinstance(value.get(INPUT_KEY), list | str)
-    )
-
-
-# Marks a path of an answer, which may be streamed.
-_ANSWER = object()
-
-
-def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
-    root: dict[Any, Any] = {}
-    for path in paths:
-        node = root
-        for name in path:
-            node = node.setdefault(name, {})
-        if path and path in (*ANSWER_PATHS, *STREAM_PATHS):
-            node[_ANSWER] = True
-    return root
-
-
-_PATH_TREE = _path_tree(
-    (
-        *((*path, name) for path in REQUEST_PATHS for name in MESSAGE_KEYS),
-        *LIST_PATHS,
-        *ANSWER_PATHS,
-        *STREAM_PATHS,
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)

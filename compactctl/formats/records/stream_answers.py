@@ -13,6 +13,8 @@ from compactctl.records import dataclass
 
 Event = Mapping[str, Any]
 _Object = dict[str, Any]
+# The number of a message in a stream, and the index of a block in it.
+_Place = tuple[int, int]
 
 # Texts of these keys are whole in each event, and may be repeated. All others are pieces.
 _WHOLE_KEYS = frozenset({"id", "type", "role", "name", "index", "format", "call_id", "toolUseId"})
@@ -56,6 +58,14 @@ class _Pieces(list[str]):
     """A text that grows: joined at the end, so that many pieces take linear time."""
 
 
+class _Members(list[Any]):
+    """A list that grows, with the places of its members by their index."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[int | str, int] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """An answer as its API returns it when it does not stream, and the events left over."""
@@ -97,10 +107,11 @@ def assemble_chat(events: Sequence[Event]) -> Assembly:
         answer |= {key: event[key] for key in ("id", "model", "usage") if event.get(key)}
         for choice in map(object_or_empty, list_or_empty(event.get("choices"))):
             if choice.get("index", 0) == 0:
-                message = _joined(message, object_or_empty(choice.get("delta")))
+                _join(message, object_or_empty(choice.get("delta")))
                 finish_reason = choice.get("finish_reason") or finish_reason
-    if isinstance(message.get("tool_calls"), list):
-        message["tool_calls"] = [_without_index(call) for call in message["tool_calls"]]
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        message["tool_calls"] = [_without_index(call) for call in calls]
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return Assembly({**answer, "choices": [choice]}, tuple(leftover))
 
@@ -111,31 +122,33 @@ def is_anthropic_event(event: Event) -> bool:
 
 
 def assemble_anthropic(events: Sequence[Event]) -> Assembly:
-    """Join the blocks of a message of Anthropic's API."""
+    """Join the blocks of a message of Anthropic's API, or of several that follow one another."""
     message: _Object = {"type": "message", "role": "assistant"}
-    blocks: dict[int, _Object] = {}
-    inputs: dict[int, _Pieces] = {}
+    blocks: dict[_Place, _Object] = {}
+    inputs: dict[_Place, _Pieces] = {}
     leftover: list[object] = []
+    n_messages = 0
     for event in events:
-        index, delta = _index(event, "index"), object_or_empty(event.get("delta"))
+        place, delta = (n_messages, _index(event, "index")), object_or_empty(event.get("delta"))
         match text_or_empty(event.get("type")):
             case "message_start":
                 message |= object_or_empty(event.get("message"))
+                n_messages += 1
             case "message_delta":
                 message |= {**delta, **_changed_fields(message, event)}
             case "content_block_start":
-                blocks[index] = dict(object_or_empty(event.get("content_block")))
+                blocks[place] = _own(object_or_empty(event.get("content_block")))
             case "content_block_delta" if delta.get("type") == "input_json_delta":
-                inputs.setdefault(index, _Pieces()).append(text_or_empty(delta.get("partial_json")))
+                inputs.setdefault(place, _Pieces()).append(text_or_empty(delta.get("partial_json")))
             case "content_block_delta":
-                blocks[index] = _with_delta(blocks.get(index, {"type": "text"}), delta)
+                _join_delta(blocks.setdefault(place, {"type": "text"}), delta)
             case kind:
                 leftover += [] if kind in _ANTHROPIC_FRAMES else [event]
-    for index, pieces in inputs.items():
-        call, text = blocks.get(index, {"type": "tool_use"}), "".join(pieces)
-        blocks[index] = {**call, "input": json_in(text) if text else call.get("input", {})}
-    content = [blocks[index] for index in sorted(blocks)]
-    return Assembly({**message, "content": content}, tuple(leftover))
+    for place, pieces in inputs.items():
+        call, text = blocks.get(place, {"type": "tool_use"}), "".join(pieces)
+        blocks[place] = {**call, "input": json_in(text) if text else call.get("input", {})}
+    content = [blocks[place] for place in sorted(blocks)] or message.get("content") or []
+    return Assembly({**message, "role": "assistant", "content": content}, tuple(leftover))
 
 
 def _changed_fields(message: Mapping[str, Any], event: Event) -> _Object:
@@ -146,11 +159,11 @@ def _changed_fields(message: Mapping[str, Any], event: Event) -> _Object:
     return {key: value for key, value in fields.items() if value}
 
 
-def _with_delta(block: _Object, delta: Event) -> _Object:
+def _join_delta(block: _Object, delta: Event) -> None:
     citation = delta.get("citation")
     if citation is not None:
-        return {**block, "citations": [*list_or_empty(block.get("citations")), citation]}
-    return _joined(block, {key: value for key, value in delta.items() if key != "type"})
+        delta = {"citations": [citation]}
+    _join(block, {key: value for key, value in delta.items() if key != "type"})
 
 
 def is_response_event(event: Event) -> bool:
@@ -159,39 +172,52 @@ def is_response_event(event: Event) -> bool:
 
 
 def assemble_response(events: Sequence[Event]) -> Assembly:
-    """Take the complete response from its last event, or else join its items."""
-    response: _Object = {"object": "response"}
-    items: dict[int, _Object] = {}
-    complete: set[int] = set()
+    """Take the complete response from its last event, or else join its items.
+
+    Of several responses that follow one another, the items of all are joined.
+    """
+    responses: list[_Object] = [{"object": "response"}]
+    items: list[dict[int, _Object]] = [{}]
+    complete: set[_Place] = set()
     leftover: list[object] = []
     for event in events:
-        index, item = _index(event, "output_index"), event.get("item")
         kind = text_or_empty(event.get("type")).removeprefix(_RESPONSE_PREFIX)
         name, _, phase = kind.rpartition(".")
+        index, item = _index(event, "output_index"), event.get("item")
         if isinstance(event.get("response"), Mapping):
-            response |= event["response"]
-        elif isinstance(item, Mapping):
-            items[index] = dict(item)
-            complete |= {index} if phase == "done" else set()
+            if _is_another(responses[-1], event["response"]):
+                responses.append({"object": "response"})
+                items.append({})
+            responses[-1] |= event["response"]
+            continue
+        place = (len(items), index)
+        if isinstance(item, Mapping):
+            items[-1][index] = _own(item)
+            complete |= {place} if phase == "done" else set()
         elif phase == "delta" and name in _PIECES:
-            if index not in complete:
-                items[index] = _with_piece(items.get(index), name, event)
+            if place not in complete:
+                _join_piece(items[-1], index, name, event)
         elif phase == "delta" or not is_response_event(event):
             leftover.append(event)
-    output = list_or_empty(response.get("output")) or [items[index] for index in sorted(items)]
-    return Assembly({**response, "output": output}, tuple(leftover))
+    output = [
+        item
+        for response, own_items in zip(responses, items, strict=True)
+        for item in list_or_empty(response.get("output"))
+        or [own_items[index] for index in sorted(own_items)]
+    ]
+    return Assembly({**responses[-1], "output": output}, tuple(leftover))
 
 
-def _with_piece(item: _Object | None, name: str, event: Event) -> _Object:
+def _join_piece(items: dict[int, _Object], index: int, name: str, event: Event) -> None:
     list_key, index_key, member_type, text_key, item_type = _PIECES[name]
-    if item is None:
-        item = {"type": item_type, **({"role": "assistant"} if item_type == "message" else {})}
-    piece = {text_key: text_or_empty(event.get("delta"))}
-    if not list_key:
-        return _joined(item, piece)
-    member = {"type": member_type, "index": _index(event, index_key), **piece}
-    members = _joined_list(list_or_empty(item.get(list_key)), [member])
-    return {**item, list_key: members}
+    role = {"role": "assistant"} if item_type == "message" else {}
+    item = items.setdefault(index, {"type": item_type, **role})
+    piece: _Object = {text_key: text_or_empty(event.get("delta"))}
+    if list_key:
+        piece = {"type": member_type, "index": _index(event, index_key), **piece}
+        _join(item, {list_key: [piece]})
+    else:
+        _join(item, piece)
 
 
 def is_ollama_chunk(event: Event) -> bool:
@@ -208,7 +234,7 @@ def assemble_ollama(events: Sequence[Event]) -> Assembly:
     answer: _Object = {}
     for event in filter(is_ollama_chunk, events):
         piece = object_or_empty(event.get("message")) or {"content": event.get("response")}
-        message = _joined(message, piece)
+        _join(message, piece)
         answer |= {key: value for key, value in event.items() if key not in ("message", "response")}
     leftover = (event for event in events if not is_ollama_chunk(event))
     return Assembly({**answer, "message": message}, tuple(leftover))
@@ -216,7 +242,14 @@ def assemble_ollama(events: Sequence[Event]) -> Assembly:
 
 def is_gemini_chunk(event: Event) -> bool:
     """Whether this is one of the answers in which Gemini's API streams an answer."""
-    return isinstance(event.get("candidates"), list) or "usageMetadata" in event
+    candidates = map(object_or_empty, list_or_empty(event.get("candidates")))
+    has_usage = isinstance(event.get("usageMetadata"), Mapping)
+    return has_usage or any(map(is_candidate, candidates))
+
+
+def is_candidate(value: Mapping[str, Any]) -> bool:
+    """Whether this is a candidate in an answer of Gemini's API; a blocked one has no content."""
+    return isinstance(value.get("content"), Mapping) or isinstance(value.get("finishReason"), str)
 
 
 def assemble_gemini(events: Sequence[Event]) -> Assembly:
@@ -246,31 +279,31 @@ def _append_part(parts: list[Any], part: object) -> None:
 
 def is_converse_event(event: Event) -> bool:
     """Whether this is an event of Bedrock's ConverseStream, which has its type as its key."""
-    return any(isinstance(event.get(name), Mapping) for name in _CONVERSE_EVENTS)
+    names = [name for name in _CONVERSE_EVENTS if isinstance(event.get(name), Mapping)]
+    # Objects of many kinds have metadata.
+    return bool(names) and (names != ["metadata"] or "usage" in event["metadata"])
 
 
 def assemble_converse(events: Sequence[Event]) -> Assembly:
-    """Join the blocks of a message of Bedrock Converse."""
+    """Join the blocks of a message of Bedrock Converse, or of several that follow one another."""
     answer: _Object = {}
-    message: _Object = {"role": "assistant"}
-    blocks: dict[int, _Object] = {}
+    blocks: dict[_Place, _Object] = {}
+    n_messages = 0
     for event in filter(is_converse_event, events):
-        message |= object_or_empty(event.get("messageStart"))
+        n_messages += "messageStart" in event
         start, delta = (
             object_or_empty(event.get(name)) for name in ("contentBlockStart", "contentBlockDelta")
         )
         for holder, key in ((start, "start"), (delta, "delta")):
             if holder:
-                index = _index(holder, "contentBlockIndex")
-                piece = object_or_empty(holder.get(key))
-                blocks[index] = _joined(blocks.get(index, {}), piece)
+                place = (n_messages, _index(holder, "contentBlockIndex"))
+                _join(blocks.setdefault(place, {}), object_or_empty(holder.get(key)))
         answer |= object_or_empty(event.get("messageStop"))
         answer |= object_or_empty(event.get("metadata"))
-    content = [_converse_block(blocks[index]) for index in sorted(blocks)]
+    content = [_converse_block(blocks[place]) for place in sorted(blocks)]
+    message = {"role": "assistant", "content": content}
     leftover = (event for event in events if not is_converse_event(event))
-    return Assembly(
-        {**answer, "output": {"message": {**message, "content": content}}}, tuple(leftover)
-    )
+    return Assembly({**answer, "output": {"message": message}}, tuple(leftover))
 
 
 def _converse_block(block: _Object) -> _Object:
@@ -284,22 +317,34 @@ def _converse_block(block: _Object) -> _Object:
     return block
 
 
-def _joined(old: Mapping[str, Any], piece: Mapping[str, Any]) -> _Object:
-    """Return an object with the texts of a piece appended, and its lists and objects joined."""
-    joined = dict(old)
+def _join(whole: _Object, piece: Mapping[str, Any]) -> None:
+    """Append the texts of a piece to those of ``whole``, and join its lists and objects.
+
+    ``whole`` is changed: to copy it for each piece would take quadratic time.
+    """
     for key, value in piece.items():
-        present = joined.get(key)
+        present = whole.get(key)
         if value is None:
-            joined.setdefault(key, None)
+            whole.setdefault(key, None)
         elif _is_text(present) and isinstance(value, str) and key not in _WHOLE_KEYS:
-            joined[key] = _appended(present, value)
-        elif isinstance(value, Mapping) and isinstance(present, Mapping):
-            joined[key] = _joined(present, value)
+            whole[key] = _appended(present, value)
+        elif isinstance(value, Mapping) and isinstance(present, dict):
+            _join(present, value)
         elif isinstance(value, list):
-            joined[key] = _joined_list(list_or_empty(present), value)
+            whole[key] = _join_list(present, value)
         elif not present or not isinstance(value, str):
-            joined[key] = value
-    return joined
+            whole[key] = _own(value)
+
+
+def _own(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+    """Return a value that may be changed."""
+    match value:
+        case Mapping():
+            return {key: _own(item) for key, item in value.items()}
+        case list():
+            return _join_list(None, value)
+        case _:
+            return value
 
 
 def _is_text(value: object) -> TypeGuard[str | _Pieces]:
@@ -313,27 +358,36 @@ def _appended(text: str | _Pieces, piece: str) -> _Pieces:
     return text
 
 
-def _joined_list(old: Sequence[Any], pieces: Iterable[Any]) -> list[Any]:
+def _join_list(present: object, pieces: Iterable[Any]) -> _Members:
     """Append pieces to a list, or join them with the member that has their index."""
-    members = list(old)
+    members = present if isinstance(present, _Members) else _Members()
     for piece in pieces:
-        index = object_or_empty(piece).get("index")
-        places = (n for n, member in enumerate(members) if _has_index(member, index))
-        place = None if index is None else next(places, None)
-        if place is None:
-            members.append(piece)
-        else:
-            members[place] = _joined(members[place], piece)
+        fields = object_or_empty(piece)
+        index = fields.get("index")
+        place = members.places.get(index) if isinstance(index, int | str) else None
+        if place is not None and not _is_new_call(members[place], fields):
+            _join(members[place], fields)
+            continue
+        if isinstance(index, int | str):
+            members.places[index] = len(members)
+        members.append(_own(piece))
     return members
-
-
-def _has_index(member: object, index: object) -> bool:
-    return isinstance(member, Mapping) and member.get("index") == index
 
 
 def _without_index(call: Any) -> Any:  # noqa: ANN401 - JSON is any value
     fields = object_or_empty(call)
     return {key: value for key, value in fields.items() if key != "index"} if fields else call
+
+
+def _is_another(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether an object has another id than an earlier one at its place."""
+    return bool(old.get("id") and new.get("id")) and old["id"] != new["id"]
+
+
+def _is_new_call(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether a call begins at the index of another: some servers number none of them."""
+    has_name = bool(new.get("name") or object_or_empty(new.get("function")).get("name"))
+    return has_name and _is_another(old, new)
 
 
 def _has_only_usage(event: Event) -> bool:

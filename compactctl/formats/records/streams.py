@@ -1,5 +1,8 @@
 """Answers that a gateway logged as it received them: a list of events, or their raw text."""
 
+import json
+import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,6 +43,8 @@ _EVENT_KEYS = ("data", "chunk", "event")
 _FIELDS = ("data", "event", "id", "retry", "")
 _STARTS = ("data:", "event:", "id:", "retry:", ":")
 _END = "[DONE]"
+_DECODER = json.JSONDecoder(strict=False)
+_SPACE = re.compile(r"\s*")
 _LEFTOVER = "leftoverEvents"
 """The key of what was not understood in an answer, where its text counts as unread."""
 
@@ -61,12 +66,12 @@ def assemble_answer(value: object) -> StreamedAnswer | None:
     if 2 * len(api_events) < len(events.events) or not api_events:
         return None
     assemble = next(assemble for is_own, assemble in _APIS if any(map(is_own, api_events)))
-    assembly = assemble(events.events)
-    leftover = [*assembly.leftover, *events.torn]
     try:
+        assembly = assemble(events.events)
         answer = with_whole_texts(assembly.answer)
     except RecursionError:
         return None
+    leftover = [*assembly.leftover, *events.torn]
     return StreamedAnswer({**answer, **({_LEFTOVER: leftover} if leftover else {})})
 
 
@@ -82,9 +87,9 @@ def _first_candidate(value: object) -> Mapping[str, Any]:
     return object_or_empty(candidates[0]) if candidates else {}
 
 
-def is_event_text(value: object) -> bool:
-    """Whether a text is the framing of a stream, and so not what a model wrote."""
-    return isinstance(value, str) and _events_in_text(value) is not None
+def may_be_body(text: str) -> bool:
+    """Whether a text may be all or a part of what an API returned, and not what a model wrote."""
+    return text.lstrip().startswith(("{", "[", *_STARTS))
 
 
 class _Events(NamedTuple):
@@ -123,8 +128,19 @@ def _unwrapped(item: Any) -> Event:  # noqa: ANN401 - JSON is any value
         inner = json_in(item.get(key)) if isinstance(item.get(key), str | Mapping) else None
         if isinstance(inner, Mapping):
             name = text_or_none(item.get("event")) or text_or_none(item.get("type"))
-            return {"type": name, **inner} if name and "type" not in inner else inner
-    return object_or_empty(item)
+            event = _encoded_event(inner) or inner
+            return {"type": name, **event} if name and "type" not in event else event
+    return _encoded_event(item) or object_or_empty(item)
+
+
+def _encoded_event(item: Mapping[str, Any]) -> Event | None:
+    """Return the event of a model's own API in one of Bedrock, which encodes it in base64."""
+    text = item.get("bytes")
+    try:
+        value = _loaded(b64decode(text, validate=True)) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return value if isinstance(value, Mapping) else None
 
 
 def _events_in_text(text: str) -> _Events | None:
@@ -136,7 +152,7 @@ def _events_in_text(text: str) -> _Events | None:
 
 def _json_lines(text: str) -> _Events | None:
     """Return the objects of a text with one in each line; the last may be torn."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _lines(text) if line.strip()]
     objects = [item for item in map(_loaded, lines) if isinstance(item, dict)]
     n_torn = len(lines) - len(objects)
     is_torn_at_end = n_torn == 1 and not isinstance(_loaded(lines[-1]), dict)
@@ -145,39 +161,74 @@ def _json_lines(text: str) -> _Events | None:
     return _Events([*objects], lines[-1:] if n_torn else [])
 
 
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text: JSON may hold other characters that break lines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def _server_sent(text: str) -> _Events | None:
     """Return the data of server-sent events; None if a line is not of such an event."""
     events: list[Event] = []
     torn: list[str] = []
-    name, pending = "", ""
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
-        field, colon, content = line.partition(":")
-        if not line.strip():
-            torn += [pending] if pending else []
-            name, pending = "", ""
-        elif not colon or field.strip() not in _FIELDS:
+    name, data = "", list[str]()
+    # An empty line ends the last event as well.
+    lines = [*_lines(text), ""]
+    for number, line in enumerate(lines, 2):
+        field, colon, content = (part.strip() for part in line.partition(":"))
+        if not colon and field:
             # The last line may be torn.
-            if number < len(lines) or not _is_start_of_field(line):
+            if number < len(lines) or not _is_start_of_field(field):
                 return None
-        elif field.strip() == "event":
-            name = content.strip()
-        elif field.strip() == "data" and content.strip() != _END:
-            # A value may take several lines; some logs have no empty lines between events.
-            pending = f"{pending}\n{content.strip()}" if pending else content.strip()
-            value = _loaded(pending)
-            if isinstance(value, Mapping):
-                events.append({"type": name, **value} if name and "type" not in value else value)
-                pending = ""
-    torn += [pending] if pending else []
+        elif field not in _FIELDS:
+            return None
+        elif field == "data":
+            data += [content] if content != _END else []
+        elif not colon or field == "event":
+            values, texts = _values_in(data)
+            has_name = name and len(values) == 1
+            events += [{"type": name, **v} if has_name and "type" not in v else v for v in values]
+            torn += texts
+            name, data = content, []
     return _Events(events, torn) if events or torn else None
+
+
+def _values_in(data: Sequence[str]) -> tuple[list[Event], list[str]]:
+    """Return the objects in the data of an event, and the texts that are none, in linear time.
+
+    A value may take several lines; some logs have no empty lines between events.
+    """
+    text = "\n".join(data)
+    events: list[Event] = []
+    start = 0
+    while start < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(value, Mapping):
+            break
+        events.append(value)
+        start = _skip_space(text, end)
+    torn: list[str] = []
+    for line in text[start:].split("\n"):
+        value = _loaded(line)
+        if isinstance(value, Mapping):
+            events.append(value)
+        elif line.strip():
+            torn.append(line)
+    return events, ["\n".join(torn)] if torn else []
+
+
+def _skip_space(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
 
 
 def _is_start_of_field(line: str) -> bool:
     return any(name.startswith(line.strip()) for name in _FIELDS)
 
 
-def _loaded(text: str) -> object:
+def _loaded(text: str | bytes) -> object:
     try:
         return orjson.loads(text)
     except ValueError:

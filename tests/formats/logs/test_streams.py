@@ -1,6 +1,7 @@
 """Answers that are logged as streams: they read like the answers that are not streamed."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -24,7 +25,8 @@ from compactctl.model.transcript import Transcript
 
 Record = dict[str, Any]
 Cuts = Callable[[str], list[str]]
-TEXT = "The disk of node seven was full. \U0001f4be Nobody had noticed:\n\n" * 6
+# Python breaks lines at U+2028 and at form feeds, streams do not.
+TEXT = "The disk of node seven was full. \U0001f4be Nobody\u2028had\x0cnoticed:\n\n" * 6
 THOUGHT = "First I look at the log, then at the disk. " * 3
 ARGUMENTS = {"path": "a.log", "lines": [1, 2, {"deep": '\u00e9 "quoted" \\ text'}]}
 JSON_ARGUMENTS = json.dumps(ARGUMENTS)
@@ -231,10 +233,20 @@ REQUESTS: dict[str, tuple[Record, Callable[[Cuts], tuple[Record, list[Record]]]]
 
 def server_sent(events: list[Record]) -> str:
     """Return events as Anthropic and OpenAI send them."""
-    named = [(event.get("type"), json.dumps(event)) for event in events]
+    named = [(event.get("type"), json.dumps(event, ensure_ascii=False)) for event in events]
     return "".join(
         f"event: {name}\ndata: {data}\n\n" if name else f"data: {data}\n\n" for name, data in named
     )
+
+
+def encoded(event: Record) -> Record:
+    """Return an event of a model as Bedrock sends it."""
+    return {"chunk": {"bytes": b64encode(json.dumps(event).encode()).decode()}}
+
+
+def on_several_lines(event: Record) -> str:
+    lines = json.dumps(event, indent=1).splitlines()
+    return "".join(f"data: {line}\n" for line in lines)
 
 
 CONTAINERS: dict[str, Callable[[list[Record]], Any]] = {
@@ -246,8 +258,17 @@ CONTAINERS: dict[str, Callable[[list[Record]], Any]] = {
     "sse without spaces": lambda events: server_sent(events).replace("data: ", "data:"),
     "sse until done": lambda events: server_sent(events) + "data: [DONE]\n\n",
     "sse with a comment": lambda events: ": keep-alive\n\n" + server_sent(events),
+    "sse with other line breaks": lambda events: server_sent(events).replace("\n", "\r\n"),
+    "sse without empty lines": lambda events: server_sent(events).replace("\n\n", "\n"),
+    "sse on several lines": lambda events: "\n".join(map(on_several_lines, events)),
+    "sse on several lines without empty ones": lambda events: "".join(
+        map(on_several_lines, events)
+    ),
+    "bytes": lambda events: list(map(encoded, events)),
     "sse pieces": lambda events: [server_sent([event]) for event in events],
-    "lines": lambda events: "".join(f"{json.dumps(event)}\n" for event in events),
+    "lines": lambda events: "".join(
+        f"{json.dumps(event, ensure_ascii=False)}\n" for event in events
+    ),
 }
 
 
@@ -359,11 +380,71 @@ def test_a_stream_that_was_cut_keeps_what_arrived(api: str) -> None:
         '{"note": "The text of an event of an API that nobody knows yet."}\n' * 9,
     ],
 )
-def test_events_of_an_unknown_api_are_unread(text: str, tmp_path: Path) -> None:
-    row = {"request": CHAT, "response": text}
+def test_events_of_an_unknown_api_are_unread_in_a_body(text: str, tmp_path: Path) -> None:
+    row = {"request": CHAT, "response_body": text}
     stats = stats_of_file(write_lines(tmp_path / "log.jsonl", row))
     assert stats.size.total < 30
     assert stats.transcript.unread.n_bytes > 0 or stats.transcript.opaque
+    words = read_row({"request": CHAT, "response": text})
+    assert said(words.effective) == [
+        [("user", [TextPart(text=PROMPT)])],
+        [TextPart(text=text)],
+        [],
+        {None},
+    ]
+
+
+@pytest.mark.parametrize("container", ["list", "sse"])
+@pytest.mark.parametrize("api", REQUESTS)
+def test_the_texts_of_streams_that_follow_one_another_are_all_read(
+    api: str, container: str
+) -> None:
+    request, make = REQUESTS[api]
+    _, events = make(lambda text: [text[:50], text[50:]])
+    other = json.loads(json.dumps(events).replace("disk of", "fan of").replace('"r1"', '"r2"'))
+    answer = read_row({"request": request, "response": CONTAINERS[container]([*events, *other])})
+    text = "".join(p.text for m in answer.effective for p in m.parts if isinstance(p, TextPart))
+    assert (text.count("disk of node"), text.count("fan of node")) == (6, 6)
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@pytest.mark.parametrize("container", ["list", "sse", "bytes"])
+@pytest.mark.parametrize("api", REQUESTS)
+@given(data=st.data())
+def test_events_may_have_values_of_any_type(api: str, container: str, data: st.DataObject) -> None:
+    request, make = REQUESTS[api]
+    _, events = make(lambda text: [text[:50], text[50:]])
+    holder: Any = data.draw(st.sampled_from([event for event in events if event]))
+    while True:
+        keys = [*holder] if isinstance(holder, dict) else range(len(holder))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(holder[key], dict | list) or not holder[key] or data.draw(st.booleans()):
+            break
+        holder = holder[key]
+    holder[key] = data.draw(ANY)
+    read_row({"request": request, "response": CONTAINERS[container](events)})
+
+
+def test_calls_at_one_index_are_as_many_as_their_ids() -> None:
+    """Some servers give all parallel calls the index 0, others a new id to each piece of one."""
+    function = {"name": "read", "arguments": '{"a":'}
+    first = {"index": 0, "id": "t1", "function": function}
+    rest = {"index": 0, "id": "x", "function": {"name": None, "arguments": " 1}"}}
+    calls = [first, rest, {**first, "id": "t2"}, rest]
+    answer = assemble_answer([{"choices": [{"delta": {"tool_calls": [call]}}]} for call in calls])
+    assert answer is not None
+    (choice,) = answer["choices"]
+    assert choice["message"]["tool_calls"] == [
+        {"id": name, "function": {"name": "read", "arguments": '{"a": 1}'}} for name in ("t1", "t2")
+    ]
 
 
 def test_an_unknown_event_in_a_stream_is_unread() -> None:
@@ -404,12 +485,20 @@ def test_an_array_that_gemini_streamed_is_one_answer(tmp_path: Path) -> None:
     assert said(streamed.effective) == said(load(raw_lines(whole)).effective)
 
 
-@pytest.mark.parametrize("api", ["chat", "anthropic", "responses", "ollama"])
-@pytest.mark.parametrize("container", ["list", "sse", "lines"])
+@pytest.mark.parametrize(
+    ("api", "container"),
+    [
+        (api, container)
+        for api in REQUESTS
+        for container in ("list", "sse", "lines")
+        # What Gemini streams is an array.
+        if (api, container) != ("gemini", "list")
+    ],
+)
 def test_a_file_that_is_only_a_stream_is_refused_with_a_reason(
     api: str, container: str, tmp_path: Path
 ) -> None:
-    _, events = REQUESTS[api][1](lambda text: [text])
+    _, events = REQUESTS[api][1](lambda text: [text[:50], text[50:]])
     value = CONTAINERS[container](events)
     path = tmp_path / "stream.jsonl"
     path.write_text(value if isinstance(value, str) else json.dumps(value))
