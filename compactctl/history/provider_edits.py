@@ -123,8 +123,11 @@ def _cleared_tools(
 ) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
     """Return the oldest results of tools without their content, by position.
 
-    Only what an edit can clear too: a compaction makes the clearing last.
+    Only what an edit can clear too: a compaction makes the clearing last. Then there is none: the
+    clearing belongs to the request as it was sent, and other results are now its oldest.
     """
+    if any(map(_is_edited, sent)):
+        return {}
     parts = dict(iter_parts(sent))
     cleared: dict[PartIndex, ToolCallPart | ToolResultPart] = {}
     by_call = sorted((call, result) for result, call in tool_pairs(sent).items())
@@ -139,6 +142,11 @@ def _cleared_tools(
         elif isinstance(part, ToolCallPart) and _clears_input(part, clearing):
             cleared[index] = replace(part, arguments="{}")
     return cleared
+
+
+def _is_edited(message: Message) -> bool:
+    """Whether compactctl rewrote a message, or wrote it in place of others."""
+    return message.origin.is_synthetic or bool(message.tags.edit_id or message.tags.operation)
 
 
 def _is_spared(part: Part, tools: Collection[str]) -> bool:

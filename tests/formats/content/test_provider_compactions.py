@@ -200,13 +200,13 @@ RULE = {"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value
 APPLIED = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 5}
 
 
-def cleared_log(*rules: Record) -> Record:
-    """Return a request of eight results, of which the API cleared the oldest five."""
+def cleared_log(*rules: Record, n_cleared: int = 5) -> Record:
+    """Return a request of eight results, of which the API cleared the oldest, by default five."""
     answer = {
         **said_last(),
         "id": "msg_9",
         "stop_reason": "end_turn",
-        "context_management": {"applied_edits": [APPLIED]},
+        "context_management": {"applied_edits": [{**APPLIED, "cleared_tool_uses": n_cleared}]},
         "usage": {"input_tokens": 4_800, "output_tokens": 6},
     }
     prompt = {"role": "user", "content": "Read all logs."}
@@ -225,18 +225,39 @@ def test_results_that_the_api_cleared_are_not_in_the_context(tmp_path: Path) -> 
         assert 4_806 <= size.total <= 4_850
 
 
+@pytest.mark.parametrize("n_cleared", [2, 5])
 @pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES])
-def test_what_the_api_cleared_stays_cleared_after_a_compaction(stage: str, tmp_path: Path) -> None:
-    path, output = write_lines(tmp_path / "log.jsonl", cleared_log(RULE)), tmp_path / "out.jsonl"
+def test_what_the_api_cleared_stays_cleared_after_a_compaction(
+    stage: str, n_cleared: int, tmp_path: Path
+) -> None:
+    path = write_lines(tmp_path / "log.jsonl", cleared_log(RULE, n_cleared=n_cleared))
+    output, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
+    protect = ProtectOptions(keep_steps=1)
     for keep in (0.7, 0.4):
         plan = PlanOptions(stages=(stage,), keep=keep)
-        compact_file(path, output=output, plan=plan, protect=ProtectOptions(keep_steps=1))
+        compact_file(path, output=output, plan=plan, protect=protect)
         after = load_file(output).transcript.effective
-        assert not any(f"log{n} line 89" in said(after) for n in range(5))
+        assert not any(f"log{n} line 89" in said(after) for n in range(n_cleared))
         if output.read_bytes() != path.read_bytes():
-            assert not any(f"log{n} line 89" in output.read_text() for n in range(5))
-            rewind_file(output, output=tmp_path / "back.jsonl", all=True)
-            assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
+            assert not any(f"log{n} line 89" in output.read_text() for n in range(n_cleared))
+            compact_file(output, output=again, plan=plan, protect=protect)
+            for compacted in (output, again):
+                rewind_file(compacted, output=tmp_path / "back.jsonl", all=True)
+                assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("fields", [{"tags": False}, {"layout": "inline"}])
+@pytest.mark.parametrize("keep", [0.3, 0.5, 0.8])
+def test_what_the_api_never_cleared_is_read_after_a_compaction(
+    keep: float, fields: Record, tmp_path: Path
+) -> None:
+    path, output = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    write_lines(path, cleared_log(RULE, n_cleared=2))
+    for stage in ("window", "prioritize", "truncate", "distill", "plain"):
+        plan = PlanOptions(stages=(stage,), keep=keep)
+        protect = ProtectOptions(keep_steps=1)
+        compact_file(path, output=output, plan=plan, protect=protect, force=True, **fields)
+        assert "log7 line 89" in said(load_file(output).transcript.effective)
 
 
 def test_without_the_rule_only_the_reported_size_is_known(tmp_path: Path) -> None:
