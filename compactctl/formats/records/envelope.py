@@ -132,10 +132,11 @@ _KIND_PATHS: tuple[JsonPath, ...] = (
 )
 # Keys of what a step took and returned.
 _STEP_KEYS = ("input", "output", "inputs", "outputs", "attributes")
-# Kinds of steps that are no request to a model. Langfuse writes them in capitals, in ``type``.
+# Kinds of steps without a conversation; chains and agents log the whole of theirs. Langfuse writes
+# them in capitals, in ``type``.
 _STEP_KINDS = frozenset(
-    {"agent", "chain", "embedding", "evaluator", "event", "function", "guardrail", "parser"}
-    | {"prompt", "reranker", "retriever", "score", "span", "task", "tool", "workflow"}
+    {"embedding", "evaluator", "event", "function", "guardrail", "parser", "prompt", "reranker"}
+    | {"retriever", "score", "tool"}
 )
 # Token counts that a log stores outside of the answer: path, key of the input, key of the output.
 _USAGE_PATHS: tuple[tuple[JsonPath, str, str], ...] = (

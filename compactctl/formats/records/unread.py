@@ -281,7 +281,7 @@ class UnreadText:
 
         What repeats one of the ``texts``, which were read, is none.
         """
-        self._note(self._lost, self._unknown.find(value, path, paths), texts, line)
+        self._note(self._losses, self._unknown.find(value, path, paths), texts, line)
 
     def add_message_like(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record of unknown type, if it looks like a message and not like a state."""

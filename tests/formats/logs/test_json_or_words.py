@@ -167,8 +167,8 @@ OUTPUTS = [
     GRANT, {"messages": [GRANT]}, {"choices": [{"index": 0, "message": GRANT}]}, [GRANT], "Yes.",
 ]  # fmt: skip
 STEPS: list[Record] = [
-    *({"type": kind} for kind in ("TOOL", "SPAN", "EVENT", "RETRIEVER", "CHAIN")),
-    *({"run_type": kind} for kind in ("tool", "chain", "retriever")),
+    *({"type": kind} for kind in ("TOOL", "EVENT", "RETRIEVER")),
+    *({"run_type": kind} for kind in ("tool", "retriever")),
     {"attributes": {"openinference.span.kind": "TOOL"}},
     {"attributes": {"openinference": {"span": {"kind": "TOOL"}}}},
     {"span_attributes": {"type": "function"}},
