@@ -186,7 +186,7 @@ others; the batch exits with the highest code.
             GATES,
             MAY,
             "Exit 1 if a file has any of these: opaque, orphans, errors, over-window, usage. These "
-            "are lines or much text not recognized, tool calls without results (or results without "
+            "are lines or text not recognized, tool calls without results (or results without "
             "calls), errors of tools, requests larger than the window, and reported sizes that "
             "cannot be true.",
             type=ParsedText(parse_flags),

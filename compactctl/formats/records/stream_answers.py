@@ -137,7 +137,7 @@ def assemble_anthropic(events: Sequence[Event]) -> Assembly:
             case "message_delta":
                 message |= {**delta, **_changed_fields(message, event)}
             case "content_block_start":
-                blocks[place] = _own(object_or_empty(event.get("content_block")))
+                blocks[place] = _copied(object_or_empty(event.get("content_block")))
             case "content_block_delta" if delta.get("type") == "input_json_delta":
                 inputs.setdefault(place, _Pieces()).append(text_or_empty(delta.get("partial_json")))
             case "content_block_delta":
@@ -192,7 +192,7 @@ def assemble_response(events: Sequence[Event]) -> Assembly:
             continue
         place = (len(items), index)
         if isinstance(item, Mapping):
-            items[-1][index] = _own(item)
+            items[-1][index] = _copied(item)
             complete |= {place} if phase == "done" else set()
         elif phase == "delta" and name in _PIECES:
             if place not in complete:
@@ -333,14 +333,14 @@ def _join(whole: _Object, piece: Mapping[str, Any]) -> None:
         elif isinstance(value, list):
             whole[key] = _join_list(present, value)
         elif not present or not isinstance(value, str):
-            whole[key] = _own(value)
+            whole[key] = _copied(value)
 
 
-def _own(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+def _copied(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     """Return a value that may be changed."""
     match value:
         case Mapping():
-            return {key: _own(item) for key, item in value.items()}
+            return {key: _copied(item) for key, item in value.items()}
         case list():
             return _join_list(None, value)
         case _:
@@ -370,7 +370,7 @@ def _join_list(present: object, pieces: Iterable[Any]) -> _Members:
             continue
         if isinstance(index, int | str):
             members.places[index] = len(members)
-        members.append(_own(piece))
+        members.append(_copied(piece))
     return members
 
 

@@ -174,7 +174,7 @@ def _error_of(row: BatchRow) -> str:
 def _answer(result: BatchResult) -> str:
     """Return how many files there are, and what was saved or how full the fullest is."""
     totals = result.totals
-    counts = f"{plural(totals.files, _noun(result.rows))}: {_statuses(totals)}"
+    counts = f"{plural(totals.files, _noun(result.rows))}: {_statuses(result)}"
     before, after = totals.tokens_before, totals.tokens_after
     if before and after is not None:
         return f"{counts}; {before:,} → {after:,} tokens ({change_text(before, after)})"
@@ -221,9 +221,12 @@ def _counted_by(counter: str, result: BatchResult) -> str:
     return f"{sums}; {saved:,} saved ({share_text(saved / max(1, before))})"
 
 
-def _statuses(totals: BatchTotals) -> str:
-    counts = totals.statuses.items()
-    return ", ".join(f"{count:,} {status_text(status)}" for status, count in counts if count)
+def _statuses(result: BatchResult) -> str:
+    statuses = result.totals.statuses
+    n_incomplete = sum(row.status == "ok" and row.unread is not None for row in result.rows)
+    counts = {status: statuses[status] - n_incomplete * (status == "ok") for status in statuses}
+    shown = [f"{count:,} {status_text(status)}" for status, count in counts.items() if count]
+    return ", ".join([*shown, f"{n_incomplete:,} incomplete"] if n_incomplete else shown)
 
 
 def batch_document(result: BatchResult) -> dict[str, Any]:
@@ -268,6 +271,9 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     if result.is_empty:
         yield f"no transcript found: no format recognizes {_all_of(statuses['skipped'])}"
     limits = " or ".join(_limits(result))
+    unsure = sum(row.status == "flagged" and row.unread is not None for row in result.rows)
+    if limits and unsure:
+        yield f"{plural(unsure, _noun(result.rows))} not read in full: the size is unknown"
     if limits:
         yield f"{plural(statuses['over'], _noun(result.rows))} over the limit: {limits}"
     if result.growth is not None:
@@ -298,8 +304,9 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
 def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
     unread = [row for row in rows if row.unread]
     if unread:
-        files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
-        yield f"warning: text was not read in {files}; see compactctl check {first}"
+        files, path = plural(len(unread), _noun(unread)), unread[0].data_set or unread[0].path
+        advice = "" if is_data_set(path) else f"; see compactctl check {shell_path(path)}"
+        yield f"warning: text was not read in {files}{advice}"
 
 
 def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:

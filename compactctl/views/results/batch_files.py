@@ -64,7 +64,7 @@ _MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
 _DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 _FLAG_TEXTS: Mapping[Flag, str] = {
-    "opaque": "lines or much text not recognized",
+    "opaque": "lines or text not recognized",
     "orphans": "tool calls without results, or results without calls",
     "errors": "failed tool calls",
     "over-window": "larger than the window",
@@ -350,7 +350,8 @@ def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
     """Yield the lines that annotate the worst files; nothing if every file passes."""
     fail_on = result.options.gates.fail_on
     findings = [
-        (line_text(row.path), _finding_text(row, fail_on)) for row in failing_rows(result.rows)
+        (line_text(row.data_set or row.path), _finding_text(row, fail_on))
+        for row in failing_rows(result.rows)
     ]
     if findings:
         commands = {"github": _github, "azure": _azure, "gitlab": _gitlab}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from file_commands import load_file
 from formats.jsonl import raw_lines, write_lines
-from formats.logs.test_streams import REQUESTS, said
+from formats.logs.streamed import REQUESTS, said
 from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st

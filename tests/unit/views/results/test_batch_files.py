@@ -178,7 +178,7 @@ def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
                 ),
             ),
             ("opaque",),
-            "opaque (lines or much text not recognized); 90 bytes of text in `x` was not read",
+            "opaque (lines or text not recognized); 90 bytes of text in `x` was not read",
         ),
     ],
 )
