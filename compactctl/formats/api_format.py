@@ -308,6 +308,7 @@ class ApiLog(Format):
             self.name = f"{self.name}:{format_path(messages_path)}"
         self.title = "logs of requests to several APIs" if default is None else default.title
         self.can_write_assistant = all(dialect.can_write_assistant for dialect in dialects)
+        self.tools_path = self.tools_path if default is None else default.tools_path
         self._dialects = dialects
         self._default = default
         self._messages_path = messages_path

@@ -46,6 +46,7 @@ _BLOCK_KEYS = frozenset(
     }
 )
 _MEDIA_KEYS = ("image", "document", "video", "audio")
+_TOOL_KEYS = ("toolSpec", "systemTool")
 _REQUEST_KEYS = ("modelId", "toolConfig", "inferenceConfig", "guardrailConfig")
 # Disjoint: their sum is the size of the whole request.
 _INPUT_FIELDS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
@@ -57,6 +58,7 @@ class BedrockConverse(ApiFormat):
 
     name = "bedrock-converse"
     title = "Bedrock Converse messages"
+    tools_path = ("toolConfig", "tools")
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
@@ -226,14 +228,15 @@ def _citation_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
-    for index, tool in enumerate(map(object_or_empty, tool_list(tools))):
-        for key in ("toolSpec", "systemTool"):
-            if isinstance(tool.get(key), Mapping):
-                tool_path = (*path, index, key)
-                yield from (
-                    replace(part, path=tool_path)
-                    for part in tool_definitions([tool[key]], tool_path)
-                )
+    """Yield the definitions of tools, in data sets also as other APIs take them."""
+    for index, tool in enumerate(tool_list(tools)):
+        keys = [key for key in _TOOL_KEYS if isinstance(object_or_empty(tool).get(key), Mapping)]
+        inner = [((*path, index, key), tool[key]) for key in keys]
+        if not keys and not (isinstance(tool, Mapping) and "cachePoint" in tool):
+            inner = [((*path, index), tool)]
+        for tool_path, definition in inner:
+            parts = tool_definitions([definition], tool_path)
+            yield from (replace(part, path=tool_path) for part in parts)
 
 
 def _answer_message(answer: Mapping[str, Any]) -> Mapping[str, Any]:

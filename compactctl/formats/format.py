@@ -28,6 +28,7 @@ class Format(RecordWriter, ABC):
         repeats_session: whether the client may append a session once more when it resumes it.
         is_log: whether lines may be of several conversations and in any order; False for a list of
             messages that a program holds.
+        tools_path: where a request has its tools; () if they are in no request.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Format(RecordWriter, ABC):
     can_write_assistant: bool = False
     repeats_session: bool = False
     is_log: bool = True
+    tools_path: tuple[str, ...] = ("tools",)
     parent_path: JsonPath | None = None
     usage_fields: UsageFields | None = None
     unsent: tuple[UnsentRule, ...] = ()

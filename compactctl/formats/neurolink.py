@@ -82,6 +82,7 @@ class NeuroLink(Format):
 
     name = "neurolink"
     title = "NeuroLink conversation"
+    tools_path = ()
     reads_arrays = True
     can_write_assistant = True
 

@@ -28,8 +28,8 @@ _SHELL_READS = tuple(
     re.compile(rf"\s*{form}\s+{_PATH}\s*")
     for form in (
         r"cat",
-        r"""sed\s+-n\s+(?P<quote>['"]?)(?P<first>\d+),(?P<last>\d+|\$)p(?P=quote)""",
-        r"head\s+-(?:n\s*)?(?P<last>\d+)",
+        r"""sed\s+-n\s+(?P<quote>['"]?)(?P<first>\d{1,9}),(?P<last>\d{1,9}|\$)p(?P=quote)""",
+        r"head\s+-(?:n\s*)?(?P<last>\d{1,9})",
     )
 )
 # The header of a file in a patch: what happens to it, and its path.

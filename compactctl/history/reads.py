@@ -40,7 +40,7 @@ _FOOTERS = (
 )
 _TAIL = 500
 # "   12→" and "12<tab>" (Claude Code), "00012| " and "12: " (OpenCode), "12. " (Copilot CLI).
-_NUMBER = re.compile(r"[ 0]*(\d+)(→|\t|\||: |\. )")
+_NUMBER = re.compile(r"[ 0]*(\d{1,9})(→|\t|\||: |\. )")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 # One line, shorter than this, in place of a file's content: the file is empty (VS Code, forks of
 # Claude Code), has not changed since an earlier read (Claude Code), ends before the requested lines

@@ -79,13 +79,13 @@ def compact_batch(
     return compacted
 
 
-def _tools_in(batch: pa.RecordBatch, column: str) -> Iterable[object]:
-    """Return the tools of each row, None without such a column."""
-    names = (
+def _tools_in(batch: pa.RecordBatch, column: str) -> Iterable[tuple[object, ...]]:
+    """Return the values of each row that may be its tools."""
+    names = [
         name for name in TOOL_COLUMNS if name != column and batch.schema.names.count(name) == 1
-    )
-    name = next(names, None)
-    return repeat(None, batch.num_rows) if name is None else batch.column(name).to_pylist()
+    ]
+    values = [batch.column(name).to_pylist() for name in names]
+    return zip(*values, strict=True) if values else repeat((), batch.num_rows)
 
 
 def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
@@ -105,14 +105,14 @@ def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
 def _compact_row(
     value: object,
     column_type: object,
-    tools: object,
+    tools: tuple[object, ...],
     options: InputOptions,
     recipe: Recipe,
 ) -> _CompactedRow:
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        request = StoredRequest.of(value, column_type, tools)
+        request = StoredRequest.of(value, column_type, *tools, format_name=options.format)
         compacted = compact_lines(request.lines, options, recipe)
         return _successful_row(value, request.new_value(compacted), compacted)
     except CompactctlError as error:

@@ -15,6 +15,7 @@ from compactctl import compact_batch
 from compactctl.commands.compact.stored_request import StoredRequest
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 
 LONG, SHORT = loop(60), loop(1)
 TOOLS = [
@@ -110,6 +111,84 @@ def test_tools_count_in_a_batch(kind: str) -> None:
 @pytest.mark.parametrize("value", ['[{"role": "user"}]', '{"messages": []}', "{}", "words"])
 def test_without_tools_a_conversation_is_itself(value: str, tools: object) -> None:
     assert StoredRequest.of(value, pa.string(), tools).lines == (value.encode(),)
+
+
+@pytest.mark.parametrize("kind", ["text", "request"])
+def test_a_mark_before_the_text_is_no_part_of_it(kind: str) -> None:
+    texts = [f"{mark}{CONVERSATIONS[kind](LONG)}" for mark in ("", "\ufeff")]
+    batch = pa.RecordBatch.from_pydict(
+        {"messages": texts, "tools": [f"{mark}{json.dumps(TOOLS)}" for mark in ("", "\ufeff")]}
+    )
+    compacted = compact_batch(batch, target=5_000, model="gpt-4o")
+    for column in ("before", "after"):
+        first, second = compacted.column(f"compact_tokens_{column}").to_pylist()
+        assert first == second
+    plain, marked = compacted.column("messages").to_pylist()
+    assert marked == f"\ufeff{plain}" != texts[1]
+
+
+def test_each_row_has_the_tools_of_whichever_column_has_some() -> None:
+    text = json.dumps(TOOLS)
+    functions, tools = [text, text, None, None], [None, "[]", text, None]
+    table = pa.table({"messages": [SHORT] * 4, "functions": functions, "tools": tools})
+    parquet.write_table(table, "data.parquet")
+    tokens = [*[expected(SHORT, TOOLS)] * 3, expected(SHORT, [])]
+    assert [row.tokens for row in run("data.parquet", measure=MEASURE).rows] == tokens
+    (batch,) = table.to_batches()
+    same = compact_batch(batch, target=100_000, model="gpt-4o")
+    assert same.column("compact_tokens_before").to_pylist() == tokens
+
+
+SPECS = [
+    {"toolSpec": {"name": f"tool_{n}", "description": "Reads the tide. " * 40}} for n in range(9)
+]
+
+
+def converse(text: str, n: int) -> list[Any]:
+    call = {"toolUse": {"toolUseId": "t", "name": "tool_1", "input": {}}}
+    result = {"toolResult": {"toolUseId": "t", "content": [{"text": text * n}]}}
+    blocks = ({"text": text}, call, result, {"text": text * n})
+    roles = ("user", "assistant") * 2
+    return [
+        {"role": role, "content": [block]} for role, block in zip(roles, blocks, strict=True)
+    ] + [{"role": "user", "content": [{"text": text}]}]
+
+
+@pytest.mark.parametrize("tools", [SPECS, {"tools": SPECS}, TOOLS, [*SPECS, {"cachePoint": {}}]])
+@pytest.mark.parametrize("name", [None, "bedrock-converse"])
+@pytest.mark.parametrize("kind", ["text", "list of texts", "request"])
+def test_tools_of_converse_have_their_place(kind: str, name: str | None, tools: Any) -> None:
+    conversation = converse("The tide turns at noon. ", 200)
+    store = CONVERSATIONS[kind] if kind != "request" else lambda it: json.dumps({"messages": it})
+    value = store(conversation)
+    table = pa.table({"messages": [value], "tools": [json.dumps(tools)]})
+    parquet.write_table(table, "data.parquet")
+    options = InputOptions(format=name)
+    parquet.write_table(table.drop_columns("tools"), "alone.parquet")
+    (alone,) = run("alone.parquet", input=options).rows
+    (row,) = run("data.parquet", input=options).rows
+    assert (row.failure, alone.failure) == (None, None)
+    assert row.tokens is not None
+    assert alone.tokens is not None
+    assert 9 * 120 < row.tokens - alone.tokens < 9 * 400
+    assert run("data.parquet", input=options, output="out", plan=LIMITED).exit_code == 0
+    made = parquet.read_table("out/data.compacted.parquet").column("messages").to_pylist()
+    assert len(str(made)) < len(str([value]))
+    assert "toolSpec" not in str(made)
+
+
+def test_a_format_that_stores_no_tools_has_none() -> None:
+    records = [
+        {"id": f"{n}", "role": role, "content": "The tide turns at noon. " * 400, "metadata": {}}
+        for n, role in enumerate(("user", "assistant", "user", "assistant"))
+    ]
+    values = {"messages": [json.dumps(records)], "tools": [json.dumps(TOOLS)]}
+    for columns in (values, {"messages": values["messages"]}):
+        parquet.write_table(pa.table(columns), "data.parquet")
+        (row,) = run("data.parquet").rows
+        assert row.failure is None
+        assert row.tokens is not None
+        assert 8_000 < row.tokens < 11_000
 
 
 def test_tools_of_the_conversation_come_first() -> None:

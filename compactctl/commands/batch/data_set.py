@@ -70,8 +70,8 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
         return _write_conversations(work, task.output)
     if not task.groups:
         data.check(options.input.limits)
-        if data.tools is not None:
-            data.tools.check(options.input.limits)
+        for column in data.tools:
+            column.check(options.input.limits)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
     values = data.values(groups, options.input.limits)
@@ -118,6 +118,10 @@ def _as_file(done: Sequence[ConversationOutcome]) -> WorkedFile:
     return WorkedFile(rows=tuple(conversation.row for conversation in done), details=details)
 
 
+_Tools = tuple[object, ...]
+"""The values of a row that may be its tools."""
+
+
 class _Conversations:
     """Measures or compacts conversations of one data set."""
 
@@ -126,7 +130,7 @@ class _Conversations:
         self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
     def process(
-        self, values: Iterable[Any], tools: Iterator[Any], first: int
+        self, values: Iterable[Any], tools: Iterator[_Tools], first: int
     ) -> Iterator[ConversationOutcome]:
         """Process conversations; ``first`` is the row number of the first one.
 
@@ -135,7 +139,7 @@ class _Conversations:
         for index, value in enumerate(values, first):
             yield self._one(f"{self.data.path}#{index}", index, value, next(tools))
 
-    def _one(self, name: str, index: int, value: object, tools: object) -> ConversationOutcome:
+    def _one(self, name: str, index: int, value: object, tools: _Tools) -> ConversationOutcome:
         started = monotonic()
         work: Callable[[], ConversationOutcome] = partial(
             self._compacted if self.options.compacts else self._measured, name, value, tools
@@ -158,8 +162,8 @@ class _Conversations:
             row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
         return ConversationOutcome(row=row, value=value)
 
-    def _measured(self, name: str, value: object, tools: object) -> ConversationOutcome:
-        source = _source(StoredRequest.of(value, self.data.kind, tools))
+    def _measured(self, name: str, value: object, tools: _Tools) -> ConversationOutcome:
+        source = _source(self._request(value, tools))
         input_options = self.options.input
         transcript = loaded_from(
             source, name, input_options.format, input_options.limits
@@ -174,8 +178,8 @@ class _Conversations:
         )
         return ConversationOutcome(row=row, value=value, details=details)
 
-    def _compacted(self, name: str, value: object, tools: object) -> ConversationOutcome:
-        request = StoredRequest.of(value, self.data.kind, tools)
+    def _compacted(self, name: str, value: object, tools: _Tools) -> ConversationOutcome:
+        request = self._request(value, tools)
         source = _source(request)
         compacted = compact_lines(
             source.lines, self.options.input.at(name), self.options.recipe, self._summarizer
@@ -191,6 +195,11 @@ class _Conversations:
             value=value if is_same else new_value,
             stages=outcome.stages,
             details=self._details(name, compacted),
+        )
+
+    def _request(self, value: object, tools: _Tools) -> StoredRequest:
+        return StoredRequest.of(
+            value, self.data.kind, *tools, format_name=self.options.input.format
         )
 
     def _check(self, name: str, compacted: CompactedLines) -> None:

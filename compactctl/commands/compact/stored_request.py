@@ -1,7 +1,8 @@
 """A conversation of a table and the tools beside it, as the request that they were sent in."""
 
 import json
-from collections.abc import Iterable, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.commands.compact.in_memory import (
@@ -10,16 +11,22 @@ from compactctl.commands.compact.in_memory import (
     value_of,
     without_nulls,
 )
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, NotUnderstoodError
+from compactctl.formats.api_format import API_LOG
 from compactctl.formats.content.response_items import is_api_item
-from compactctl.formats.records.decode import parse_value
+from compactctl.formats.format import Format
+from compactctl.formats.records.decode import decode_lines, parse_value
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.registry import detect, format_named
 from compactctl.model.json_paths import json_in
+from compactctl.model.transcript import RawLine
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.spans import find_array
 from compactctl.records import dataclass
 from compactctl.store.files.conversation_types import is_text
 from compactctl.store.files.parquet_dataset import TOOL_COLUMNS
+
+_BOM = BOM_UTF8.decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +45,21 @@ class StoredRequest:
     frame: "_Frame | None" = None
 
     @classmethod
-    def of(cls, value: Any, kind: Any, tools: object = None) -> "StoredRequest":  # noqa: ANN401
-        """Return the request of a row; a conversation's own tools are taken instead of others."""
+    def of(
+        cls,
+        value: Any,  # noqa: ANN401
+        kind: Any,  # noqa: ANN401
+        *tools: object,
+        format_name: str | None = None,
+    ) -> "StoredRequest":
+        """Return the request of a row with the first of ``tools`` that are any.
+
+        A conversation's own tools are taken instead of others.
+        """
         lines = tuple(lines_of(value, kind))
-        definitions = _json_of(tools)
+        definitions = next(filter(None, map(_definitions_in, tools)), None)
         text = lines[0] if is_text(kind) else b"[%s]" % b",".join(map(bytes.strip, lines))
-        frame = _frame_around(text, definitions) if definitions else None
+        frame = _frame_around(text, definitions, format_name) if definitions else None
         if frame is None:
             return cls(value=value, kind=kind, lines=lines)
         request = frame.head + text[len(frame.opening) :] + frame.tail
@@ -72,11 +88,11 @@ class StoredRequest:
         return messages
 
 
-def _json_of(tools: object) -> bytes:
-    """Return the JSON of tool definitions as in a request; b"" if there are none."""
-    text = tools.decode("utf-8", "replace") if isinstance(tools, bytes) else tools
-    value = json_in(without_nulls(text))
-    return json.dumps(value, default=str).encode() if value else b""
+def _definitions_in(tools: object) -> Any:  # noqa: ANN401 - data sets store tools in any shape
+    """Return tool definitions as in a request, without its ``toolConfig``; None if none."""
+    text = tools.decode("utf-8-sig", "replace") if isinstance(tools, bytes) else tools
+    value = json_in(without_nulls(text.removeprefix(_BOM) if isinstance(text, str) else text))
+    return value or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +110,53 @@ class _Frame:
         return self.opening + request[len(self.head) : len(request) - len(self.tail)]
 
 
-def _frame_around(text: bytes, definitions: bytes) -> _Frame | None:
-    """Return the frame of a conversation in JSON; None if it has tools itself, or is damaged."""
+def _frame_around(text: bytes, definitions: object, format_name: str | None) -> _Frame | None:
+    """Return the frame of a conversation in JSON.
+
+    None if it has tools itself, is damaged, or is of a format that stores no tools.
+    """
+    bom = BOM_UTF8 if text.startswith(BOM_UTF8) else b""
     try:
-        value = parse_value(text)
+        value = parse_value(text[len(bom) :])
     except ValueError:
         return None
+    path = _format_of(text, format_name).tools_path
+    tools = _member(path, definitions)
+    if not tools:
+        return None
     if isinstance(value, list):
-        head = b'{"tools":%s,"%s":' % (definitions, _messages_key(value).encode())
-        return _Frame(head, tail=b"}")
-    if not isinstance(value, Mapping) or not value or any(map(value.get, TOOL_COLUMNS)):
+        head = b'%s{%s,"%s":' % (bom, tools, _messages_key(value).encode())
+        return _Frame(head, bom, b"}")
+    if not isinstance(value, Mapping) or not value or any(map(value.get, (*TOOL_COLUMNS, *path))):
         return None
     opening = text[: text.index(b"{") + 1]
-    return _Frame(b'%s"tools":%s,' % (opening, definitions), opening)
+    return _Frame(b"%s%s," % (opening, tools), opening)
+
+
+def _format_of(text: bytes, name: str | None) -> Format:
+    """Return the format of a conversation; that of most if it is of none alone."""
+    try:
+        return format_named(name) if name else detect(decode_lines([RawLine(0, text)]), "")
+    except NotUnderstoodError:
+        return format_named(API_LOG)
+
+
+def _member(path: Sequence[str], definitions: object) -> bytes:
+    """Return tools as the member of a request that is at a path, b"" for none.
+
+    A column may hold all of ``{"tools": [...]}`` as well.
+    """
+    if not path:
+        return b""
+    *holders, key = path
+    if holders and isinstance(definitions, Mapping):
+        definitions = definitions.get(key, [definitions])
+    elif holders and not isinstance(definitions, list):
+        definitions = [definitions]
+    value: object = definitions
+    for holder in reversed(path[1:]):
+        value = {holder: value}
+    return json.dumps({path[0]: value}, default=str)[1:-1].encode()
 
 
 def _messages_key(messages: Iterable[object]) -> str:

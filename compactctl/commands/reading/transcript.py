@@ -294,12 +294,15 @@ def split(
 
 
 def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
-    """Return whether lines are JSON values one after another, written with indentation."""
+    """Return whether lines are JSON values one after another, the first with indentation."""
     stripped = (line.rstrip() for line in lines)
     if next(stripped, b"") not in _OPENINGS:
         return False
     solid = (line for line in stripped if line)
-    return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
+    return any(
+        line in _CLOSINGS and after.startswith(_OPENINGS) and (len(after) == 1 or is_value(after))
+        for line, after in pairwise(solid)
+    )
 
 
 def _is_start_of_document(lines: Sequence[bytes]) -> bool:

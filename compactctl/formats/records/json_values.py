@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from math import inf
 from typing import Any
 
 import orjson
@@ -38,22 +37,21 @@ def integer_or_none(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-# As JSON spells a number that is not negative.
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e\+?\d{1,3})?", re.ASCII | re.IGNORECASE)
+# As JSON spells a number that is not negative; one with more digits counts no tokens.
+_NUMBER = re.compile(r"\d{1,16}(?:\.\d{1,99})?(?:e\+?\d{1,2})?", re.ASCII | re.IGNORECASE)
+_MAX_COUNT = 10**16
 
 
 def count_or_none(value: object) -> int | None:
-    """Return a number of tokens; None for anything that is not a number of 0 or more.
+    """Return a number of tokens; None for anything that is not one.
 
     Tables and databases turn 120000 into 120000.0, 1.2e5 or "120000.0": all of these are read.
     """
-    if type(value) is int:
-        return value if value >= 0 else None
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value) if value.isdecimal() else float(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    return round(value) if 0 <= value < inf else None
+    return round(value) if 0 <= value < _MAX_COUNT else None
 
 
 TOO_DEEP = "(nested too deeply to be shown)"

@@ -73,14 +73,14 @@ class ParquetDataset:
     """A Parquet file, its column of conversations, and its row groups.
 
     ``kind`` is the column's Arrow type: a list of structs, JSON text, or a list of JSON texts.
-    ``tools`` is the same for the column with the tools of each conversation, of any type.
+    ``tools`` are the same for the columns with the tools of each conversation, of any type.
     """
 
     path: Path
     column: str
     kind: Any
     groups: tuple[RowGroupInfo, ...]
-    tools: "ParquetDataset | None" = None
+    tools: tuple["ParquetDataset", ...] = ()
 
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of some row groups, in order: lists, texts, bytes, or None.
@@ -93,9 +93,12 @@ class ParquetDataset:
             for group in groups:
                 yield from self._rows(file, group, limits)
 
-    def tool_values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
-        """Yield the tools of each conversation, None without such a column; see ``values``."""
-        return self.tools.values(groups, limits) if self.tools else repeat(None)
+    def tool_values(
+        self, groups: Sequence[int], limits: ReadLimits
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield the values that may be the tools of each conversation; see ``values``."""
+        columns = [column.values(groups, limits) for column in self.tools]
+        return zip(*columns, strict=True) if columns else repeat(())
 
     def check(self, limits: ReadLimits, *, is_whole: bool = False) -> None:
         """Raise NoInputError if the conversations of all groups exceed the limits.
@@ -223,11 +226,11 @@ def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
     with _opened(Path(path)) as file:
         schema, metadata = file.schema_arrow, file.metadata
         name = _column(path, schema, column)
-    tools = next((n for n in TOOL_COLUMNS if n != name and schema.names.count(n) == 1), None)
+    tools = (n for n in TOOL_COLUMNS if n != name and schema.names.count(n) == 1)
     data = _of_column(Path(path), schema, metadata, name)
-    if tools is None:
-        return data
-    return replace(data, tools=_of_column(data.path, schema, metadata, tools))
+    return replace(
+        data, tools=tuple(_of_column(data.path, schema, metadata, column) for column in tools)
+    )
 
 
 def _of_column(path: Path, schema: Any, metadata: Any, name: str) -> ParquetDataset:  # noqa: ANN401

@@ -6,9 +6,11 @@ import zlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.formats.content.document_text import document_text
@@ -45,7 +47,8 @@ FILES: Mapping[str, tuple[bytes, str]] = {
         "vnd.openxmlformats-officedocument.wordprocessingml.document"),
     "xlsx": (
         zipped(("xl/sharedStrings.xml", "".join(f"<si><t>{line}</t></si>" for line in MARKED)),
-               ("xl/worksheets/sheet1.xml", "<sheetData/>")),
+               ("xl/worksheets/sheet1.xml", "".join(
+                   f'<row><c r="A{n}" t="s"><v>{n}</v></c></row>' for n in range(len(MARKED))))),
         "vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     "pptx": (
         zipped(*((f"ppt/slides/slide{n}.xml", f"<p:sp><a:p><a:t>{line}</a:t></a:p></p:sp>")
@@ -143,12 +146,59 @@ def test_a_document_that_cannot_be_read_counts_by_its_bytes() -> None:
     assert (media_tokens(link), is_unsized(link)) == (0, True)
 
 
-def test_of_a_document_no_more_than_a_limit_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "markup", ["<a:t>x</a:t>", "<", "<a>", "x", "</w:p>", "&amp;", '<c t="s"><v>0</v></c>']
+)
+def test_the_text_of_a_document_beyond_a_limit_is_unknown(
+    markup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("compactctl.formats.content.document_text._MAX_DECOMPRESSED", 1_000)
-    bomb = zipped(*((f"ppt/slides/slide{n}.xml", "<a:t>x</a:t>" * 10_000) for n in range(3)))
-    assert 0 < len(document_text(bomb, "")) < 1_000
-    markup = zipped(("word/document.xml", "<" * 1_000_000))
-    assert len(document_text(markup, "")) <= 1_000
+    strings = ("xl/sharedStrings.xml", f"<si><t>{'y' * 90}</t></si>")
+    for n, has_text in ((5, True), (100_000, False)):
+        sheet = ("xl/worksheets/sheet1.xml", markup * n)
+        assert bool(document_text(zipped(strings, sheet), "")) == has_text
+    cells = ("xl/worksheets/sheet1.xml", '<c t="s"><v>0</v></c>' * 20)
+    assert document_text(zipped(strings, cells), "") == ""
+
+
+def test_each_cell_counts_with_its_shared_string() -> None:
+    strings = "".join(
+        f"<si><r><t>{text}</t></r></si>" for text in ("Berth &amp; quay", "ship", "no")
+    )
+    cells = ('<c t="s"><v>0</v></c>', '<c r="B1" s="4" t="s"><v>1</v></c>', "<c><v>7</v></c>")
+    names = ("xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet2.xml")
+    sheet = f"<row>{''.join(cells)}</row>"
+    text = document_text(zipped(*zip(names, (sheet, strings, sheet), strict=True)), "")
+    assert text.split("\n") == ["Berth & quay", "ship", "7", "no", "Berth & quay", "ship", "7"]
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_a_damaged_document_has_its_text_or_none(data: st.DataObject) -> None:
+    codec = data.draw(st.sampled_from([ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA]))
+    stream = BytesIO()
+    with ZipFile(stream, "w", codec) as archive:
+        archive.writestr("word/header1.xml", "<w:p><w:t>Head</w:t></w:p>")
+        archive.writestr("word/document.xml", "".join(f"<w:p>{line}</w:p>" for line in MARKED[:9]))
+    content = bytearray(stream.getvalue())
+    text = document_text(bytes(content), "")
+    assert text == "\n".join(("Head", *LINES[:9]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(4, len(content) - 1))] = data.draw(st.integers(0, 255))
+    # A name may be damaged, so that a member is not found.
+    assert document_text(bytes(content), "") in (text, "", "Head", text.removeprefix("Head\n"))
+
+
+def test_a_document_with_a_damaged_member_counts_by_its_bytes() -> None:
+    line = "The berth is let. "
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        archive.writestr("word/header1.xml", "<w:t>Head</w:t>")
+        archive.writestr("word/document.xml", f"<w:t>{line * 4_000}</w:t>")
+    damaged = content.getvalue().replace(line.encode(), b"the berth", 1)
+    part = media_from_base64(base64.b64encode(damaged).decode(), "application/msword", ())
+    assert part.text == ""
+    assert media_tokens(part) == pytest.approx(part.n_bytes / 16, abs=1)
 
 
 def test_other_bytes_are_no_text() -> None:

@@ -291,6 +291,11 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
         "".join(json.dumps(message, indent=2) + "\n" for message in TALK),
         BOTH,
     ),
+    "pretty, then lines": (
+        "several JSON values, each over several lines",
+        json.dumps(TALK[:-1], indent=2) + "\n" + lines(TALK[-1]),
+        BOTH,
+    ),
     "behind text": (
         "line 2 has JSON after other text ('>>> sent')",
         "Sending\n" + "".join(f">>> sent {line}\n" for line in lines(*TALK).splitlines()),

@@ -43,8 +43,10 @@ def test_a_count_is_the_same_in_any_spelling(count: int, spelling: str) -> None:
     assert [count_or_none(value) for value in (count, float(count), text)] == [count] * 3
 
 
-NO_COUNTS = (None, True, -1, -1.0, nan, inf, [7], {"n": 7})
-NO_COUNTS_AS_TEXT = ("", "-1", "many", "7 tokens", "1,000", "1_000", " 7", "nan", "inf", "1e999")
+NO_COUNTS = (None, True, -1, -1.0, nan, inf, 10**99, [7], {"n": 7})
+NO_COUNTS_AS_TEXT = (
+    "", "-1", "many", "7 tokens", "1,000", "1_000", " 7", "nan", "inf", "1e999", "9" * 5_000,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("value", [*NO_COUNTS, *NO_COUNTS_AS_TEXT, "\N{ARABIC-INDIC DIGIT SEVEN}"])

@@ -70,6 +70,7 @@ def reads_of(*texts: str) -> tuple[FileRead, ...]:
         ("exec_command", {"cmd": "sed -n '5,9p' a.py"}, ("a.py", LineRange(5, 9))),
         ("exec_command", {"cmd": "sed -n 5,\\$p a.py"}, None),
         ("exec_command", {"cmd": "sed -n '5,$p' a.py"}, ("a.py", LineRange(5, None))),
+        ("exec_command", {"cmd": f"sed -n 5,{'9' * 5_000}p a.py"}, None),
         ("shell", {"command": ["bash", "-lc", "head -n 20 a.py"]}, ("a.py", LineRange(1, 20))),
         ("shell", {"command": ["cat", "a.py"], "workdir": f"{CWD}/src"}, ("src/a.py", None)),
         ("Bash", {"command": "cat a.py b.py"}, None),
@@ -162,7 +163,7 @@ def test_shell_output_keeps_numbers_but_loses_the_clients_frame() -> None:
 
 
 def test_numbers_that_do_not_count_up_are_content() -> None:
-    for text in ("1\ta\n3\tb", "1\ta\nb", "2024: a year\nand more", "12"):
+    for text in ("1\ta\n3\tb", "1\ta\nb", "2024: a year\nand more", "12", "9" * 5_000 + "\tb"):
         assert file_content(text, numbered=True) == text
 
 
