@@ -213,7 +213,7 @@ class ApiLogReader(ChatLogReader):
         return locate_exchange_at(value, self._messages_path)
 
     def unsent_row(self, value: object) -> str:
-        """Return the kind of a row that is no request to a model; "" for any other value."""
+        """Return the kind of a row that is not a request to a model; "" for any other value."""
         return "step of a trace" if self._messages_path is None and is_step(value) else ""
 
     def _expected_names(self) -> str:

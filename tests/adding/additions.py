@@ -448,7 +448,7 @@ GATE = Addition(
     lines=(
         Line(
             path="compactctl/commands/compact/summing_up.py",
-            before="    if draft.options.require_fit and not",
+            before="    if draft.options.require_fit and result.is_over",
             text=REQUIRE_SAVINGS,
         ),
         Line(

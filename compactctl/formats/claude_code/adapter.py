@@ -129,7 +129,7 @@ _UNSENT = (
     UnsentRule(kind="snapshots", match=match_type("file-history-snapshot")),
 )
 # What the client shows of results and attached files, and its own lists and judgments; facts of the
-# API about an answer; a resource that is no text, of which only the type is sent.
+# API about an answer; a resource that is not a text, of which only the type is sent.
 _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
     keys=frozenset(
         {

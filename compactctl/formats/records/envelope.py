@@ -220,7 +220,7 @@ def is_sent_field(key: str, row: LogRow) -> bool:
 
 
 def is_body(path: JsonPath) -> bool:
-    """Whether a column is named for what an API returned, so that its text is no message."""
+    """Whether a column is named for what an API returned, and its text is not a message."""
     return bool(path) and path[-1] in _BODIES
 
 
