@@ -243,8 +243,8 @@ def cannot_be_appended(path: str) -> CannotAppendError:
     )
 
 
-def _said(transcript: Transcript) -> list[bytes]:
-    return [message.content for message in expected_messages(transcript.effective)]
+def _said(transcript: Transcript) -> list[tuple[bytes, bytes | None]]:
+    return [(m.content, m.reasoning) for m in expected_messages(transcript.effective)]
 
 
 def _name(loaded: TranscriptFile) -> str:

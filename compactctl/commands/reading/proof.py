@@ -6,17 +6,27 @@ from collections.abc import Iterable, Sequence
 from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import IntegrityError
 from compactctl.formats.format import Format
-from compactctl.model.message import Message, ReasoningPart
+from compactctl.model.message import Message, Part, ReasoningPart
 from compactctl.records import dataclass
 from compactctl.tokens.meter import part_texts
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedMessage:
-    """The digest of what the model reads of a message, and the line it was on before."""
+    """Digests of what the model reads of a message, and the line it was on before.
+
+    ``reasoning`` is None if the provider had cleared some: how much it clears depends on the turns
+    that remain.
+    """
 
     content: bytes
+    reasoning: bytes | None
     line: int
+
+    def reads_like(self, other: "ExpectedMessage") -> bool:
+        """Whether a model reads the same of both."""
+        is_cleared = self.reasoning is None or other.reasoning is None
+        return self.content == other.content and (is_cleared or self.reasoning == other.reasoning)
 
 
 def expected_messages(messages: Iterable[Message]) -> tuple[ExpectedMessage, ...]:
@@ -25,7 +35,9 @@ def expected_messages(messages: Iterable[Message]) -> tuple[ExpectedMessage, ...
     Of an answer without parts the model reads nothing, so it may be left out.
     """
     return tuple(
-        ExpectedMessage(_content(message), message.line) for message in messages if message.parts
+        ExpectedMessage(_content(message), _reasoning(message), message.line)
+        for message in messages
+        if message.parts
     )
 
 
@@ -40,19 +52,26 @@ def prove_layout(
     effective = parse(lines if document is None else (document,), chosen).effective
     messages = expected_messages(effective)
     for index, (new, old) in enumerate(zip(messages, expected, strict=False)):
-        if new.content != old.content:
+        if not new.reads_like(old):
             raise _refusal(name, f"message {index + 1} (line {old.line + 1}) differs")
     if len(messages) != len(expected):
         raise _refusal(name, f"{len(messages)} messages instead of {len(expected)}")
 
 
 def _content(message: Message) -> bytes:
-    """Return a digest of what the model reads, without reasoning.
+    parts = [part for part in message.parts if not isinstance(part, ReasoningPart)]
+    return _digest(parts, b"%d" % message.conversation)
 
-    No stage edits reasoning, and how much of it is sent depends on the turns that remain.
-    """
-    digest = hashlib.sha256(b"%d" % message.conversation)
-    for part in (part for part in message.parts if not isinstance(part, ReasoningPart)):
+
+def _reasoning(message: Message) -> bytes | None:
+    parts = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    is_cleared = any(not (part.text or part.opaque or part.sealed) for part in parts)
+    return None if is_cleared else _digest(parts, b"")
+
+
+def _digest(parts: Iterable[Part], start: bytes) -> bytes:
+    digest = hashlib.sha256(start)
+    for part in parts:
         for text in part_texts(part):
             data = text.encode("utf-8", "surrogatepass")
             digest.update(b" %d " % len(data))

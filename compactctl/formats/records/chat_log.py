@@ -410,8 +410,11 @@ class ChatLogReader:
         """
         request_path = (*path, *row.request)
         parts = [part for message in self.builder.messages[start:] for part in message.parts]
+        depth = len(request_path)
         keys = {
-            part.path[len(request_path)] for part in parts if len(part.path) > len(request_path)
+            part.path[depth]
+            for part in parts
+            if part.path[:depth] == request_path and len(part.path) > depth
         }
         texts = [*filter(None, map(text_in, parts))]
         for key, value in request_in(document, row).items():

@@ -1,4 +1,4 @@
-"""Measure the text of a file that was not read: what a model may be sent, but nobody counted.
+"""Measure the text of a file that was not read: what a model may be sent, but was not counted.
 
 Everything in a record that is not at or below the path of a part is unread, whatever it is called.
 Only the fields that clients and APIs never send are listed, in ``UnsentFields``.
@@ -231,7 +231,7 @@ class UnreadText:
         if path in paths or () in paths:
             return
         search = self._beside_text if texts else self._without_text
-        unread = [*search.find(record, path, paths)]
+        unread = search.find(record, path, paths)
         sizes: Counter[str] = Counter()
         for text in unread:
             sizes[text.field] += len(text.text) if text.is_beside else _MIN_FIELD
@@ -255,14 +255,14 @@ class UnreadText:
 
         Its pieces may be short. What is shorter than a text in all may be a status.
         """
-        texts = [*self._pieces.find(answer, path, set())]
+        texts = self._pieces.find(answer, path)
         is_status = sum(len(text.text) for text in texts) < _MIN_TEXT
         losses = self._around_messages if is_status else self._losses
         self._note(losses, texts, (), line, _last_key(path))
 
     def add_field(self, value: object, texts: Sequence[str], line: int, name: str) -> None:
         """Add a field of a request that may be its system prompt or tools; ``texts`` were read."""
-        unread = [*self._unknown.find(value, (), set())]
+        unread = self._unknown.find(value)
         if sum(len(text.text) for text in unread) >= _MIN_FIELD:
             self._note(self._losses, unread, texts, line, name)
 
@@ -272,14 +272,14 @@ class UnreadText:
 
     def add_unknown(self, value: object, line: int, name: str = "") -> None:
         """Add a record of unknown type, which may be a message or hold one."""
-        self._note(self._losses, self._unknown.find(value, (), set()), (), line, name)
+        self._note(self._losses, self._unknown.find(value), (), line, name)
 
     def add_others(
         self, value: object, path: JsonPath, paths: set[JsonPath], texts: Sequence[str], line: int
     ) -> None:
         """Add what may be messages in the value at ``path``, beside those at ``paths``.
 
-        What repeats one of the ``texts``, which were read, is none.
+        What repeats one of the ``texts`` that were read does not count.
         """
         self._note(self._losses, self._unknown.find(value, path, paths), texts, line)
 
@@ -303,9 +303,9 @@ class UnreadText:
             self._note(losses, [_Text("", text)], (), line, _DAMAGED)
 
     def total(self, last_unsent: int) -> Unread:
-        """Return the sums of a file whose lines before ``last_unsent`` are not sent any more.
+        """Return the sums of a file, fields with the most text first.
 
-        Fields with the most text come first.
+        Nothing on the lines before ``last_unsent`` is sent any more.
         """
         sent = [loss for loss in self._losses if loss.line >= last_unsent]
         sizes: Counter[str] = Counter()
@@ -368,8 +368,8 @@ class _Search:
     counts_words: bool = False
 
     def find(  # noqa: C901, PLR0912 - one loop, since all values of a file pass through it
-        self, value: object, path: JsonPath, paths: Iterable[JsonPath]
-    ) -> Sequence[_Text]:
+        self, value: object, path: JsonPath = (), paths: Iterable[JsonPath] = ()
+    ) -> list[_Text]:
         """Return the texts in the value at ``path`` that are not at or below ``paths``.
 
         Each has the name of its field, the outermost key below which nothing was read::
@@ -501,7 +501,7 @@ def _texts_in_json(text: str) -> list[str]:
     value = json_in(text)
     if isinstance(value, str):
         return []
-    return [inner.text for inner in _ALL_TEXTS.find(value, (), ())]
+    return [inner.text for inner in _ALL_TEXTS.find(value)]
 
 
 def _tree(paths: Iterable[JsonPath], start: int) -> _Tree | None:

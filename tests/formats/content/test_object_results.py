@@ -78,6 +78,16 @@ def put(record: Any, path: JsonPath, value: object) -> None:
     record[path[-1]] = value
 
 
+def with_results(name: str, value: object) -> tuple[Transcript, list[bytes]]:
+    """Return a talk, and its lines with a value as the content of each result."""
+    records = copy.deepcopy(TALKS[name])
+    whole = load(raw_lines(*records))
+    for message in whole.effective:
+        for part in message.results:
+            put(records[message.line], part.path, value)
+    return whole, raw_lines(*records)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -87,15 +97,10 @@ def put(record: Any, path: JsonPath, value: object) -> None:
     ids=lambda each: each if isinstance(each, str) else str(each)[-30:],
 )
 def test_a_result_that_is_an_object_is_counted_and_rewritten(name: str, value: Any) -> None:
-    records = copy.deepcopy(TALKS[name])
-    found = load(raw_lines(*records))
-    places = [(one.line, part.path) for one in found.effective for part in one.results]
-    for line, path in places:
-        put(records[line], path, value)
-    lines = raw_lines(*records)
+    whole, lines = with_results(name, value)
     before = load(lines)
     results = [part for one in before.effective for part in one.results]
-    assert len(results) == len(places) > 0
+    assert len(results) == sum(len(one.results) for one in whole.effective) > 0
     assert all('"rows":[0,1,2' in part.text.replace("\\", "") for part in results)
     assert not any(PICTURE in part.text for part in results)
     assert {len(part.media) for part in results} == {1 if value is SHOT else 0}
@@ -105,12 +110,7 @@ def test_a_result_that_is_an_object_is_counted_and_rewritten(name: str, value: A
 @pytest.mark.parametrize("value", SCALARS, ids=repr)
 @pytest.mark.parametrize("name", TALKS)
 def test_a_result_that_is_a_number_or_nothing_keeps_its_call(name: str, value: Any) -> None:
-    records = copy.deepcopy(TALKS[name])
-    whole = load(raw_lines(*records))
-    places = [(one.line, part.path) for one in whole.effective for part in one.results]
-    for line, path in places:
-        put(records[line], path, value)
-    lines = raw_lines(*records)
+    whole, lines = with_results(name, value)
     before = load(lines)
     (text,) = {part.text for one in before.effective for part in one.results}
     assert (before.format, before.unread.n_bytes) == (whole.format, whole.unread.n_bytes)
