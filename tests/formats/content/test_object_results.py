@@ -82,9 +82,9 @@ def with_results(name: str, value: object) -> tuple[Transcript, list[bytes]]:
     """Return a talk, and its lines with a value as the content of each result."""
     records = copy.deepcopy(TALKS[name])
     whole = load(raw_lines(*records))
-    for message in whole.effective:
-        for part in message.results:
-            put(records[message.line], part.path, value)
+    for sent in whole.effective:
+        for part in sent.results:
+            put(records[sent.line], part.path, value)
     return whole, raw_lines(*records)
 
 
