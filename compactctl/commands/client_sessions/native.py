@@ -4,26 +4,26 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.periods import operation_of_line
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import ChangedError, IntegrityError, UsageError
+from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import NativeAppend, Version
 from compactctl.formats.records.decode import is_wrapped
 from compactctl.formats.registry import MAX_SNIFFED, native_append_of
-from compactctl.model.operation import ArchivedLine, OperationId
+from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.records import dataclass
 from compactctl.sessions.registry import session_at, store_named
-from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.locks import can_detect_writers, has_writer
-from compactctl.store.files.source import Source, digest_of, split_lines
+from compactctl.store.files.source import digest_of, split_lines
+from compactctl.store.publish.input_changes import changed_error
 
 
 class CannotAppendError(UsageError):
@@ -178,38 +178,21 @@ def records_to_append(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarriedBlock:
-    """A ``Carrier`` of records for the session ``source``; ``drafts`` end with their operation's.
+    """Records that an operation appends to the session at ``path``, as they follow later lines.
 
     ``rules`` are those of the session's format.
     """
 
-    source: Source
+    path: Path
     rules: NativeAppend
     lines: Sequence[bytes]
-    drafts: Sequence[ArchiveDraft]
+    operation: OperationId
 
-    def block(self, grown: bytes) -> bytes:
-        """Return the records that follow what the client has appended."""
-        operation = self.drafts[-1].operation.id
+    def __call__(self, grown: bytes) -> bytes:
+        """Return the records that follow what the client has appended; else ChangedError."""
         with suppress(ValueError):
-            if not self.source.ends_mid_line:
-                return b"".join(self.rules.carry(self.lines, split_lines(grown), operation))
-        what = "changed while compactctl was running; nothing was written; try again"
-        raise ChangedError(f"{self.source.path}: {what}")
-
-    def drafts_after(self, grown: bytes, block: bytes) -> Sequence[ArchiveDraft]:
-        """Return the drafts with the lines of the client in the state before the operation."""
-        *earlier, (operation, rows) = self.drafts
-        grown_lines, n_lines = split_lines(grown), self.source.digest.n_lines
-        before = (*self.source.lines, *grown_lines)
-        record = replace(
-            operation, before=digest_of(before), after=digest_of((*before, *split_lines(block)))
-        )
-        more = (
-            ArchivedLine(raw=line, fate="kept", after_line=n_lines + number)
-            for number, line in enumerate(grown_lines)
-        )
-        return [*earlier, ArchiveDraft(record, chain(rows, more))]
+            return b"".join(self.rules.carry(self.lines, split_lines(grown), self.operation))
+        raise changed_error(self.path)
 
 
 def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
@@ -261,9 +244,14 @@ def before_interrupted_append(history: OperationHistory) -> bytes | None:
     if newest is None or not newest.appended or history.current == newest:
         return None
     size = newest.before.n_bytes
-    before, appended_lines = history.data[:size], split_lines(history.data[size:].lstrip(b"\n"))
-    if not appended_lines or digest_of(before) != newest.before:
+    lines = split_lines(history.data[size:].lstrip(b"\n"))
+    if not lines or digest_of(history.data[:size]) != newest.before:
         return None
-    *complete, last_is_complete = (operation_of_line(line) == newest.id for line in appended_lines)
-    is_torn = not appended_lines[-1].endswith(b"\n")
-    return before if all(complete) and (last_is_complete or (is_torn and complete)) else None
+    ours = [operation_of_line(line) == newest.id for line in lines]
+    n_others = ours.index(True) if True in ours else len(lines) - 1
+    *complete, last_is_complete = ours[n_others:]
+    is_torn = not lines[-1].endswith(b"\n")
+    if not (all(complete) and (last_is_complete or (is_torn and complete))):
+        return None
+    n_torn = sum(map(len, lines[n_others:])) if n_others else len(history.data) - size
+    return history.data[: len(history.data) - n_torn]

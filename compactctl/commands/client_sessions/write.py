@@ -1,6 +1,6 @@
 """Writes a transcript where it belongs: to a file, in place, as a new session, or appended."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,6 @@ from compactctl.store.files.source import Source
 if TYPE_CHECKING:
     from compactctl.commands.operations.history import OperationHistory
     from compactctl.store.archive.archive_writer import ArchiveDraft
-    from compactctl.store.publish.append import Carrier
 
 OutputLayout = Layout | Literal["native"]
 
@@ -148,13 +147,13 @@ def append_to(
     source: Source,
     block: bytes,
     deposits: Sequence["ArchiveDraft"],
-    carrier: "Carrier | None" = None,
+    carry: Callable[[bytes], bytes] | None = None,
 ) -> Written:
     """Append records to a session; ``undo_option`` remains to be set. Raises as ``append`` does."""
     from compactctl.commands.client_sessions.new_session import appended_undo_name
     from compactctl.store.publish.append import append
 
-    appended = append(FileSystem(), source=source, drafts=deposits, block=block, carrier=carrier)
+    appended = append(FileSystem(), source=source, drafts=deposits, block=block, carry=carry)
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)),

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.native import (
@@ -75,7 +76,9 @@ from compactctl.model.unsent import UnsentKind
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.unsent import find_unsent, unsent_stats
 from compactctl.store.files.content import ChunkedLines, Content
+from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM
+from compactctl.store.publish.late_lines import take_in
 
 __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 
@@ -110,7 +113,16 @@ def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
     options = with_fork(options)
     check_output_place(options)
     check_contradictions(options)
-    return prepare(in_place_if_named(options)), note
+    options = in_place_if_named(options)
+    _take_in(options)
+    return prepare(options), note
+
+
+def _take_in(options: CompactOptions) -> None:
+    """Add what was written late to a transcript that is compacted where it is."""
+    output = options.output
+    if (output.in_place or output.layout == "native") and not output.dry_run:
+        take_in(FileSystem(), Path(options.input.path))
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:

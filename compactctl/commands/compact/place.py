@@ -103,13 +103,17 @@ def check_output_place(options: CompactOptions) -> None:
         if options.output.layout == "inline" and not options.output.force:
             check_tags_honoured(options.input.path)
         return
+    target = target_of(options)
+    if target.is_symlink() and is_same_place(options.input.path, target):
+        raise UsageError(
+            f"{target}: is a link to {options.input.path}; name another file with -o, or use "
+            "--in-place"
+        )
     is_usual = options.output.path is None and (
         options.output.dry_run or options.input.path == STANDARD_STREAM
     )
     if not (is_usual or options.output.fork) and options.output.path != STANDARD_STREAM:
-        check_outside_stores(
-            options.input.path, target_of(options), named=options.output.path is not None
-        )
+        check_outside_stores(options.input.path, target, named=options.output.path is not None)
 
 
 def target_of(options: CompactOptions) -> Path:

@@ -79,8 +79,7 @@ class Prepared:
         deposits = self._deposits(place)
         if output.layout == "native":
             _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
-            carrier = self._carrier(block, deposits)
-            written = append_to(place, self.source, block, deposits, carrier)
+            written = append_to(place, self.source, block, deposits, self._carry(block, deposits))
             written = replace(written, undo_option=self.undo_option)
         else:
             written = write(place, self.source, self.content, deposits)
@@ -144,12 +143,15 @@ class Prepared:
             output=str(copy.entry.path), forked_to=copy.id, continue_with=place.continue_with
         )
 
-    def _carrier(self, block: bytes, deposits: Sequence[ArchiveDraft]) -> CarriedBlock | None:
+    def _carry(self, block: bytes, deposits: Sequence[ArchiveDraft]) -> CarriedBlock | None:
         rules = native_append_of(self.format.name)
-        if rules is None:
+        if rules is None or self.source.path is None or self.source.ends_mid_line:
             return None
         return CarriedBlock(
-            source=self.source, rules=rules, lines=split_lines(block), drafts=deposits
+            path=self.source.path,
+            rules=rules,
+            lines=split_lines(block),
+            operation=deposits[-1].operation.id,
         )
 
     @property

@@ -10,7 +10,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import may_name_operation
 from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import CompactctlError
-from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.archive import Archive, read_archive
 from compactctl.store.archive.names import SUFFIX, archive_folder, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.source import STANDARD_STREAM, Source
@@ -29,8 +29,8 @@ def history_of(
     ``folder`` is its archive folder if that is not at the default location.
     """
     folder = folder or _archive_of(source)
-    archive = None if folder is None else Archive(folder, source.limits)
-    return OperationHistory(archive, source.lines, where, format_name)
+    archive = None if folder is None else read_archive(folder, source.lines, source.limits)
+    return OperationHistory(archive, source.lines, where, format_name, source.path)
 
 
 def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> OperationHistory:

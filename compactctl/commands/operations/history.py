@@ -15,7 +15,6 @@ from compactctl.commands.operations.periods import (
     Period,
     PeriodStart,
     Reached,
-    operation_of_line,
     state_after,
     state_before,
 )
@@ -31,7 +30,7 @@ from compactctl.model.operation import Digest, DocumentRecords, Operation, Opera
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.archive.displaced import displaced_files, displaced_state, lines_written_late
+from compactctl.store.archive.displaced import LateBytes, displaced_state, late_bytes
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -41,10 +40,7 @@ from compactctl.store.archive.growth import (
 )
 from compactctl.store.files.content import (
     ChunksAndTail,
-    canonical_suffix,
-    ends_mid_line,
     last_byte_and_rest,
-    suffix_after,
 )
 from compactctl.store.files.source import split_lines
 from compactctl.store.publish.overwrite import is_same_place
@@ -75,8 +71,9 @@ class OperationHistory:
         lines: Sequence[bytes],
         where: str,
         format_name: str | None = None,
+        path: Path | None = None,
     ) -> None:
-        self.archive, self.lines, self.where = archive, lines, where
+        self.archive, self.lines, self.where, self.path = archive, lines, where, path
         self._format = format_name
         self._found: dict[int, _Start] = {}
         self._put: set[OperationId] = set()
@@ -116,19 +113,14 @@ class OperationHistory:
         return self.archive.warnings if self.archive else ()
 
     @property
-    def written_late(self) -> tuple[bytes, ...]:
-        """The lines that a program wrote to the old file after it was replaced.
+    def late(self) -> tuple[LateBytes, ...]:
+        """What programs wrote to files after the transcript had replaced them.
 
-        Raises ArchiveError as ``lines_written_late`` does.
+        Raises ArchiveError as ``late_bytes`` does.
         """
-        if self.archive is None or self.current is None:
+        if self.archive is None or self.path is None:
             return ()
-        end, suffix = last_byte_and_rest(self.lines, self.current.after.n_bytes)
-        carry = canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
-        late = lines_written_late(
-            self.archive.folder, self.current, suffix_after(carry, is_mid_line=False)
-        )
-        return tuple(line for line in late if operation_of_line(line) is None)
+        return tuple(late_bytes(self.archive, self.path, self.lines))
 
     @cached_property
     def steps(self) -> tuple[OperationStep, ...]:
@@ -232,7 +224,7 @@ class OperationHistory:
     def _reach_displaced(self, chain: tuple[OperationId, ...]) -> Reached:
         """Return an outcome that only a displaced file holds."""
         indices = [i for i, step in enumerate(self.steps) if self.chain_to(step) == chain]
-        links = displaced_files(self.archive.folder) if self.archive else ()
+        links = self.archive.root.contents.displaced if self.archive else ()
         for index in reversed(indices):
             state = displaced_state(links, self.steps[index].after)
             if state is not None:

@@ -11,15 +11,21 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
-from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
-from compactctl.model.tags import APPENDED_BYTES, appended_by
+from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import dataclass
-from compactctl.store.archive.growth import Growth, KnownState, find_growth, grown, joined
+from compactctl.store.archive.growth import (
+    Growth,
+    KnownState,
+    find_growth,
+    grown,
+    joined,
+    operation_of_line,
+)
 from compactctl.store.files.content import ChunksAndTail, Content, canonical_suffix, suffix_after
 from compactctl.store.files.source import split_lines
 
@@ -143,6 +149,8 @@ def _growth_or_error(period: Period) -> Growth | CompactctlError:
 
 def state_after(step: OperationStep) -> KnownState:
     """Return the outcome of a step; IntegrityError if its originals were edited."""
+    if isinstance(step, ArchivedStep):
+        return KnownState.after(step.operation)
     return KnownState(digest=step.after, records=step.records)
 
 
@@ -153,14 +161,6 @@ def state_before(step: OperationStep) -> KnownState:
         records = None if path is None else read_records(step.before(), path)
         return KnownState(digest=step.before_digest, records=records)
     return KnownState(digest=step.before_digest)
-
-
-def operation_of_line(line: bytes) -> str | None:
-    """Return the operation that appended a line, None for any other line."""
-    if APPENDED_BYTES not in line:
-        return None
-    values, _ = decode(line)
-    return appended_by(values[0]) if values and isinstance(values[0], dict) else None
 
 
 def _has_appended(step: OperationStep | None) -> bool:

@@ -1,6 +1,6 @@
 """Restores earlier states of a transcript, byte for byte."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -37,18 +37,18 @@ from compactctl.errors import (
     IntegrityError,
     UsageError,
 )
-from compactctl.model.operation import Digest, OperationId, StateChange
+from compactctl.model.operation import OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.sessions.fork import ForkedLines
+from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import (
     Content,
-    canonical_suffix,
     ends_mid_line,
-    suffix_after,
 )
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
+from compactctl.store.publish.late_lines import take_in
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
@@ -64,6 +64,7 @@ def rewind(options: RewindOptions) -> RewindResult:
     _check_options(options)
     if options.client:
         return undo_by_client(options)
+    n_late = _take_in(options)
     source = open_transcript(options.input.path, options.input.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
@@ -76,7 +77,15 @@ def rewind(options: RewindOptions) -> RewindResult:
         return _write_archived(options, source, error)
     if not history.steps:
         _check_never_compacted(options, source)
-    return _finish(options, source, history, _target(options, source, history), late)
+    return _finish(options, source, history, _target(options, source, history), n_late + late)
+
+
+def _take_in(options: RewindOptions) -> int:
+    """Add what was written late to a transcript that is rewound in place; return the bytes."""
+    is_written = not (options.check or options.archive) and _place(options) is None
+    if not is_written or is_in_database(options.input.path):
+        return 0
+    return take_in(FileSystem(), Path(options.input.path))
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -136,15 +145,12 @@ def _check_never_compacted(options: RewindOptions, source: Source) -> None:
 
 
 def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
-    """Add what a program wrote to the old file after it was replaced; also return its size."""
-    late = b"".join(history.written_late)
-    if not late:
-        return history, 0
-    more = suffix_after(
-        canonical_suffix(late, is_mid_line=False), is_mid_line=ends_mid_line(history.data)
-    )
-    lines = split_lines(history.data + more)
-    return OperationHistory(history.archive, lines, history.where), len(late)
+    """Add what programs wrote to replaced files, as if it were in the transcript; also its size."""
+    data = history.data
+    for late in history.late:
+        data += late.block(is_mid_line=ends_mid_line(data))
+    lines, n_bytes = split_lines(data), len(data) - len(history.data)
+    return OperationHistory(history.archive, lines, history.where), n_bytes
 
 
 def _check_options(options: RewindOptions) -> None:
@@ -241,8 +247,8 @@ def _finish(
     if options.check:
         return result
     if place is not None:
-        restorable = {source.digest, *history.states}
-        warnings = _write_target(options, place, source, target, restorable)
+        archive = history.archive or Archive(archive_folder(Path(place)))
+        warnings = _write_target(options, place, target, (source, archive))
         left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
@@ -262,9 +268,8 @@ def _layout(history: OperationHistory, target: RewindTarget) -> str:
 def _write_target(
     options: RewindOptions,
     place: str,
-    source: Source,
     target: RewindTarget,
-    restorable: Collection[Digest],
+    state_of: tuple[Source, Archive],
 ) -> tuple[str, ...]:
     """Write a state to another file, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_STREAM:
@@ -273,9 +278,8 @@ def _write_target(
         FileSystem(),
         Path(place),
         target.content,
-        restorable=restorable,
+        state_of=state_of,
         force=options.output.force,
-        origin=source.path,
     )
 
 

@@ -32,11 +32,12 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.records import dataclass
 from compactctl.store.archive.contents import FolderContents, read_contents
+from compactctl.store.archive.displaced import LateBytes
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.parquet_dataset import FORMAT
-from compactctl.store.files.source import Source
+from compactctl.store.files.source import Source, split_lines
 from compactctl.store.files.stale_drafts import stale_drafts
 
 
@@ -256,15 +257,25 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
 
 
 def _late(history: OperationHistory) -> Iterator[Finding]:
+    """Yield what was written to replaced files."""
     try:
-        lines = history.written_late
+        written = history.late
     except CompactctlError as error:
         yield Finding(severity="unknown", text=str(error))
         return
-    if lines:
-        what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
-        text = f"{what} written to the file that was replaced; the next rewind restores them"
-        yield Finding(severity="note", text=text)
+    for late in written:
+        yield Finding(severity="note", text=_late_text(late))
+
+
+def _late_text(late: LateBytes) -> str:
+    if late.data is None:
+        return f"{late.file.path}: was changed after it was replaced; look at it, or move it away"
+    n_lines = len(split_lines(late.block(is_mid_line=False)))
+    what = "1 line was" if n_lines == 1 else f"{n_lines:,} lines were"
+    return (
+        f"{what} written to a file after it was replaced; the next rewind or compact --in-place "
+        "restores them"
+    )
 
 
 def _beside(

@@ -1,5 +1,10 @@
-"""A transcript's archive folder: its operations, and every state that they can restore."""
+"""A transcript's archive folder: its operations, and every state that they can restore.
 
+A folder is listed once, and each of its archives is read once for what describes it, so that
+everything that a command says about it holds for one moment.
+"""
+
+from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
@@ -9,6 +14,7 @@ from compactctl.errors import ArchiveError, ChangedError, CompactctlError
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive_file import raw_lines, read_numbered
+from compactctl.store.archive.contents import FolderContents, read_contents
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -16,34 +22,56 @@ from compactctl.store.archive.growth import (
     find_growth,
     matching_states,
 )
-from compactctl.store.archive.names import (
-    SUFFIX,
-    ArchiveFile,
-    archive_files,
-    archive_folder,
-    archive_name,
-)
+from compactctl.store.archive.lock import shared_lock
+from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_folder, archive_name
 from compactctl.store.archive.permissions import check_owner, tamper_warning
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
-__all__ = ["Archive", "archive_folder"]
+__all__ = ["Archive", "archive_folder", "read_archive"]
 
 
 class Archive:
     """A transcript's archive folder as it is at the first access; it need not exist.
 
+    The operations in it have one first state. Those with another one are in a folder of their own
+    in it, a lineage, which is an archive with the ``root`` that it is in.
+
     Raises LargeArchiveError for an archive larger than ``limits``.
     """
 
-    def __init__(self, folder: Path, limits: ReadLimits = NO_LIMITS) -> None:
+    def __init__(
+        self, folder: Path, limits: ReadLimits = NO_LIMITS, root: "Archive | None" = None
+    ) -> None:
         self.folder = folder
         self.limits = limits
+        self.root = root or self
 
     @cached_property
+    def contents(self) -> FolderContents:
+        """The files in the folder.
+
+        ArchiveError for a folder that must not be trusted or cannot be read.
+        """
+        check_owner(self.root.folder)
+        try:
+            return read_contents(self.folder)
+        except OSError as error:
+            raise ArchiveError(
+                f"{self.folder}: cannot be read ({error.strerror}); check its permissions"
+            ) from error
+
+    @cached_property
+    def lineages(self) -> tuple["Archive", ...]:
+        """The root and the folders in it, each with the operations from one first state."""
+        root = self.root
+        folders = root.contents.lineages
+        lineages = (root, *(Archive(folder, self.limits, root) for folder in folders))
+        return tuple(self if lineage.folder == self.folder else lineage for lineage in lineages)
+
+    @property
     def files(self) -> tuple[ArchiveFile, ...]:
-        """The archives, oldest first; ArchiveError for a folder that must not be trusted."""
-        check_owner(self.folder)
-        return archive_files(self.folder)
+        """The archives, oldest first; raises as ``contents``."""
+        return self.contents.archives
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -76,8 +104,7 @@ class Archive:
     def _strays(self) -> tuple[ArchiveError, ...]:
         """The archives whose names are not those of any archive."""
         names = {file.path.name for file in self.files}
-        others = (path for path in sorted(self.folder.glob("*.parquet")) if path.name not in names)
-        named = ((path, _own_name(path, self.limits)) for path in others)
+        named = ((path, _own_name(path, self.limits)) for path in self.contents.misnamed)
         return tuple(_misnamed(path, name) for path, name in named if name and name not in names)
 
     @property
@@ -90,14 +117,20 @@ class Archive:
         """The states before and after its operations."""
         return frozenset(state for op in self.operations for state in (op.before, op.after))
 
-    def unarchived_outcome(self, sha256: str) -> OperationId | None:
-        """Return the operation that wrote the state with this digest, if no archive holds it.
+    def operation_around(self, sha256: str) -> OperationId | None:
+        """Return an operation that led to the state with this digest, or from it; None if none."""
+        states = [(op.after, op.id) for op in self.operations]
+        states += [(op.before, op.id) for op in self.operations]
+        return next((name for state, name in states if state.sha256 == sha256), None)
 
-        None if an archive does, or if no operation wrote it.
-        """
-        if any(operation.before.sha256 == sha256 for operation in self.operations):
-            return None
-        return next((op.id for op in self.operations if op.after.sha256 == sha256), None)
+    def holds(self, sha256: str) -> bool:
+        """Return whether the state with this digest is restored from an archive, by doing it."""
+        for file, operation in self.readable:
+            with suppress(CompactctlError, OSError):
+                if operation.before.sha256 == sha256:
+                    deque(raw_lines(file.path, self.limits), maxlen=0)
+                    return True
+        return False
 
     @property
     def next_number(self) -> int:
@@ -110,7 +143,7 @@ class Archive:
         first = self.operations[:1]
         return (
             *(KnownState(digest=op.before, records=self._first_records) for op in first),
-            *(KnownState(digest=op.after, records=op.records) for op in self.operations),
+            *map(KnownState.after, self.operations),
         )
 
     @cached_property
@@ -153,6 +186,58 @@ class Archive:
             f"{name}: {what} since operation {newest.id}{when}; undo the edit, or move "
             f"{self.folder} away to start over"
         )
+
+
+def read_archive(folder: Path, chunks: Iterable[bytes], limits: ReadLimits = NO_LIMITS) -> Archive:
+    """Read what describes the archives of a transcript, while no run writes there.
+
+    Of several lineages, return the one whose largest outcome the transcript begins with, and if
+    there is none, the one with the newest archive.
+    """
+    root = Archive(folder, limits)
+    with shared_lock(folder), suppress(CompactctlError):
+        for lineage in root.lineages:
+            with suppress(CompactctlError):
+                _ = lineage.readable
+        return lineage_behind(root, chunks)
+    return root
+
+
+def lineage_behind(root: Archive, chunks: Iterable[bytes]) -> Archive:
+    """Return the lineage of a transcript; see ``read_archive``."""
+    if len(root.lineages) == 1:
+        return root
+    return lineage_of(root, chunks) or max(root.lineages, key=_last_written)
+
+
+def lineage_of(root: Archive, chunks: Iterable[bytes]) -> Archive | None:
+    """Return the lineage that a state grew from, None if it grew from none."""
+    matches = [(_largest_outcome(lineage, chunks), lineage) for lineage in root.lineages]
+    size, lineage = max(matches, key=lambda match: match[0])
+    return lineage if size >= 0 else None
+
+
+def lineage_with(root: Archive, state: Digest) -> Archive | None:
+    """Return the lineage with a state around one of its operations, None if there is none."""
+    for lineage in root.lineages:
+        with suppress(CompactctlError):
+            if state in lineage.states:
+                return lineage
+    return None
+
+
+def _largest_outcome(archive: Archive, chunks: Iterable[bytes]) -> int:
+    """Return the bytes of the largest outcome that a state grew from, -1 if there is none."""
+    with suppress(CompactctlError):
+        match = find_growth(chunks, archive.outcomes)
+        return -1 if match is None else archive.outcomes[match[0]].digest.n_bytes
+    return -1
+
+
+def _last_written(archive: Archive) -> str:
+    with suppress(CompactctlError):
+        return max((operation.recorded_at for operation in archive.operations), default="")
+    return ""
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlError:

@@ -10,7 +10,7 @@ from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Operation
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
-from compactctl.store.archive.names import README, archive_name, readme_text
+from compactctl.store.archive.names import README, archive_name, is_lineage, readme_text
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.stale_drafts import remove_quietly
 from compactctl.store.files.temp_file import TempFile
@@ -50,10 +50,10 @@ def write_archives(
 ) -> tuple[Path, ...]:
     """Write the README and one archive per operation, each verified to restore its lines.
 
-    ``cleanup`` gets the callbacks that remove the new files. If an interrupted run left the archive
-    of the operation as the newest one, it is verified and used.
+    A lineage has no README of its own. ``cleanup`` gets the callbacks that remove the new files. If
+    an interrupted run left the archive of the operation as the newest one, it is verified and used.
     """
-    if not (folder / README).exists():
+    if not (is_lineage(folder) or (folder / README).exists()):
         write_readme(fs, folder)
     return tuple(_write_archive(fs, folder, draft, cleanup) for draft in drafts)
 

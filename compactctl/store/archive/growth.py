@@ -5,11 +5,15 @@ records begin with those of the outcome: its client writes all of it anew for ea
 """
 
 import hashlib
+import io
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, takewhile
+from typing import Self
 
-from compactctl.model.operation import Digest, DocumentRecords
+from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
+from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.pipeline.document_records import (
     first_records,
     record_digest,
@@ -29,10 +33,23 @@ from compactctl.store.files.content import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownState:
-    """A state that others may have continued: its bytes, and its records if it is a document."""
+    """A state that others may have continued: its bytes, and its records if it is a document.
+
+    ``appended`` is the operation that led to it by appending, among what others appended.
+    """
 
     digest: Digest
     records: DocumentRecords | None = None
+    appended: Operation | None = None
+
+    @classmethod
+    def after(cls, operation: Operation) -> Self:
+        """Return the outcome of an operation."""
+        return cls(
+            digest=operation.after,
+            records=operation.records,
+            appended=operation if operation.appended else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +80,62 @@ def find_growth(
     """
     matching = matching_states(state, {outcome.digest for outcome in outcomes})
     indices = [index for index, outcome in enumerate(outcomes) if outcome.digest in matching]
-    for index in sorted(indices, key=lambda i: (outcomes[i].digest.n_bytes, i), reverse=True):
+    indices.sort(key=lambda index: (outcomes[index].digest.n_bytes, index), reverse=True)
+    size = outcomes[indices[0]].digest.n_bytes if indices else 0
+    appended = _find_appended(state, outcomes, size)
+    if appended is not None:
+        return appended
+    for index in indices:
         end, rest = last_byte_and_rest(state, outcomes[index].digest.n_bytes)
         is_mid_line = ends_mid_line(end)
         if can_follow(rest, is_mid_line=is_mid_line):
             return index, Growth(suffix=canonical_suffix(rest, is_mid_line=is_mid_line))
     return None if indices else _find_added_records(state, outcomes)
+
+
+def _find_appended(
+    state: Iterable[bytes], outcomes: Sequence[KnownState], size: int
+) -> tuple[int, Growth] | None:
+    """Find the newest operation that appended its records after those of another program.
+
+    The state before it has at least ``size`` bytes, those of the largest outcome there is:
+
+        state before, A, records of the operation, B      ->  what was added are A and B
+    """
+    befores = {outcome.appended.before for outcome in outcomes if outcome.appended}
+    befores = {before for before in befores if before.n_bytes >= size}
+    matching = matching_states(state, befores) if befores else ()
+    for index, outcome in reversed(tuple(enumerate(outcomes))):
+        if outcome.appended and outcome.appended.before in matching:
+            lines, others = _parted(state, outcome.appended)
+            if len(lines) >= outcome.digest.n_lines - outcome.appended.before.n_lines > 0:
+                suffix = canonical_suffix(b"".join(others), is_mid_line=False)
+                return index, Growth(suffix=suffix)
+    return None
+
+
+def _parted(state: Iterable[bytes], operation: Operation) -> tuple[list[bytes], list[bytes]]:
+    """Return the complete lines that an operation appended, and all others behind its state."""
+    end, rest = last_byte_and_rest(state, operation.before.n_bytes)
+    suffix = canonical_suffix(rest, is_mid_line=ends_mid_line(end))
+    ours: list[bytes] = []
+    others: list[bytes] = []
+    for line in io.BytesIO(suffix_after(suffix, is_mid_line=False)):
+        is_ours = line.endswith(b"\n") and operation_of_line(line) == operation.id
+        (ours if is_ours else others).append(line)
+    return ours, others
+
+
+def operation_of_line(line: bytes) -> OperationId | None:
+    """Return the operation that appended a line, None for any other line."""
+    if APPENDED_BYTES not in line:
+        return None
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    name = appended_by(record) if isinstance(record, dict) else None
+    return None if name is None else OperationId(name)
 
 
 def _find_added_records(
@@ -121,8 +188,12 @@ def known_state_in(state: Iterable[bytes], outcome: KnownState) -> bytes | None:
     if match is None:
         return None
     growth, data = match[1], b"".join(state)
-    if outcome.digest in matching_states((data,), (outcome.digest,)) or outcome.records is None:
+    if outcome.digest in matching_states((data,), (outcome.digest,)):
         return data[: outcome.digest.n_bytes]
+    if outcome.records is None:
+        n_before = outcome.appended.before.n_bytes if outcome.appended else 0
+        lines = _parted((data,), outcome.appended)[0] if outcome.appended else ()
+        return data[:n_before] + b"".join(lines)
     return first_records(data, growth.path, len(outcome.records.digests))
 
 

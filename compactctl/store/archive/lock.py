@@ -9,7 +9,7 @@ from pathlib import Path
 from compactctl.errors import ChangedError
 from compactctl.store.archive.names import README
 from compactctl.store.files.filesystem import FileSystem, make_folders, sync_folder
-from compactctl.store.files.locks import require_locks, take_lock
+from compactctl.store.files.locks import is_free, require_locks, take_lock
 
 LOCK_NAME = "lock"
 WAIT_SECONDS = 0.05
@@ -38,6 +38,28 @@ def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
             _remove_if_empty(fs, folder)
         with suppress(OSError):
             fs.close(fd)
+
+
+@contextmanager
+def shared_lock(folder: Path) -> Iterator[None]:
+    """Read an archive folder while no run writes to it, if none does for more than a second.
+
+    Writers wait as long as the folder is read. Nothing is locked if that is not possible.
+    """
+    try:
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        fd = os.open(folder / LOCK_NAME, flags)
+    except (OSError, AttributeError):
+        yield
+        return
+    try:
+        for _ in range(ATTEMPTS):
+            if is_free(fd) is not False:
+                break
+            time.sleep(WAIT_SECONDS)
+        yield
+    finally:
+        os.close(fd)
 
 
 def _acquire(fs: FileSystem, folder: Path) -> int:

@@ -6,18 +6,23 @@ import shlex
 from importlib import resources
 from pathlib import Path
 
-from compactctl.model.operation import Operation
+from compactctl.model.operation import Digest, Operation
 from compactctl.records import dataclass
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 
 SUFFIX = ".archive"
 README = "README"
+DISPLACED = "displaced-"
+"""Begins the names of displaced files."""
 ID_PATTERN = re.compile(r"[\w-]+", re.ASCII)
 """Matches the id of an operation, which is a part of its archive's name."""
 ARCHIVE_NAME = re.compile(
     rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN.pattern})\.parquet",
     re.ASCII,
 )
+STATE_DIGITS = 12
+"""The digits of its SHA-256 that name a first state."""
+_STATE = re.compile(f"[0-9a-f]{{{STATE_DIGITS}}}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,8 +74,26 @@ def _state_folder_for(parent: Path) -> Path:
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives in ``folder``, oldest first; other files are ignored."""
-    matches = ((ARCHIVE_NAME.fullmatch(path.name), path) for path in folder.glob("*.parquet"))
-    return tuple(sorted(ArchiveFile(int(m["number"]), m["id"], path) for m, path in matches if m))
+    return tuple(sorted(filter(None, map(archive_file, folder.glob("*.parquet")))))
+
+
+def archive_file(path: Path) -> ArchiveFile | None:
+    """Return the archive that a path names, None for any other path."""
+    match = ARCHIVE_NAME.fullmatch(path.name)
+    return ArchiveFile(int(match["number"]), match["id"], path) if match else None
+
+
+def lineage_folder(folder: Path, first: Digest) -> Path:
+    """Return the folder, in an archive folder, for the operations that begin with another state.
+
+    A transcript that is written over by one with another beginning has a lineage for each.
+    """
+    return folder / first.sha256[:STATE_DIGITS]
+
+
+def is_lineage(path: Path) -> bool:
+    """Return whether a path in an archive folder is that of a lineage."""
+    return bool(_STATE.fullmatch(path.name)) and path.is_dir() and not path.is_symlink()
 
 
 def archive_name(number: int, operation: Operation) -> str:

@@ -44,16 +44,15 @@ class FileSystem:
             remaining = remaining[os.write(fd, remaining) :]
 
     def open_append(self, path: Path) -> int:
-        """Open an existing file for appending; return its descriptor."""
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        """Open an existing file for appending and reading; return its descriptor."""
+        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
 
-    def append(self, fd: int, data: bytes) -> None:
+    def append(self, fd: int, data: bytes) -> int:
         """Write ``data`` in one call, so that no other program can write in between.
 
-        Raises OSError if only a part was written.
+        Return how many bytes were written, fewer if the disk is full.
         """
-        if os.write(fd, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.write(fd, data)
 
     def truncate(self, fd: int, size: int) -> None:
         """Truncate a file to ``size`` bytes."""

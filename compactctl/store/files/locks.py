@@ -43,9 +43,11 @@ def take_lock(fd: int, path: Path, *, wait: bool = False) -> bool:
 
 
 def is_free(fd: int) -> bool | None:
-    """Return whether no process holds the lock of an open file; None if the system cannot tell."""
-    import fcntl
-
+    """Lock an open file for reading; return whether no process writes, None if nobody can tell."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
     try:
         # Shared, because an exclusive lock over NFS needs a file that is open for writing.
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -19,6 +19,12 @@ def remove_quietly(fs: FileSystem, path: Path) -> None:
         fs.unlink(path)
 
 
+def remove_folder_quietly(fs: FileSystem, path: Path) -> None:
+    """Remove an empty folder; ignore errors."""
+    with suppress(OSError):
+        fs.rmdir(path)
+
+
 def remove_stale_drafts(fs: FileSystem, folder: Path) -> None:
     """Remove the drafts in ``folder`` whose process has ended.
 

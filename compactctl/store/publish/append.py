@@ -1,12 +1,11 @@
 """Append to a transcript in place, while another program may append to it too."""
 
+import errno
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.records import dataclass
@@ -14,24 +13,19 @@ from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.archive.permissions import check_owner, restrict_to_owner
-from compactctl.store.files.filesystem import FileSystem, already_written_note, disk_errors
+from compactctl.store.files.filesystem import (
+    DiskError,
+    FileSystem,
+    already_written_note,
+    disk_errors,
+)
 from compactctl.store.files.source import FileIdentity, Source
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.publish.input_changes import read_appended
+from compactctl.store.publish.input_changes import changed_error, read_appended
 
 # More than a program writes while the block is made to follow what it has written so far.
 _MAX_TRIES = 100
 _WAIT_SECONDS = 0.002
-
-
-class Carrier(Protocol):
-    """How a block is appended to a file to which another program has appended lines meanwhile."""
-
-    def block(self, grown: bytes) -> bytes:
-        """Return the block that follows these complete lines; raises ChangedError if none can."""
-
-    def drafts_after(self, grown: bytes, block: bytes) -> Sequence[ArchiveDraft]:
-        """Return the archives for a file that had these lines, and now ends with the block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +43,16 @@ def append(
     source: Source,
     drafts: Sequence[ArchiveDraft],
     block: bytes,
-    carrier: Carrier | None = None,
+    carry: Callable[[bytes], bytes] | None = None,
 ) -> Appended:
     """Write the archives, then append ``block`` to the file that was read.
 
-    The block is written in one call and read back. If it does not follow what was read, and what
-    ``carrier`` can carry, it is removed again. Archives are written anew after lines were carried.
+    If another program has appended complete lines since, ``carry`` returns the block that follows
+    them, or raises ChangedError. They stand before the block then, and its archive does not hold
+    them: what an operation appended is told from them by its marks.
+
+    The block is written in one call and read back. If only a part of it could be written, or lines
+    of another program came in between, it is cut off again as long as nothing follows it.
 
     Raises UsageError for an input that cannot be appended to, ChangedError if the file was changed
     meanwhile, IntegrityError if an archive does not verify, and DiskError.
@@ -63,26 +61,18 @@ def append(
     folder = archive_folder(path)
     with disk_errors(path, "nothing was changed"):
         check_owner(folder)
-        with locked_folder(fs, folder):
+        with locked_folder(fs, folder), ExitStack() as undo:
             remove_stale_drafts(fs, folder)
             warnings = restrict_to_owner(fs, folder)
-            undo = ExitStack()
-            appended = Appended(b"", block)
+            write_archives(fs, folder, drafts, undo)
+            job = _Append(fs=fs, path=path, identity=identity, block=block, carry=carry)
             try:
-                write_archives(fs, folder, drafts, undo)
-                appended = _append(fs, path, identity, block, carrier)
-            except BaseException as error:
-                # A block in the file needs its archive.
-                if _is_appended(path, identity, block):
-                    error.add_note(already_written_note(path))
-                else:
-                    undo.close()
-                raise
-            if appended.grown and carrier is not None:
-                undo.close()
-                renewed = carrier.drafts_after(appended.grown, appended.block)
-                write_archives(fs, folder, renewed, ExitStack())
-    return replace(appended, warnings=warnings)
+                grown, block = job.run()
+            except _StaysError as error:
+                undo.pop_all()
+                raise error.reason from error
+            undo.pop_all()
+            return Appended(grown, block, warnings)
 
 
 def _file_of(source: Source) -> tuple[Path, FileIdentity]:
@@ -94,67 +84,115 @@ def _file_of(source: Source) -> tuple[Path, FileIdentity]:
     return (Path(os.path.realpath(path)) if path.is_symlink() else path), source.identity
 
 
-def _append(
-    fs: FileSystem, path: Path, identity: FileIdentity, block: bytes, carrier: Carrier | None
-) -> Appended:
-    grown = read_appended(path, identity)
-    fd = fs.open_append(path)
-    try:
-        grown, block = _settled(path, identity, grown, block, carrier)
-        fs.append(fd, block)
-        fs.fsync(fd)
-        _check_appended(path, identity, grown + block)
-    except BaseException:
-        with suppress(OSError, ChangedError):
-            _roll_back(fs, fd, read_appended(path, identity), identity, block)
-        raise
-    finally:
-        # The block is durable and was read back: an error here must not report it as failed.
-        with suppress(OSError):
-            fs.close(fd)
-    return Appended(grown, block)
+def _check_whole(n_written: int, block: bytes) -> None:
+    if n_written < len(block):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _settled(
-    path: Path, identity: FileIdentity, grown: bytes, block: bytes, carrier: Carrier | None
-) -> tuple[bytes, bytes]:
-    """Return what another program has appended by now, and the block that follows it.
+class _StaysError(Exception):
+    """All or a part of a block stays in the file after an error, and needs its archive."""
 
-    The size is compared last, so that nothing is likely to be appended before the block is.
-    """
-    with path.open("rb") as stream:
-        for _ in range(_MAX_TRIES):
-            if grown and carrier is None:
-                break
-            is_complete = not grown or grown.endswith(b"\n")
-            following = carrier.block(grown) if carrier and grown and is_complete else block
-            if is_complete and os.fstat(stream.fileno()).st_size == identity.size + len(grown):
-                return grown, following
-            time.sleep(0 if is_complete else _WAIT_SECONDS)
-            stream.seek(identity.size)
-            grown = stream.read()
-    raise _changed(path)
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
-def _roll_back(fs: FileSystem, fd: int, tail: bytes, identity: FileIdentity, block: bytes) -> None:
-    """Cut off the block, or the part of it that was written, if nothing follows it."""
-    n_written = next((n for n in range(len(block), 0, -1) if tail.endswith(block[:n])), 0)
-    if n_written:
-        fs.truncate(fd, identity.size + len(tail) - n_written)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Append:
+    """One append, under the lock and with its archives written."""
 
+    fs: FileSystem
+    path: Path
+    identity: FileIdentity
+    block: bytes
+    carry: Callable[[bytes], bytes] | None
 
-def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
-    with suppress(OSError, ChangedError):
-        return block in read_appended(path, identity)
-    return False
+    def run(self) -> tuple[bytes, bytes]:
+        """Return the lines that came before the block, and the block.
 
+        Raises _StaysError if a part of it stays in the file.
+        """
+        fd = self.fs.open_append(self.path)
+        try:
+            for _ in range(_MAX_TRIES):
+                grown, block = self._settled()
+                if self._is_written(fd, self.identity.size + len(grown), block):
+                    return grown, block
+        finally:
+            # The block is durable and was read back: an error here must not report it as failed.
+            with suppress(OSError):
+                self.fs.close(fd)
+        raise changed_error(self.path)
 
-def _check_appended(path: Path, identity: FileIdentity, data: bytes) -> None:
-    """Raise ChangedError unless this was appended; another program may have gone on behind it."""
-    if not read_appended(path, identity).startswith(data):
-        raise _changed(path)
+    def _settled(self) -> tuple[bytes, bytes]:
+        """Return what another program has appended by now, and the block that follows it.
 
+        The size is compared last, so that nothing is likely to be appended before the block is.
+        """
+        grown = read_appended(self.path, self.identity)
+        with self.path.open("rb") as stream:
+            for _ in range(_MAX_TRIES):
+                if grown and self.carry is None:
+                    break
+                is_complete = not grown or grown.endswith(b"\n")
+                block = self.carry(grown) if self.carry and grown and is_complete else self.block
+                size = self.identity.size + len(grown)
+                if is_complete and os.fstat(stream.fileno()).st_size == size:
+                    return grown, block
+                time.sleep(0 if is_complete else _WAIT_SECONDS)
+                stream.seek(self.identity.size)
+                grown = stream.read()
+        raise changed_error(self.path)
 
-def _changed(path: Path) -> ChangedError:
-    what = "changed while compactctl was running; nothing was written; try again"
-    return ChangedError(f"{path}: {what}")
+    def _is_written(self, fd: int, start: int, block: bytes) -> bool:
+        """Append a block that belongs at ``start``; return False if it had to be cut off again.
+
+        Raises ChangedError if the file changed otherwise, and _StaysError if a part of the block,
+        or all of it, cannot be cut off.
+        """
+        n_written = 0
+        try:
+            n_written = self.fs.append(fd, block)
+            _check_whole(n_written, block)
+            self.fs.fsync(fd)
+            grown = read_appended(self.path, self.identity)
+            if grown[start - self.identity.size :].startswith(block):
+                return True
+        except BaseException as error:
+            if not self._is_cut(fd, start, block, n_written):
+                raise _StaysError(self._explained(error)) from error
+            raise
+        if self._is_cut(fd, start, block, n_written):
+            return False
+        what = "another program wrote at the same moment, and may not see what was appended"
+        raise _StaysError(ChangedError(f"{self.path}: {what}; undo it with compactctl rewind"))
+
+    def _is_cut(self, fd: int, start: int, block: bytes, n_written: int) -> bool:
+        """Cut off what was written of a block; return whether nothing of it is left.
+
+        The position in the file is the end of that, and 0 if nothing was written.
+        """
+        end = os.lseek(fd, 0, os.SEEK_CUR)
+        if not end:
+            return True
+        start = end - n_written if n_written else start
+        try:
+            if os.pread(fd, end - start, start) != block[: end - start]:
+                return False
+            if os.fstat(fd).st_size != end:
+                return False
+            self.fs.truncate(fd, start)
+        except OSError:
+            return False
+        return True
+
+    def _explained(self, error: BaseException) -> BaseException:
+        """Say of an error of the disk that what was appended is not complete."""
+        if not isinstance(error, OSError):
+            error.add_note(already_written_note(self.path))
+            return error
+        why = error.strerror or type(error).__name__
+        return DiskError(
+            f"{self.path}: {why}; what was appended may be incomplete; free some space and undo "
+            "it with compactctl rewind"
+        )

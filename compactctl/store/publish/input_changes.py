@@ -52,7 +52,12 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
                 return stream.read()
     except FileNotFoundError:
         pass
-    raise ChangedError(
+    raise changed_error(path)
+
+
+def changed_error(path: Path) -> ChangedError:
+    """Return the error for a file that another program changed."""
+    return ChangedError(
         f"{path}: changed while compactctl was running; nothing was written; try again"
     )
 

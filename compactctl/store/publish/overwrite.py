@@ -1,13 +1,14 @@
 """Decide which files may be overwritten without ``--force``: only those that can be restored."""
 
 import os
-from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
-from compactctl.errors import ChangedError, UsageError
-from compactctl.model.operation import Digest
+from compactctl.errors import ChangedError, CompactctlError, UsageError
+from compactctl.model.operation import OperationId
 from compactctl.records import dataclass
-from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.archive import Archive, lineage_behind
 from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
 from compactctl.store.files.content import Content
@@ -46,18 +47,58 @@ def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
     check_outside_archives(path)
 
 
-def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1) -> None:
-    """Raise unless the file at ``path`` does not exist or may be overwritten by an output.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Existing:
+    """The file that an output would overwrite.
 
-    ``restorable`` are the states that may be overwritten: those that compactctl wrote or keeps, and
-    the new one. ``links`` is the number of hard links that the file may have. Raises UsageError for
-    other content or more links, and ChangedError if a program has the file open for writing.
+    ``kind`` is free if there is none, or none of its bytes would be lost: it has those that are
+    written, or others that were read in this run from the input or an archive. It is ours if they
+    are a state around ``operation`` that could not be read elsewhere, and else unknown.
+    """
+
+    kind: Literal["free", "ours", "unknown"] = "free"
+    operation: OperationId | None = None
+
+
+def existing_at(path: Path, content: Content, archive: Archive, source: Source | None) -> Existing:
+    """Return what an output with ``content`` would overwrite.
+
+    ``archive`` is that of the output, or of the transcript that it is a state of.
     """
     if not path.exists():
-        return
-    if sha256_of(path) not in {digest.sha256 for digest in restorable}:
+        return Existing()
+    sha256 = sha256_of(path)
+    if sha256 in {content.digest.sha256, source.digest.sha256 if source else ""}:
+        return Existing()
+    lineages = archive.lineages
+    if any(_holds(lineage, sha256) for lineage in lineages):
+        return Existing()
+    around = (lineage.operation_around(sha256) for lineage in lineages)
+    operation = next(filter(None, around), None)
+    return Existing(kind="ours" if operation else "unknown", operation=operation)
+
+
+def _holds(archive: Archive, sha256: str) -> bool:
+    with suppress(CompactctlError):
+        return archive.holds(sha256)
+    return False
+
+
+def check_existing(path: Path, existing: Existing, *, links: int = 1) -> None:
+    """Raise unless a file may be overwritten.
+
+    ``links`` is the number of hard links that it may have. Raises UsageError for bytes that would
+    be lost or more links, and ChangedError if a program has the file open for writing.
+    """
+    if existing.kind == "ours":
+        raise UsageError(
+            f"{path}: holds the only copy of the state around operation {existing.operation}; use "
+            "another name, or --force to overwrite it"
+        )
+    if existing.kind == "unknown":
         raise unknown_file_error(path)
-    check_not_shared(path, links=links)
+    if path.exists():
+        check_not_shared(path, links=links)
 
 
 def unknown_file_error(path: Path) -> UsageError:
@@ -84,8 +125,9 @@ def check_not_shared(path: Path, *, links: int) -> None:
 
 def check_archive_fits(path: Path, content: Content) -> None:
     """Raise UsageError if the archives of ``path`` do not belong to the new content."""
+    root = Archive(archive_folder(path))
     try:
-        Archive(archive_folder(path)).match_transcript(content.chunks)
+        lineage_behind(root, content.chunks).match_transcript(content.chunks)
     except ChangedError as error:
         raise UsageError(
             f"{path}: has its own archive, which would no longer match; use another name, or "
@@ -98,17 +140,20 @@ class OutputTarget:
     """Where to publish, symbolic links followed.
 
     ``replaced_input`` is the input if it is the file that is replaced, and None otherwise.
+    ``only_copy`` is an operation if the file that is replaced is the only copy of a state around
+    it.
     """
 
     path: Path
     replaced_input: FileIdentity | None = None
+    only_copy: OperationId | None = None
 
 
-def check_target(source: Source, target: Path, new_digest: Digest, *, force: bool) -> OutputTarget:
+def check_target(source: Source, target: Path, content: Content, *, force: bool) -> OutputTarget:
     """Resolve ``target``; UsageError or ChangedError if it must not be written.
 
-    ``new_digest`` is the state to be written. ``force`` allows overwriting an unknown file, a file
-    with hard links, and one that a program has open for writing.
+    ``content`` is to be written. ``force`` allows overwriting an unknown file, a file with hard
+    links, and one that a program has open for writing.
     """
     path = Path(os.path.realpath(target)) if target.is_symlink() else target
     if path.exists() and not path.is_file():
@@ -119,9 +164,14 @@ def check_target(source: Source, target: Path, new_digest: Digest, *, force: boo
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
         return OutputTarget(path=path, replaced_input=source.identity)
+    folder = archive_folder(path)
+    existing = existing_at(path, content, Archive(folder), source)
     if not force:
-        _check_new(path, new_digest)
-    return OutputTarget(path=path)
+        # The only copy is linked into the archive folder before it is replaced.
+        is_linked = existing.kind == "ours"
+        links = 1 + count_archive_links(path, folder)
+        check_existing(path, Existing() if is_linked else existing, links=links)
+    return OutputTarget(path=path, only_copy=existing.operation)
 
 
 def _check_in_place(source: Source, path: Path, *, force: bool) -> None:
@@ -129,11 +179,3 @@ def _check_in_place(source: Source, path: Path, *, force: bool) -> None:
         raise UsageError(f"{path}: is compressed; write a new file with -o instead of in place")
     if not force:
         check_not_shared(path, links=1 + count_archive_links(path, archive_folder(path)))
-
-
-def _check_new(path: Path, new_digest: Digest) -> None:
-    if path.exists():
-        folder = archive_folder(path)
-        check_overwrite(
-            path, (new_digest, *Archive(folder).states), links=1 + count_archive_links(path, folder)
-        )

@@ -8,16 +8,30 @@ from pathlib import Path
 
 from compactctl.model.operation import Digest
 from compactctl.records import dataclass
-from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.archive import (
+    Archive,
+    lineage_behind,
+    lineage_of,
+    lineage_with,
+)
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
-from compactctl.store.archive.names import README, archive_folder
+from compactctl.store.archive.names import README, archive_folder, is_lineage, lineage_folder
 from compactctl.store.archive.permissions import restrict_file, restrict_to_owner
 from compactctl.store.client_folders import STATE_VARIABLE
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import DiskError, FileSystem, already_written_note
-from compactctl.store.files.source import Source, sha256_of
-from compactctl.store.files.stale_drafts import remove_quietly, remove_stale_drafts
+from compactctl.store.files.filesystem import (
+    DiskError,
+    FileSystem,
+    already_written_note,
+    make_folders,
+)
+from compactctl.store.files.source import Source
+from compactctl.store.files.stale_drafts import (
+    remove_folder_quietly,
+    remove_quietly,
+    remove_stale_drafts,
+)
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.input_changes import (
     InputGrowth,
@@ -73,7 +87,8 @@ class Publication:
         try:
             self._remove_stale_drafts()
             warnings = restrict_to_owner(self.fs, self._folder)
-            archives = write_archives(self.fs, self._folder, self.drafts, self.undo)
+            folder = self._lineage()
+            archives = write_archives(self.fs, folder, self.drafts, self.undo)
             with draft:
                 return self._publish(draft, archives, warnings)
         except BaseException as error:
@@ -84,21 +99,39 @@ class Publication:
                 self.undo.close()
             raise
 
+    def _lineage(self) -> Path:
+        """Return the folder for the archives: one of its own if they begin with another state."""
+        root = Archive(self._folder)
+        if not (root.files and self.drafts):
+            return self._folder
+        if self.output.replaced_input is not None:
+            return lineage_behind(root, self.source.lines).folder
+        first = self.drafts[0].operation.before
+        lineage = lineage_with(root, first) or lineage_of(root, self.source.lines)
+        if lineage is not None:
+            return lineage.folder
+        folder = lineage_folder(self._folder, first)
+        self.undo.callback(remove_folder_quietly, self.fs, folder)
+        make_folders(self.fs, folder)
+        return folder
+
     def _remove_stale_drafts(self) -> None:
         # A run writes the README before a draft beside the transcript. Without this condition, a
         # batch that writes thousands of files into one folder would list it for each of them.
         if (self._folder / README).exists():
             remove_stale_drafts(self.fs, self.output.path.parent)
-        remove_stale_drafts(self.fs, self._folder)
+        for folder in (self._folder, *filter(is_lineage, self._folder.iterdir())):
+            remove_stale_drafts(self.fs, folder)
 
     def _publish(
         self, draft: TempFile, archives: tuple[Path, ...], warnings: tuple[str, ...]
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._copy_attributes(draft)
-        check_target(self.source, self.target, self.content.digest, force=self.force)
-        displaced, link_warnings = self._displace()
+        output = check_target(self.source, self.target, self.content, force=self.force)
+        displaced, link_warnings = self._displace(output)
         growth = self._copy_growth(draft)
+        displaced = self._with_growth(displaced, growth)
         digest = _digest(self.content, growth.tail, draft)
         warnings += link_warnings + draft.publish_or_warn()
         if displaced is not None:
@@ -119,12 +152,19 @@ class Publication:
                 return draft.copy_attributes(self.source.path)
         return ()
 
-    def _displace(self) -> tuple[Path | None, tuple[str, ...]]:
-        """Link the old file into the archive folder; return the link, if any, and warnings."""
-        operation = self._displaced_operation()
-        if operation is None:
+    def _displace(self, output: OutputTarget) -> tuple[Path | None, tuple[str, ...]]:
+        """Link the old file into the archive folder; return the link, if any, and warnings.
+
+        The input is always linked, and so is the only copy of a state.
+        """
+        if output.replaced_input is not None:
+            read_appended(output.path, output.replaced_input)
+            size = output.replaced_input.size
+            link = displaced_name(output.path, self._folder, self._input_name, size)
+        elif output.only_copy is not None:
+            link = displaced_name(output.path, self._folder, output.only_copy)
+        else:
             return None, ()
-        link = displaced_name(self.output.path, self._folder, operation)
         self.undo.callback(remove_quietly, self.fs, link)
         try:
             keep_displaced(self.fs, self.output.path, link)
@@ -141,24 +181,21 @@ class Publication:
             raise DiskError(f"{what}; nothing was changed; {advice}or use --force") from error
         return link, ()
 
-    def _displaced_operation(self) -> str | None:
-        """Return the operation that names the link to the old file; None if none is needed.
+    @property
+    def _input_name(self) -> str:
+        """What names the link to the input: the operation that replaces it, or its digest."""
+        return self.drafts[-1].operation.id if self.drafts else self.source.digest.sha256[:12]
 
-        The input is always linked. So is an outcome that no archive holds, because its summary may
-        have been written by a user or a model.
-        """
-        path = self.output.path
-        if self.output.replaced_input is not None:
-            read_appended(path, self.output.replaced_input)
-            if self.drafts:
-                return self.drafts[-1].operation.id
-            return self.source.digest.sha256[:12]
-        if not path.exists():
-            return None
-        sha256 = sha256_of(path)
-        if sha256 == self.content.digest.sha256:
-            return None
-        return Archive(self._folder).unarchived_outcome(sha256)
+    def _with_growth(self, displaced: Path | None, growth: InputGrowth) -> Path | None:
+        """Say in the name of the link to the input that the new file takes over its growth too."""
+        replaced = self.output.replaced_input
+        if displaced is None or replaced is None or not growth.n_copied_bytes:
+            return displaced
+        size = replaced.size + growth.n_copied_bytes
+        link = displaced_name(displaced, self._folder, self._input_name, size)
+        self.undo.callback(remove_quietly, self.fs, link)
+        self.fs.rename(displaced, link)
+        return link
 
     def _copy_growth(self, draft: TempFile) -> InputGrowth:
         if self.output.replaced_input is not None:

@@ -3,11 +3,11 @@
 import os
 import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from compactctl.errors import IntegrityError
-from compactctl.model.operation import Digest
+from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
@@ -22,9 +22,10 @@ from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import (
     OutputTarget,
     check_archive_fits,
+    check_existing,
     check_output,
-    check_overwrite,
     check_target,
+    existing_at,
 )
 from compactctl.store.publish.publication import Publication, Published
 
@@ -83,7 +84,7 @@ def resolve_output(
     ``is_archived`` means that new archives can restore the input.
     """
     with disk_errors(target, "nothing was changed"):
-        output = check_target(source, target, content.digest, force=force)
+        output = check_target(source, target, content, force=force)
         check_owner(archive_folder(output.path))
         if not (is_archived or output.replaced_input or force):
             check_archive_fits(output.path, content)
@@ -95,17 +96,16 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
     path: Path | str,
     content: Content,
     *,
-    restorable: Iterable[Digest] = (),
+    state_of: tuple[Source, Archive] | None = None,
     force: bool = False,
     on_failure: str = "nothing was written",
-    origin: Path | None = None,
 ) -> tuple[str, ...]:
     """Write an output that is not a transcript completely or not at all; return warnings.
 
     ``-`` is standard output. A device or a pipe is written to directly. An existing file is
-    replaced if it holds ``content`` or a state in ``restorable``, or by ``force``. ``on_failure``
-    says in a DiskError what is on disk. The mode of a state of a transcript is that of the
-    transcript, ``origin``; other outputs grant no more than the transcripts that were read.
+    replaced if no bytes are lost, or by ``force``. ``on_failure`` says in a DiskError what is on
+    disk. ``state_of`` is the transcript that the output is a state of, and its archive: the mode is
+    that of the transcript then; other outputs grant no more than the transcripts that were read.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
@@ -122,8 +122,9 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
     with disk_errors(Path(path), on_failure):
         if not force:
             check_archive_fits(file, content)
-            check_overwrite(file, (content.digest, *restorable))
-        return _write_file(fs, file, content, origin)
+            source, archive = state_of or (None, Archive(archive_folder(file)))
+            check_existing(file, existing_at(file, content, archive, source))
+        return _write_file(fs, file, content, state_of[0].path if state_of else None)
 
 
 def _write_file(

@@ -110,19 +110,21 @@ def test_an_unterminated_last_line_is_ended_but_not_continued(path: Path) -> Non
         archive_of(path).match_transcript([AFTER[:-1] + b"}\n"])
 
 
-def test_an_outcome_is_unarchived_until_the_next_operation(path: Path) -> None:
+def test_a_state_is_held_by_the_archive_that_restores_it(path: Path) -> None:
     first, _ = step(path, AFTER)
     before, after = digest_of(BEFORE).sha256, digest_of(AFTER).sha256
     archive = archive_of(path)
-    assert [archive.unarchived_outcome(each) for each in (before, after, "0")] == [
-        None,
-        first.id,
-        None,
-    ]
+    assert [archive.holds(digest) for digest in (before, after, "0")] == [True, False, False]
+    around = [archive.operation_around(digest) for digest in (before, after, "0")]
+    assert around == [first.id, first.id, None]
     second, _ = step(path, MORE, parent=first.id)
     archive = archive_of(path)
-    assert archive.unarchived_outcome(after) is None
-    assert archive.unarchived_outcome(digest_of(MORE).sha256) == second.id
+    assert archive.holds(after)
+    assert archive.operation_around(digest_of(MORE).sha256) == second.id
+    data = bytearray(archive.files[1].path.read_bytes())
+    data[200] ^= 1
+    archive.files[1].path.write_bytes(data)
+    assert not archive_of(path).holds(after)
     path.write_bytes(b"edited\n")
     with pytest.raises(ChangedError, match=r"was edited since .+ \(2026-03-01T10:00:00Z\);"):
         archive.match_transcript([path.read_bytes()])

@@ -12,11 +12,16 @@ from store.states import AFTER, BEFORE, MORE, appended, archive_of, names_below,
 
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive import displaced
-from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.displaced import lines_written_late
+from compactctl.store.archive.displaced import late_bytes
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.source import digest_of
+from compactctl.store.files.source import digest_of, split_lines
 from compactctl.store.publish.input_changes import InputGrowth
+
+
+def written_late(path: Path) -> bytes:
+    """Return what was written to the files that a transcript replaced, after it did."""
+    late = late_bytes(archive_of(path), path, split_lines(path.read_bytes()))
+    return b"".join(file.block(is_mid_line=False) for file in late)
 
 
 def shorten(path: Path) -> None:
@@ -58,7 +63,7 @@ def test_lines_appended_meanwhile_are_carried_over_in_place(
     assert published.growth == InputGrowth(tail=MORE)
     assert published.digest == digest_of(AFTER + MORE)
     assert archive_of(path).match_transcript([path.read_bytes()]) == (each, appended(MORE))
-    assert lines_written_late(archive_folder(path), each, MORE) == ()
+    assert written_late(path) == b""
 
 
 GROWN = [
@@ -114,11 +119,11 @@ def test_half_a_line_is_not_carried_over(path: Path) -> None:
 def test_lines_are_carried_over_unterminated_lines(path: Path, before: bytes, after: bytes) -> None:
     path.write_bytes(before)
     more = MORE if before.endswith(b"\n") else b"\n" + MORE
-    each, published = step(path, after, fs=Meddling("create", "", appending(path, more)))
+    _, published = step(path, after, fs=Meddling("create", "", appending(path, more)))
     assert path.read_bytes() == AFTER + MORE
     assert published.digest == digest_of(AFTER + MORE)
     assert published.warnings == ()
-    assert lines_written_late(archive_folder(path), each, MORE) == ()
+    assert written_late(path) == b""
 
 
 def test_an_unterminated_line_that_goes_on_is_not_carried_over(path: Path) -> None:
@@ -131,31 +136,32 @@ def test_an_unterminated_line_that_goes_on_is_not_carried_over(path: Path) -> No
 
 def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -> None:
     fs = Meddling("rename", str(path), appending(path, MORE))
-    each, published = step(path, AFTER, fs=fs)
+    _, published = step(path, AFTER, fs=fs)
     assert path.read_bytes() == AFTER
-    assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
+    assert written_late(path) == MORE
     assert [warning for warning in published.warnings if str(published.displaced) in warning]
 
 
 def test_what_is_in_the_place_of_a_displaced_file_is_named(path: Path) -> None:
-    each, published = step(path, AFTER)
+    _, published = step(path, AFTER)
     assert published.displaced is not None
     published.displaced.unlink()
-    assert lines_written_late(archive_folder(path), each, b"") == ()
+    assert written_late(path) == b""
     with socket(AF_UNIX) as listener, chdir(published.displaced.parent):
         listener.bind(published.displaced.name)
     with pytest.raises(ArchiveError, match=r"cannot be read \(.+\); move it out of the folder"):
-        lines_written_late(archive_folder(path), each, b"")
+        written_late(path)
 
 
 def test_of_a_displaced_file_no_more_is_read_than_of_a_transcript(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    each, published = step(path, AFTER)
+    _, published = step(path, AFTER)
     assert published.displaced is not None
     appending(published.displaced, MORE)()
-    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=len(MORE)))
-    assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
-    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=len(MORE) - 1))
+    n_bytes = len(BEFORE + MORE)
+    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=n_bytes))
+    assert written_late(path) == MORE
+    monkeypatch.setattr(displaced, "READ_LIMITS", ReadLimits(max_bytes=n_bytes - 1))
     with pytest.raises(ArchiveError, match="too large to be read; move it out of the folder"):
-        lines_written_late(archive_folder(path), each, b"")
+        written_late(path)

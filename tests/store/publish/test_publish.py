@@ -55,7 +55,7 @@ def test_work_in_place_keeps_the_old_file(path: Path) -> None:
     each, published = step(path, AFTER)
     assert path.read_bytes() == AFTER
     assert state_before(archive_of(path), each.id) == BEFORE
-    assert published.displaced == archive_folder(path) / f"displaced-{each.id}"
+    assert published.displaced == archive_folder(path) / f"displaced-{each.id}.{len(BEFORE)}"
     assert published.displaced.stat().st_ino == inode
 
 
@@ -209,7 +209,8 @@ def test_work_in_place_without_archives_keeps_the_old_file_by_its_digest(path: P
         drafts=[],
         content=Content.from_chunks((AFTER,)),
     )
-    kept = archive_folder(path) / f"displaced-{digest_of(BEFORE).sha256[:12]}"
+    name = f"displaced-{digest_of(BEFORE).sha256[:12]}.{len(BEFORE)}"
+    kept = archive_folder(path) / name
     assert (published.displaced, published.archives) == (kept, ())
     assert (path.read_bytes(), kept.read_bytes()) == (AFTER, BEFORE)
 

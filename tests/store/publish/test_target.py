@@ -80,7 +80,7 @@ def test_a_second_name_is_cut_loose_only_by_force(path: Path, tmp_path: Path) ->
 def test_our_own_link_to_the_old_file_is_no_second_name(path: Path) -> None:
     folder = archive_folder(path)
     folder.mkdir()
-    name = folder / f"displaced-{operation(BEFORE, AFTER).id}"
+    name = folder / f"displaced-{operation(BEFORE, AFTER).id}.{len(BEFORE)}"
     name.hardlink_to(path)
     _, published = step(path, AFTER)
     assert published.displaced == name
@@ -91,7 +91,7 @@ def test_every_displaced_file_has_its_own_name(path: Path) -> None:
     step(path, BEFORE, kind="rewind")
     _, again = step(path, AFTER)
     assert again.displaced is not None
-    assert again.displaced.name == f"displaced-{first.id}-2"
+    assert again.displaced.name == f"displaced-{first.id}-2.{len(BEFORE)}"
 
 
 def test_a_packed_file_is_not_rewritten_in_place(path: Path, target: Path) -> None:

@@ -348,9 +348,10 @@ def test_files_of_others_are_named_and_left_alone(path: Path) -> None:
 
 
 def test_lines_for_a_displaced_file_are_told(path: Path) -> None:
-    newest = archive_folder(path) / f"displaced-{record_of(archives(path)[1])['id']}"
+    operation = record_of(archives(path)[1])["id"]
+    (newest,) = archive_folder(path).glob(f"displaced-{operation}.*")
     with newest.open("ab") as stream:
-        stream.write(TALK.later + b'{"type":"mode"}\n')
+        stream.write(b'{"type":"mode"}\n')
 
     assert only(path).verdict == "proven"
     assert "1 line was written" in said(only(path))
