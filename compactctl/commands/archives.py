@@ -1,6 +1,7 @@
 """Lists the archives of sessions, and deletes those that are no longer needed."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +15,8 @@ from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents
 from compactctl.store.archive.lock import locked_folder
-from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
+from compactctl.store.archive.names import SUFFIX, archive_files, is_lineage, transcript_of
+from compactctl.store.archive.permissions import infos_in
 from compactctl.store.client_folders import UserEnvironment, state_folder, store_containing
 from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.files.source import open_input
@@ -191,10 +193,13 @@ def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
     fs, folder, root = FileSystem(), archive.folder, state_folder(machine)
     with disk_errors(folder, "removed in part"):
         with locked_folder(fs, folder):
-            remove_stale_drafts(fs, folder)
-            contents = read_contents(folder)
-            for path in (*(archive.path for archive in contents.archives), *contents.displaced):
-                fs.unlink(path)
+            for lineage in (*filter(is_lineage, folder.iterdir()), folder):
+                remove_stale_drafts(fs, lineage)
+                contents = read_contents(lineage)
+                for path in (*(archive.path for archive in contents.archives), *contents.displaced):
+                    fs.unlink(path)
+                if lineage != folder and not any(lineage.iterdir()):
+                    fs.rmdir(lineage)
         if archive.session.is_relative_to(root) and archive.session.exists():
             fs.unlink(archive.session)
         for parent in folder.parents:
@@ -204,13 +209,16 @@ def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
 
 
 def _archive(folder: Path) -> SessionArchive:
-    files = [path.stat() for path in folder.iterdir() if path.is_file()]
+    folders = (folder, *filter(is_lineage, folder.iterdir()))
+    infos = [
+        info for lineage in folders for info in infos_in(lineage) if stat.S_ISREG(info.st_mode)
+    ]
     return SessionArchive(
         folder=folder,
         session=transcript_of(folder),
-        operations=len(archive_files(folder)),
-        n_bytes=sum(status.st_size for status in files),
-        modified=max(status.st_mtime for status in files),
+        operations=sum(len(archive_files(lineage)) for lineage in folders),
+        n_bytes=sum(info.st_size for info in infos),
+        modified=max((info.st_mtime for info in infos), default=0),
     )
 
 

@@ -1,11 +1,13 @@
 """The history of a transcript's compactions."""
 
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
 from compactctl.commands.client_sessions.places import current_state
-from compactctl.commands.operations.find_history import archive_advice, history_of
+from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import LostState, OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import (
@@ -50,7 +52,8 @@ class LogEntry:
     """One operation, its groups, and whether it is in effect now.
 
     ``operation`` is its record in the archive; None if only the transcript itself holds the
-    originals. ``archive_bytes`` is 0 then.
+    originals. ``archive_bytes`` is 0 then. ``first_state`` names the first state of a history that
+    this transcript replaced, and is "" in its own.
     """
 
     number: int
@@ -59,6 +62,7 @@ class LogEntry:
     groups: tuple[ArchivedGroup, ...]
     in_effect: bool
     archive_bytes: int = 0
+    first_state: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +116,12 @@ def log(options: LogOptions) -> LogResult:
         options=options,
         appended_bytes=_appended(history),
         lost=history.lost,
-        operations=tuple(
-            _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
-            for number, step in enumerate(history.steps, 1)
+        operations=(
+            *_other_entries(history),
+            *(
+                _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
+                for number, step in enumerate(history.steps, 1)
+            ),
         ),
         by_client=_by_client(source, path),
         warnings=tuple(text for text in history.warnings if text not in lost),
@@ -135,6 +142,14 @@ def _appended(history: OperationHistory) -> int:
     with suppress(IntegrityError, ChangedError):
         return history.periods[-1].growth.n_bytes
     return 0
+
+
+def _other_entries(history: OperationHistory) -> Iterator[LogEntry]:
+    """Yield the operations of histories that the transcript replaced."""
+    for other in other_histories(history):
+        for number, step in enumerate(other.steps, 1):
+            entry = _entry(number, step, in_effect=False)
+            yield replace(entry, first_state=other.first_state)
 
 
 def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:

@@ -11,6 +11,7 @@ from compactctl.commands.operations.inline import may_name_operation
 from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import CompactctlError
 from compactctl.store.archive.archive import Archive, read_archive
+from compactctl.store.archive.displaced import end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.source import STANDARD_STREAM, Source
@@ -22,21 +23,43 @@ _PACKED = ".zst"
 
 
 def history_of(
-    source: Source, where: str, format_name: str | None = None, folder: Path | None = None
+    source: Source,
+    where: str,
+    format_name: str | None = None,
+    folder: Path | None = None,
+    archive: Archive | None = None,
 ) -> OperationHistory:
     """Return the history behind a source; ``where`` names it in errors.
 
-    ``folder`` is its archive folder if that is not at the default location.
+    ``folder`` is its archive folder if that is not at the default location, ``archive`` what was
+    read of it already.
     """
     folder = folder or _archive_of(source)
-    archive = None if folder is None else read_archive(folder, source.lines, source.limits)
+    if archive is None and folder is not None:
+        archive = read_archive(folder, source.lines, source.limits)
     return OperationHistory(archive, source.lines, where, format_name, source.path)
 
 
-def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> OperationHistory:
-    """Return the history behind a transcript that was read; see ``history_of`` for ``folder``."""
+def history_behind(
+    loaded: TranscriptFile, folder: Path | None = None, archive: Archive | None = None
+) -> OperationHistory:
+    """Return the history behind a transcript that was read; see ``history_of``."""
     where = loaded.source.name or str(loaded.source.path or STANDARD_STREAM)
-    return history_of(loaded.source, where, loaded.format.name, folder)
+    return history_of(loaded.source, where, loaded.format.name, folder, archive)
+
+
+def other_histories(history: OperationHistory) -> Iterator[OperationHistory]:
+    """Yield the histories of the other lineages of a transcript, each up to when it was replaced.
+
+    That is the newest displaced file that grew from one of its outcomes, and if there is none, the
+    state before its newest operation.
+    """
+    archive = history.archive
+    for lineage in archive.lineages if archive else ():
+        if lineage is not archive and lineage.files:
+            with suppress(CompactctlError):
+                end = end_of_lineage(lineage)
+                yield OperationHistory(lineage, end, history.where)
 
 
 def archive_advice(source: Source, path: str) -> str:

@@ -26,11 +26,16 @@ from compactctl.errors import (
     IntegrityError,
     MissingArchiveError,
 )
-from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
+from compactctl.model.operation import DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.archive.displaced import LateBytes, displaced_state, late_bytes
+from compactctl.store.archive.displaced import (
+    LateBytes,
+    displaced_files,
+    displaced_state,
+    late_bytes,
+)
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -38,6 +43,7 @@ from compactctl.store.archive.growth import (
     known_state_in,
     matching_states,
 )
+from compactctl.store.archive.names import STATE_DIGITS
 from compactctl.store.files.content import (
     ChunksAndTail,
     last_byte_and_rest,
@@ -80,7 +86,9 @@ class OperationHistory:
 
     def is_in_place_of(self, path: Path) -> bool:
         """Whether the archive, if any, is at the default location for a transcript at ``path``."""
-        return self.archive is None or is_same_place(self.archive.folder, archive_folder(path))
+        if self.archive is None:
+            return True
+        return is_same_place(self.archive.root.folder, archive_folder(path))
 
     @cached_property
     def data(self) -> bytes:
@@ -103,9 +111,10 @@ class OperationHistory:
         )
 
     @property
-    def states(self) -> frozenset[Digest]:
-        """The states before and after the operations with an archive."""
-        return self.archive.states if self.archive else frozenset()
+    def first_state(self) -> str:
+        """What names the first state with an archive: the first digits of its SHA-256."""
+        first = self.archived[:1]
+        return next((step.operation.before.sha256[:STATE_DIGITS] for step in first), "")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -293,11 +302,16 @@ class OperationHistory:
                 yield LostState(operation=step.parent, why=str(error))
 
     def _not_kept(self) -> Iterator[LostState]:
-        """Yield the outcomes that others build upon and that are in no file."""
+        """Yield the outcomes that were there, as others build upon them or as they replaced a file.
+
+        They are in no file now.
+        """
         builders = [step for step in self.archived if not step.is_rewind]
+        links = self.archive.root.contents.displaced if self.archive else ()
+        replaced = {file.operation for file in displaced_files(links) if file.size is not None}
         for step in self.archived:
             upon = any(step.id in (s.parent, s.head) for s in builders if s.id != step.id)
-            if upon and not self.is_kept(step):
+            if (upon or step.id in replaced) and not self.is_kept(step):
                 yield LostState(
                     operation=step.id, why=f"operation {step.id}: the state after it was not kept"
                 )

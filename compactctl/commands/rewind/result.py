@@ -96,6 +96,7 @@ class RewindTarget:
 
     ``block`` is appended to the transcript to get there; None if the state replaces it.
     ``undo_option`` is the option that undoing this takes, or "". ``notes`` are warnings.
+    ``is_other`` means that it is a state of another first state, whose archive is there already.
     """
 
     content: Content
@@ -105,6 +106,7 @@ class RewindTarget:
     block: bytes | None = None
     undo_option: str = ""
     notes: tuple[str, ...] = ()
+    is_other: bool = False
 
 
 def rewind_operation(

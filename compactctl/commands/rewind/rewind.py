@@ -13,7 +13,7 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
-from compactctl.commands.operations.find_history import archive_advice, history_of
+from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
@@ -176,6 +176,10 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
         if _place(options) is None and any(step.is_appended for step in history.chain):
             require_closed(options, source)
         return undo_group(options.group, history)
+    other = _other_history(options, history)
+    if other is not None:
+        reached = _reached(options, other, _chain_named(options.to or "", other))
+        return replace(reached, is_other=True)
     chain = _chain_wanted(options, history)
     target = _reached(options, history, chain)
     is_elsewhere = _place(options) is not None or target.content.digest == source.digest
@@ -209,17 +213,34 @@ def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[Op
     return () if options.all else history.in_effect[:-1]
 
 
+def _other_history(options: RewindOptions, history: OperationHistory) -> OperationHistory | None:
+    """Return a history that the transcript replaced, and that ``to`` names a state of."""
+    if options.to is None or _named(options.to, history):
+        return None
+    return next((o for o in other_histories(history) if _named(options.to, o)), None)
+
+
 def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...]:
-    """Return the compactions in effect after an operation, also if only others name it."""
-    above = {period.chain[-1]: period.chain for period in history.periods if period.chain}
-    chains = above | {step.id: history.chain_to(step) for step in history.steps}
-    named = {operation: chain for operation, chain in chains.items() if operation.startswith(name)}
-    if len(named) == 1:
+    """Return the compactions in effect in a state: the first one, or that after an operation."""
+    named = _named(name, history)
+    if len({*named.values()}) == 1:
         return next(iter(named.values()))
     problem = "is ambiguous" if named else "is not an operation of this transcript"
-    raise UsageError(
-        f"{name!r} {problem}; there are {', '.join(named or chains)} (see compactctl log)"
-    )
+    names = ", ".join(named or _named("", history))
+    raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
+
+
+def _named(name: str, history: OperationHistory) -> dict[str, tuple[OperationId, ...]]:
+    """Return the compactions in effect in each state whose name begins so.
+
+    States are named by the operations that led to them, also if only others name these, and the
+    first one by its digest.
+    """
+    above = {period.chain[-1]: period.chain for period in history.periods if period.chain}
+    chains = above | {step.id: history.chain_to(step) for step in history.steps}
+    first = history.first_state
+    firsts = {OperationId(first): ()} if first and name else {}
+    return {s: chain for s, chain in (firsts | chains).items() if s.startswith(name)}
 
 
 def _finish(
@@ -310,14 +331,16 @@ def _publish(
         FileSystem(),
         source=source,
         target=Path(options.input.path),
-        drafts=[*_adopted(options, history), *_recorded(source, history, target)],
+        drafts=[]
+        if target.is_other
+        else [*_adopted(options, history), *_recorded(source, history, target)],
         content=target.content,
         force=options.output.force,
     )
     return replace(
         result,
         written=Written(output=options.input.path, carried_lines=published.growth.lines),
-        redo_options=_redo_options(history),
+        redo_options=_redo_options(history, target),
         warnings=(*result.warnings, *published.warnings, *imported_note(options.input.path)),
     )
 
@@ -351,7 +374,7 @@ def _write_session(
         result,
         change=replace(result.change, after=after.digest),
         written=written,
-        redo_options=_redo_options(history),
+        redo_options=_redo_options(history, target),
         warnings=(*result.warnings, *written.warnings),
     )
 
@@ -369,13 +392,15 @@ def _appended(
     return replace(
         result,
         written=replace(written, archive=None, undo_option=target.undo_option),
-        redo_options=" ".join(filter(None, (_redo_options(history), target.undo_option))),
+        redo_options=" ".join(filter(None, (_redo_options(history, target), target.undo_option))),
         warnings=(*result.warnings, *written.warnings),
     )
 
 
-def _redo_options(history: OperationHistory) -> str:
-    return f"--to {history.chain[-1].id}" if history.chain else "--all"
+def _redo_options(history: OperationHistory, target: RewindTarget) -> str:
+    if history.chain:
+        return f"--to {history.chain[-1].id}"
+    return f"--to {history.first_state}" if target.is_other else "--all"
 
 
 def _recorded(
@@ -385,9 +410,19 @@ def _recorded(
 
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[ArchiveDraft]:
-    """Return the operations of an archive elsewhere, which are copied to the default location."""
-    if history.is_in_place_of(Path(options.input.path)):
+    """Return the operations of an archive elsewhere, which are copied to the default location.
+
+    Raises UsageError if other operations are there.
+    """
+    path = Path(options.input.path)
+    if history.is_in_place_of(path):
         return []
+    present = Archive(archive_folder(path))
+    if {file.id for file in present.files} - {step.id for step in history.archived}:
+        raise UsageError(
+            f"{path}: has an archive of its own, and {options.archive} is that of another "
+            "transcript; name another file with -o"
+        )
     return [ArchiveDraft(step.operation, step.rows()) for step in history.archived]
 
 

@@ -9,6 +9,7 @@ from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, 
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import dataclass
+from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.displaced import displaced_state
@@ -47,6 +48,7 @@ class ProvenArchives:
     states in them, ``on_disk`` that of their files.
     """
 
+    archive: Archive
     operations: tuple[Operation, ...]
     kept_outcomes: frozenset[Digest]
     n_bytes: int
@@ -66,44 +68,42 @@ class _FoundArchive:
         return "" if self.number is None else archive_name(self.number, self.operation)
 
 
-def prove_archives(
-    contents: FolderContents, limits: ReadLimits, lines: Iterable[bytes] = ()
-) -> ProvenArchives:
-    """Read every archive in the folder and prove that it restores the state before its operation.
+def prove_archives(archive: Archive, lines: Iterable[bytes]) -> ProvenArchives:
+    """Read every archive of a lineage and prove that it restores the state before its operation.
 
-    Archives over ``limits`` are not read. ``lines`` are those of the transcript.
+    Archives over its limits are not read. ``lines`` are those of the transcript.
     """
+    contents, limits = archive.contents, archive.limits
     findings: list[Finding] = []
     candidates = [*_operations(contents, limits, findings)]
-    outcomes = frozenset(archive.operation.after for archive in candidates)
+    outcomes = frozenset(file.operation.after for file in candidates)
     proven: list[_FoundArchive] = []
     kept_outcomes: set[Digest] = set()
-    for archive in candidates:
+    for file in candidates:
         try:
-            kept_outcomes |= _read(archive, limits, outcomes)
+            kept_outcomes |= _read(file, limits, outcomes)
         except CompactctlError as error:
             findings.append(_refused(error))
         else:
-            proven.append(archive)
+            proven.append(file)
     displaced = (
         outcome
         for outcome in outcomes - kept_outcomes
-        if displaced_state(contents.displaced, outcome)
+        if displaced_state(archive.root.contents.displaced, outcome)
     )
     kept_outcomes |= frozenset(displaced)
     reached = kept_outcomes | matching_states(lines, outcomes)
-    needed = frozenset(name for archive in proven for name in _needs(archive))
+    needed = frozenset(name for file in proven for name in _needs(file))
     linked = [
-        archive
-        for archive in proven
-        if archive.operation.after in reached or archive.operation.id in needed
+        file for file in proven if file.operation.after in reached or file.operation.id in needed
     ]
     findings += [*_names(contents, proven, linked), *_gaps(contents, proven)]
     return ProvenArchives(
-        operations=tuple(archive.operation for archive in proven),
+        archive=archive,
+        operations=tuple(file.operation for file in proven),
         kept_outcomes=frozenset(kept_outcomes),
-        n_bytes=sum(archive.operation.before.n_bytes for archive in proven),
-        on_disk=sum(archive.path.stat().st_size for archive in proven),
+        n_bytes=sum(file.operation.before.n_bytes for file in proven),
+        on_disk=sum(file.path.stat().st_size for file in proven),
         findings=tuple(findings),
     )
 

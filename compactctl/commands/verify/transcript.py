@@ -31,10 +31,11 @@ from compactctl.errors import (
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.records import dataclass
-from compactctl.store.archive.contents import FolderContents, read_contents
-from compactctl.store.archive.displaced import LateBytes
+from compactctl.store.archive.archive import Archive, read_archive
+from compactctl.store.archive.contents import FolderContents
+from compactctl.store.archive.displaced import LateBytes, end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder
-from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
+from compactctl.store.archive.permissions import is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.parquet_dataset import FORMAT
 from compactctl.store.files.source import Source, split_lines
@@ -65,16 +66,22 @@ def verify_transcript(
 
     ``around`` describes its folder. ``session`` is read instead if it was imported from the file.
     """
-    folder = archive_folder(path)
-    try:
-        check_owner(folder)
-        contents = read_contents(folder)
-    except (ArchiveError, OSError) as error:
-        return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
+    # An operation that is published meanwhile is not carried out in what is read first.
     source = _source(path, session or str(path), limits)
     lines = () if isinstance(source, Finding) else source.lines
-    archives = prove_archives(contents, limits, lines)
-    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
+    folder = archive_folder(path)
+    archive = read_archive(folder, lines, limits)
+    try:
+        contents = archive.root.contents
+    except ArchiveError as error:
+        return _verified(path, (Finding(severity="unknown", text=str(error)),))
+    archives = prove_archives(archive, lines)
+    findings = (
+        *archives.findings,
+        *_folder(folder, contents),
+        *_drafts(path, folder, around),
+        *_other_lineages(archive),
+    )
     if not archives.operations and worst_state(archives.findings) == "proven":
         if isinstance(source, Finding) or not is_marked(source):
             return None
@@ -82,6 +89,18 @@ def verify_transcript(
     if isinstance(source, Finding):
         return _verified(path, (*findings, source), archives)
     return _beside(path, source, archives, findings)
+
+
+def _other_lineages(archive: Archive) -> Iterator[Finding]:
+    """Yield what cannot be restored of first states that the transcript replaced."""
+    for lineage in archive.lineages:
+        if lineage is not archive and lineage.files:
+            proven = prove_archives(lineage, ())
+            yield from proven.findings
+            if worst_state(proven.findings) == "proven":
+                lines = end_of_lineage(lineage)
+                history = OperationHistory(lineage, lines, str(lineage.folder))
+                yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
 
 
 def _verified(
@@ -99,10 +118,6 @@ def _verified(
         on_disk=archives.on_disk if archives else 0,
         findings=tuple(dict.fromkeys(findings)),
     )
-
-
-def _text(folder: Path, error: Exception) -> str:
-    return f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 
 def _source(path: Path, name: str, limits: ReadLimits) -> Source | Finding:
@@ -179,7 +194,7 @@ def _inside(
 def _with_history(
     path: Path, loaded: TranscriptFile, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
-    history = history_behind(loaded)
+    history = history_behind(loaded, archive=archives.archive)
     history_findings = tuple(_prove_history(loaded, history, archives))
     verified = _verified(path, (*findings, *history_findings), archives)
     if verified.verdict in ("damaged", "changed"):

@@ -10,10 +10,17 @@ from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import imported_document, is_in_database
 from compactctl.commands.reading.trees import matches
-from compactctl.commands.verify.archives import Finding, TranscriptState
+from compactctl.commands.verify.archives import Finding, TranscriptState, worst_state
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
-from compactctl.errors import GATE_FAILED, ArchiveError, ChangedError, IntegrityError, NoInputError
+from compactctl.errors import (
+    GATE_FAILED,
+    ArchiveError,
+    ChangedError,
+    CompactctlError,
+    IntegrityError,
+    NoInputError,
+)
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_writer import write_readme
 from compactctl.store.archive.lock import locked_folder
@@ -29,6 +36,8 @@ from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_fold
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.stale_drafts import DRAFT, remove_stale_drafts
 
+# A transcript that is being worked on has changed when it is read a second time.
+_TRIES = 3
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
 EXIT_CODES: Mapping[TranscriptState, int] = {
     "damaged": IntegrityError.exit_code,
@@ -195,13 +204,17 @@ def _may_be_compacted(name: str) -> bool:
 
 def _unreadable(problem: OSError) -> VerifiedTranscript:
     text = f"{problem.filename}: cannot be read ({problem.strerror}); check its permissions"
+    return _unread(str(problem.filename), Finding(severity="unknown", text=text))
+
+
+def _unread(path: str, finding: Finding) -> VerifiedTranscript:
     return VerifiedTranscript(
-        path=str(problem.filename),
-        verdict="unknown",
+        path=path,
+        verdict=worst_state((finding,)),
         operations=0,
         n_bytes=0,
         on_disk=0,
-        findings=(Finding(severity="unknown", text=text),),
+        findings=(finding,),
     )
 
 
@@ -223,7 +236,7 @@ def _name(target: Path | VerifiedTranscript) -> str:
 def _verified(
     path: Path, options: VerifyOptions, places: SurroundingsByFolder
 ) -> VerifiedTranscript | None:
-    first = verify_transcript(path, places[path.parent], options.limits)
+    first = _verdict(path, options, places)
     repairable = (
         [finding for finding in first.findings if finding.severity == "repairable"] if first else []
     )
@@ -232,11 +245,25 @@ def _verified(
     repair(FileSystem(), path, repairable, places[path.parent])
     if any(finding.rename for finding in repairable):
         del places[path.parent]
-    second = verify_transcript(path, places[path.parent], options.limits)
+    second = _verdict(path, options, places)
     if second is None:
         return first
     done = tuple(finding.text for finding in repairable if finding not in second.findings)
     return replace(second, repaired=done)
+
+
+def _verdict(
+    path: Path, options: VerifyOptions, places: SurroundingsByFolder, tries: int = _TRIES
+) -> VerifiedTranscript | None:
+    """Verify a transcript, once more if it changes meanwhile; an error is a finding."""
+    try:
+        return verify_transcript(path, places[path.parent], options.limits)
+    except ChangedError as error:
+        if tries > 1:
+            return _verdict(path, options, places, tries - 1)
+        return _unread(str(path), Finding(severity="changed", text=str(error)))
+    except (CompactctlError, OSError) as error:
+        return _unread(str(path), Finding(severity="unknown", text=str(error)))
 
 
 def _exchange(fs: FileSystem, renames: Sequence[tuple[Path, Path]]) -> None:

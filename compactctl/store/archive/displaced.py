@@ -8,8 +8,8 @@ an outcome that another one replaces is in no archive. The name tells where late
     displaced-3f9c2a1b7d04.5120.80.900
                                     the next 80 bytes are being added to the transcript, which
                                     had 900 bytes before
-    displaced-3f9c2a1b7d04          a state of the transcript or of another lineage; in version
-                                    0.1.0 also a replaced input
+    displaced-3f9c2a1b7d04          the only copy of a state, or the input of a run that was killed
+                                    before or after it replaced that
 """
 
 import itertools
@@ -27,7 +27,7 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
-from compactctl.store.archive.growth import matching_states
+from compactctl.store.archive.growth import find_growth, matching_states
 from compactctl.store.archive.names import DISPLACED
 from compactctl.store.archive.parquet import open_regular
 from compactctl.store.files.content import (
@@ -109,6 +109,11 @@ class LateBytes:
         return b"\n" + lines if is_mid_line and lines else lines
 
 
+def displaced_files(links: Iterable[Path]) -> tuple[DisplacedFile, ...]:
+    """Return what the names of displaced files tell."""
+    return tuple(filter(None, map(DisplacedFile.at, links)))
+
+
 def displaced_name(path: Path, folder: Path, operation: str, *numbers: int) -> Path:
     """Return the link for the file at ``path``: an unused name, or the link it already has.
 
@@ -145,6 +150,27 @@ def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
     return None
 
 
+def end_of_lineage(archive: Archive) -> tuple[bytes, ...]:
+    """Return the lines of a lineage as a transcript of another one replaced it.
+
+    Without a displaced file that grew from one of its outcomes, they are those before its newest
+    operation. Raises ArchiveError and IntegrityError.
+    """
+    links = [(_modified(link), link) for link in archive.root.contents.displaced]
+    for _, link in sorted(links, reverse=True):
+        with suppress(ArchiveError):
+            data = read_displaced(link)
+            if find_growth((data,), archive.outcomes) is not None:
+                return split_lines(data)
+    return tuple(raw_lines(archive.readable[-1][0].path, archive.limits))
+
+
+def _modified(link: Path) -> int:
+    with suppress(OSError):
+        return link.lstat().st_mtime_ns
+    return 0
+
+
 def read_displaced(link: Path) -> bytes:
     """Read a displaced file.
 
@@ -178,7 +204,7 @@ def changed_since(archive: Archive, transcript: Path) -> Iterator[tuple[Displace
     """Yield the replaced files whose size changed since, by its name or by their operation."""
     operations = {operation.id: operation for operation in archive.operations}
     names_by_inode: dict[tuple[int, int], list[DisplacedFile]] = {}
-    for file in filter(None, map(DisplacedFile.at, archive.root.contents.displaced)):
+    for file in displaced_files(archive.root.contents.displaced):
         if file.operation in operations and not _is_same(file.path, transcript):
             with suppress(FileNotFoundError):
                 info = file.path.lstat()

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,8 +64,16 @@ def _is_writable(folder: Path) -> bool:
     mode = folder.lstat().st_mode
     if mode & SHARED_WRITE or not mode & GROUP_AND_OTHERS:
         return bool(mode & SHARED_WRITE)
-    modes = (path.lstat().st_mode for path in folder.iterdir())
-    return any(stat.S_ISREG(file_mode) and file_mode & SHARED_WRITE for file_mode in modes)
+    return any(
+        stat.S_ISREG(info.st_mode) and info.st_mode & SHARED_WRITE for info in infos_in(folder)
+    )
+
+
+def infos_in(folder: Path) -> Iterator[os.stat_result]:
+    """Yield what describes the files in a folder, links themselves; files may vanish meanwhile."""
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            yield path.lstat()
 
 
 def restrict_to_owner(fs: FileSystem, folder: Path) -> tuple[str, ...]:
@@ -92,7 +101,7 @@ def restrict_file(fs: FileSystem, path: Path) -> None:
 
 def is_open_to_others(folder: Path) -> bool:
     """Return whether ``restrict_to_owner`` would change any permissions."""
-    infos = map(Path.lstat, folder.iterdir())
+    infos = infos_in(folder)
     files = [info for info in infos if info.st_nlink == 1 and stat.S_ISREG(info.st_mode)]
     return any(info.st_mode & GROUP_AND_OTHERS for info in (folder.lstat(), *files))
 

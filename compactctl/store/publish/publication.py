@@ -131,10 +131,10 @@ class Publication:
         output = check_target(self.source, self.target, self.content, force=self.force)
         displaced, link_warnings = self._displace(output)
         growth = self._copy_growth(draft)
-        displaced = self._with_growth(displaced, growth)
         digest = _digest(self.content, growth.tail, draft)
         warnings += link_warnings + draft.publish_or_warn()
         if displaced is not None:
+            displaced = self._replaced(displaced, growth)
             restrict_file(self.fs, displaced)
         return Published(
             path=self.output.path,
@@ -159,8 +159,7 @@ class Publication:
         """
         if output.replaced_input is not None:
             read_appended(output.path, output.replaced_input)
-            size = output.replaced_input.size
-            link = displaced_name(output.path, self._folder, self._input_name, size)
+            link = displaced_name(output.path, self._folder, self._input_name)
         elif output.only_copy is not None:
             link = displaced_name(output.path, self._folder, output.only_copy)
         else:
@@ -186,16 +185,19 @@ class Publication:
         """What names the link to the input: the operation that replaces it, or its digest."""
         return self.drafts[-1].operation.id if self.drafts else self.source.digest.sha256[:12]
 
-    def _with_growth(self, displaced: Path | None, growth: InputGrowth) -> Path | None:
-        """Say in the name of the link to the input that the new file takes over its growth too."""
-        replaced = self.output.replaced_input
-        if displaced is None or replaced is None or not growth.n_copied_bytes:
+    def _replaced(self, displaced: Path, growth: InputGrowth) -> Path:
+        """Say in the name of the link to the input that it was replaced, and what was taken over.
+
+        The transcript is published: an error here must not report it as failed.
+        """
+        if self.output.replaced_input is None:
             return displaced
-        size = replaced.size + growth.n_copied_bytes
-        link = displaced_name(displaced, self._folder, self._input_name, size)
-        self.undo.callback(remove_quietly, self.fs, link)
-        self.fs.rename(displaced, link)
-        return link
+        size = self.output.replaced_input.size + growth.n_copied_bytes
+        with suppress(OSError):
+            link = displaced_name(displaced, self._folder, self._input_name, size)
+            self.fs.rename(displaced, link)
+            return link
+        return displaced
 
     def _copy_growth(self, draft: TempFile) -> InputGrowth:
         if self.output.replaced_input is not None:

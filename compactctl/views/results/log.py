@@ -82,7 +82,9 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
         clock_text(operation.recorded_at)[:_TO_THE_MINUTE],
         _tokens(operation),
         size_text(entry.archive_bytes),
-        _state(operation, in_effect=entry.in_effect),
+        f"of {entry.first_state}"
+        if entry.first_state
+        else _state(operation, in_effect=entry.in_effect),
     )
 
 
@@ -188,6 +190,7 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
         "parent": entry.step.parent,
         **(_unrecorded(entry.step) if operation is None else encoded(operation)),
         "inEffect": entry.in_effect,
+        "firstState": entry.first_state or None,
         "groups": encoded(entry.groups),
         "archiveBytes": None if operation is None else entry.archive_bytes,
     }

@@ -139,15 +139,31 @@ def test_rewinds_and_groups_taken_back_are_proven(path: Path) -> None:
     assert (only(path).verdict, only(path).operations) == ("proven", 4)
 
 
-def test_an_operation_that_never_took_place_is_no_damage(path: Path, tmp_path: Path) -> None:
-    state, folder = path.read_bytes(), shutil.copytree(archive_folder(path), tmp_path / "kept")
+def test_an_operation_that_never_took_place_is_no_damage(path: Path) -> None:
     squeeze(path, "window", in_place=True)
-    path.write_bytes(state)
+    replaced = newest_displaced(path)
+    replaced.rename(path)
 
     found = only(path)
     assert (found.verdict, found.operations) == ("proven", 3)
     assert "never written here" in said(found)
-    assert folder.is_dir()
+
+
+def test_an_outcome_that_another_program_wrote_over_is_lost(path: Path) -> None:
+    state = path.read_bytes()
+    squeeze(path, "window", in_place=True)
+    path.write_bytes(state)
+
+    found = only(path)
+    assert found.verdict == "damaged"
+    assert f"operation {record_of(archives(path)[-1])['id']}: the state after it" in said(found)
+
+
+def newest_displaced(path: Path) -> Path:
+    """Return the link to the file that the newest operation replaced."""
+    operation = record_of(archives(path)[-1])["id"]
+    (link,) = archive_folder(path).glob(f"displaced-{operation}.*")
+    return link
 
 
 def test_an_output_that_was_made_anew_is_no_damage(tmp_path: Path) -> None:
@@ -348,9 +364,7 @@ def test_files_of_others_are_named_and_left_alone(path: Path) -> None:
 
 
 def test_lines_for_a_displaced_file_are_told(path: Path) -> None:
-    operation = record_of(archives(path)[1])["id"]
-    (newest,) = archive_folder(path).glob(f"displaced-{operation}.*")
-    with newest.open("ab") as stream:
+    with newest_displaced(path).open("ab") as stream:
         stream.write(b'{"type":"mode"}\n')
 
     assert only(path).verdict == "proven"
