@@ -241,7 +241,7 @@ def before_interrupted_append(history: OperationHistory) -> bytes | None:
     line may be torn. If a client has appended records since, these and the block stay.
     """
     newest = history.archived[-1].operation if history.archived else None
-    if newest is None or not newest.appended or history.current == newest:
+    if newest is None or not newest.appended or history.timeline.current == newest:
         return None
     size = newest.before.n_bytes
     lines = split_lines(history.data[size:].lstrip(b"\n"))

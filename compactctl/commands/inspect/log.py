@@ -100,7 +100,7 @@ def log(options: LogOptions) -> LogResult:
     path = options.input.path
     source = open_transcript(path, options.input.limits)
     history = history_of(source, path, folder=options.archive)
-    if not history.steps:
+    if not history.timeline.steps:
         is_missing = is_tagged(source.lines, path)
         return LogResult(
             options=options,
@@ -111,7 +111,7 @@ def log(options: LogOptions) -> LogResult:
     lost = {state.why for state in history.lost}
     effective = {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
-    last = {step.id: number for number, step in enumerate(history.steps, 1)}
+    last = {step.id: number for number, step in enumerate(history.timeline.steps, 1)}
     return LogResult(
         options=options,
         appended_bytes=_appended(history),
@@ -120,7 +120,7 @@ def log(options: LogOptions) -> LogResult:
             *_other_entries(history),
             *(
                 _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
-                for number, step in enumerate(history.steps, 1)
+                for number, step in enumerate(history.timeline.steps, 1)
             ),
         ),
         by_client=_by_client(source, path),
@@ -137,17 +137,17 @@ def _by_client(source: Source, path: str) -> tuple[ClientCompaction, ...]:
 
 def _appended(history: OperationHistory) -> int:
     """Return the bytes appended after the newest operation, 0 if unknown."""
-    if history.current is None and not history.chain:
+    if history.timeline.current is None and not history.chain:
         return 0
     with suppress(IntegrityError, ChangedError):
-        return history.periods[-1].growth.n_bytes
+        return history.timeline.periods[-1].growth.n_bytes
     return 0
 
 
 def _other_entries(history: OperationHistory) -> Iterator[LogEntry]:
     """Yield the operations of histories that the transcript replaced."""
     for other in other_histories(history):
-        for number, step in enumerate(other.steps, 1):
+        for number, step in enumerate(other.timeline.steps, 1):
             entry = _entry(number, step, in_effect=False)
             yield replace(entry, first_state=other.first_state)
 

@@ -116,7 +116,7 @@ def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[by
 
 def require_archive(loaded: TranscriptFile, history: OperationHistory, path: str) -> None:
     """Raise ArchiveError if tags show a compaction whose originals are missing."""
-    if history.steps or not is_compacted(loaded.lines, loaded.transcript):
+    if history.timeline.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
     advice = archive_advice(loaded.source, path)
     raise ArchiveError(f"{path}: archive not found; {advice}")

@@ -25,8 +25,8 @@ from compactctl.store.files.source import Source, split_lines
 
 def leads_over_appended(history: OperationHistory, chain: Sequence[OperationId]) -> bool:
     """Return whether everything undone or redone on the way to ``chain`` was appended."""
-    differing = {*history.in_effect} ^ {*chain}
-    appended = {step.id for step in history.steps if step.is_appended}
+    differing = {*history.timeline.in_effect} ^ {*chain}
+    appended = {step.id for step in history.timeline.steps if step.is_appended}
     return differing <= appended if differing else bool(appended)
 
 
@@ -42,7 +42,7 @@ def in_session(
     whole = loaded_from(source, options.input.path)
     if _can_be_cut_off(options, whole, target.content):
         return target
-    if target.chain == history.in_effect:
+    if target.chain == history.timeline.in_effect:
         return RewindTarget(content=source.content, chain=target.chain)
     _require_closed(options, whole)
     target_lines = split_lines(b"".join(target.content.chunks))

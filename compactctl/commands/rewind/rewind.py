@@ -75,7 +75,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         history, late = _with_late(_history(options, source))
     except (ArchiveError, ChangedError, IntegrityError) as error:
         return _write_archived(options, source, error)
-    if not history.steps:
+    if not history.timeline.steps:
         _check_never_compacted(options, source)
     return _finish(options, source, history, _target(options, source, history), n_late + late)
 
@@ -92,10 +92,10 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
     """Return the history; if the state is in no archive, that inside the transcript alone."""
     history = history_of(source, options.input.path, folder=options.archive)
     try:
-        _ = history.current
+        _ = history.timeline.current
     except ChangedError:
         inside = OperationHistory(None, source.lines, options.input.path)
-        if {step.id for step in inside.steps} <= {step.id for step in history.archived}:
+        if {step.id for step in inside.timeline.steps} <= {step.id for step in history.archived}:
             raise
         return inside
     return history
@@ -124,7 +124,9 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     is_named = options.to or options.all
     try:
         chain = (
-            _chain_wanted(options, archived) if is_named else archived.chain_before(compactions[-1])
+            _chain_wanted(options, archived)
+            if is_named
+            else archived.timeline.moment_of(compactions[-1]).before
         )
     except UsageError:
         raise error from None
@@ -171,7 +173,9 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
     """
     interrupted = before_interrupted_append(history)
     if interrupted is not None:
-        return RewindTarget(content=Content.from_chunks((interrupted,)), chain=history.in_effect)
+        return RewindTarget(
+            content=Content.from_chunks((interrupted,)), chain=history.timeline.in_effect
+        )
     if options.group:
         if _place(options) is None and any(step.is_appended for step in history.chain):
             require_closed(options, source)
@@ -210,7 +214,7 @@ def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[Op
     """Return the compactions to be in effect."""
     if options.to:
         return _chain_named(options.to, history)
-    return () if options.all else history.in_effect[:-1]
+    return () if options.all else history.timeline.in_effect[:-1]
 
 
 def _other_history(options: RewindOptions, history: OperationHistory) -> OperationHistory | None:
@@ -236,8 +240,8 @@ def _named(name: str, history: OperationHistory) -> dict[str, tuple[OperationId,
     States are named by the operations that led to them, also if only others name these, and the
     first one by its digest.
     """
-    above = {period.chain[-1]: period.chain for period in history.periods if period.chain}
-    chains = above | {step.id: history.chain_to(step) for step in history.steps}
+    above = {period.chain[-1]: period.chain for period in history.timeline.periods if period.chain}
+    chains = above | {moment.step.id: moment.after for moment in history.timeline.moments}
     first = history.first_state
     firsts = {OperationId(first): ()} if first and name else {}
     return {s: chain for s, chain in (firsts | chains).items() if s.startswith(name)}
@@ -258,11 +262,13 @@ def _finish(
         options=options,
         layout=_layout(history, target),
         change=StateChange(before=source.digest, after=target.content.digest),
-        undone=tuple(name for name in reversed(history.in_effect) if name not in target.chain),
+        undone=tuple(
+            name for name in reversed(history.timeline.in_effect) if name not in target.chain
+        ),
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
-        was_compacted=bool(history.steps),
+        was_compacted=bool(history.timeline.steps),
         warnings=(*notes, *target.notes, *history.warnings),
     )
     if options.check:
@@ -283,7 +289,7 @@ def _finish(
 def _layout(history: OperationHistory, target: RewindTarget) -> str:
     if target.block is not None:
         return "native"
-    return "split" if history.archived or not history.steps else "inline"
+    return "split" if history.archived or not history.timeline.steps else "inline"
 
 
 def _write_target(

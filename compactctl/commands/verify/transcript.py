@@ -199,7 +199,7 @@ def _with_history(
     verified = _verified(path, (*findings, *history_findings), archives)
     if verified.verdict in ("damaged", "changed"):
         return verified
-    return _verified(path, verified.findings, archives, len(history.steps))
+    return _verified(path, verified.findings, archives, len(history.timeline.steps))
 
 
 def _prove_history(
@@ -210,7 +210,7 @@ def _prove_history(
     ``archives`` are the transcript's, all of them proven.
     """
     try:
-        steps, _ = history.steps, history.chain
+        steps, _ = history.timeline.steps, history.chain
     except (ChangedError, MissingArchiveError) as error:
         lost = tuple(_without_archive(loaded, {operation.id for operation in archives.operations}))
         whole = "every state in the archive can be restored" if archives.operations else ""
