@@ -19,6 +19,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.records import dataclass
 from compactctl.sessions.registry import session_at, store_named
+from compactctl.store.archive.archive_file import read_block
 from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.locks import can_detect_writers, has_writer
@@ -240,8 +241,10 @@ def before_interrupted_append(history: OperationHistory) -> bytes | None:
     It is incomplete if the newest operation appended, and the file ends within its block; the last
     line may be torn. If a client has appended records since, these and the block stay.
     """
-    newest = history.archived[-1].operation if history.archived else None
-    if newest is None or not newest.appended or history.timeline.current == newest:
+    if not history.archived:
+        return None
+    newest, archive = history.archived[-1].operation, history.archived[-1].file.path
+    if not newest.appended or history.timeline.current == newest:
         return None
     size = newest.before.n_bytes
     lines = split_lines(history.data[size:].lstrip(b"\n"))
@@ -250,8 +253,14 @@ def before_interrupted_append(history: OperationHistory) -> bytes | None:
     ours = [operation_of_line(line) == newest.id for line in lines]
     n_others = ours.index(True) if True in ours else len(lines) - 1
     *complete, last_is_complete = ours[n_others:]
-    is_torn = not lines[-1].endswith(b"\n")
-    if not (all(complete) and (last_is_complete or (is_torn and complete))):
+    is_torn = not lines[-1].endswith(b"\n") and (complete or _begins(lines[-1], archive))
+    if not (all(complete) and (last_is_complete or is_torn)):
         return None
     n_torn = sum(map(len, lines[n_others:])) if n_others else len(history.data) - size
     return history.data[: len(history.data) - n_torn]
+
+
+def _begins(torn: bytes, archive: Path) -> bool:
+    """Return whether a torn line is the beginning of what an operation appends."""
+    block = read_block(archive).lstrip(b"\r\n")
+    return bool(block) and torn[: len(block)] == block[: len(torn)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
@@ -16,7 +17,13 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
     open_transcript,
 )
-from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NotUnderstoodError
+from compactctl.errors import (
+    ArchiveError,
+    ChangedError,
+    CompactctlError,
+    IntegrityError,
+    NotUnderstoodError,
+)
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import dataclass
@@ -108,23 +115,25 @@ def log(options: LogOptions) -> LogResult:
             by_client=_by_client(source, path),
             advice=archive_advice(source, path) if is_missing else "",
         )
-    lost = {state.why for state in history.lost}
+    others = tuple(other_histories(history))
+    lost = (*history.lost, *chain.from_iterable(map(_lost, others)))
+    causes = {state.why for state in lost}
     effective = {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
     last = {step.id: number for number, step in enumerate(history.timeline.steps, 1)}
     return LogResult(
         options=options,
         appended_bytes=_appended(history),
-        lost=history.lost,
+        lost=lost,
         operations=(
-            *_other_entries(history),
+            *chain.from_iterable(map(_other_entries, others)),
             *(
                 _entry(number, step, in_effect=step.id in effective and last[step.id] == number)
                 for number, step in enumerate(history.timeline.steps, 1)
             ),
         ),
         by_client=_by_client(source, path),
-        warnings=tuple(text for text in history.warnings if text not in lost),
+        warnings=tuple(text for text in history.warnings if text not in causes),
     )
 
 
@@ -144,9 +153,17 @@ def _appended(history: OperationHistory) -> int:
     return 0
 
 
-def _other_entries(history: OperationHistory) -> Iterator[LogEntry]:
-    """Yield the operations of histories that the transcript replaced."""
-    for other in other_histories(history):
+def _lost(other: OperationHistory) -> tuple[LostState, ...]:
+    """Return the lost states of a history that the transcript replaced."""
+    try:
+        return other.lost
+    except CompactctlError as error:
+        return (LostState(why=str(error)),)
+
+
+def _other_entries(other: OperationHistory) -> Iterator[LogEntry]:
+    """Yield the operations of a history that the transcript replaced."""
+    with suppress(CompactctlError):
         for number, step in enumerate(other.timeline.steps, 1):
             entry = _entry(number, step, in_effect=False)
             yield replace(entry, first_state=other.first_state)

@@ -10,7 +10,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import may_name_operation
 from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import CompactctlError
-from compactctl.store.archive.archive import Archive, read_archive
+from compactctl.store.archive.archive import Archive, lineage_of, read_archive
 from compactctl.store.archive.displaced import end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
@@ -54,12 +54,12 @@ def other_histories(history: OperationHistory) -> Iterator[OperationHistory]:
     That is the newest displaced file that grew from one of its outcomes, and if there is none, the
     state before its newest operation.
     """
-    archive = history.archive
-    for lineage in archive.lineages if archive else ():
-        if lineage is not archive and lineage.files:
-            with suppress(CompactctlError):
-                end = end_of_lineage(lineage)
-                yield OperationHistory(lineage, end, history.where)
+    for lineage in history.archive.others if history.archive else ():
+        try:
+            end = end_of_lineage(lineage)
+        except CompactctlError:
+            end = ()
+        yield OperationHistory(lineage, end, history.where)
 
 
 def archive_advice(source: Source, path: str) -> str:
@@ -108,5 +108,6 @@ def _nearby_archives(path: Path) -> Iterator[Path]:
 def fits(archive: Archive, source: Source) -> bool:
     """Return whether a transcript grew from an outcome of an archive; False if that is damaged."""
     with suppress(CompactctlError, OSError):
-        return archive.match_transcript(source.lines)[0] is not None
+        lineage = lineage_of(archive, source.lines)
+        return lineage is not None and lineage.match_transcript(source.lines)[0] is not None
     return False

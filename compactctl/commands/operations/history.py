@@ -1,12 +1,13 @@
 """The history of a transcript: what led to it, and the states that can be restored."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from compactctl.commands.operations.periods import Reached, state_after
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.commands.operations.timeline import Chain, Timeline, timeline_of
+from compactctl.commands.operations.timeline import Chain, OperationTimeline, timeline_of
 from compactctl.errors import ArchiveError, CompactctlError, IntegrityError
 from compactctl.model.operation import DocumentRecords, OperationId
 from compactctl.pipeline.document_records import read_records
@@ -67,7 +68,7 @@ class OperationHistory:
         )
 
     @cached_property
-    def timeline(self) -> Timeline:
+    def timeline(self) -> OperationTimeline:
         """The operations and the periods between them. Raises as ``timeline_of``."""
         return timeline_of(self.archive, self.archived, self.lines, self.where, self.format_name)
 
@@ -197,7 +198,7 @@ class OperationHistory:
         Lines in an archive may be damaged, too; ``verify`` reads them all.
         """
         without_archive = (*self._without_archive(),) or (*self._without_operation(),)
-        return (*without_archive, *self._edited_inside(), *self._not_kept())
+        return (*without_archive, *self._edited_inside(), *self._not_kept(), *self.written_anew)
 
     def _without_archive(self) -> Iterator[LostState]:
         """Yield the states before operations whose archive is missing or cannot be read."""
@@ -233,6 +234,15 @@ class OperationHistory:
                 step.rows()
             except CompactctlError as error:
                 yield LostState(operation=step.parent, why=str(error))
+
+    @property
+    def written_anew(self) -> tuple[LostState, ...]:
+        """The replaced files that a program wrote anew since, so that no lines can be told."""
+        paths: list[Path] = []
+        with suppress(ArchiveError):
+            paths += [late.file.path for late in self.late if late.data is None]
+        what = "was written anew after it was replaced; look at it, and move it out of the folder"
+        return tuple(LostState(why=f"{path}: {what}") for path in paths)
 
     def _not_kept(self) -> Iterator[LostState]:
         """Yield the outcomes that were there and are in no file now.

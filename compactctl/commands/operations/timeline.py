@@ -50,7 +50,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class OperationTimeline:
     """The operations of a transcript and the periods between them, oldest first.
 
     Attributes:
@@ -89,7 +89,7 @@ def timeline_of(
     lines: Sequence[bytes],
     where: str,
     format_name: str | None,
-) -> Timeline:
+) -> OperationTimeline:
     """Return the timeline of a transcript; ``archived`` are the steps of its archive.
 
     Raises ArchiveError or IntegrityError for archives that cannot be read, ChangedError if the
@@ -132,7 +132,7 @@ def timeline_of(
         )
         for step in steps
     )
-    return Timeline(
+    return OperationTimeline(
         moments=moments,
         chain=tuple(reversed(tuple(walk.back(head, inside)))),
         current=current,

@@ -96,7 +96,7 @@ class RewindTarget:
 
     ``block`` is appended to the transcript to get there; None if the state replaces it.
     ``undo_option`` is the option that undoing this takes, or "". ``notes`` are warnings.
-    ``is_other`` means that it is a state of another first state, whose archive is there already.
+    ``other`` is the history of the state if that belongs to another first state.
     """
 
     content: Content
@@ -106,7 +106,7 @@ class RewindTarget:
     block: bytes | None = None
     undo_option: str = ""
     notes: tuple[str, ...] = ()
-    is_other: bool = False
+    other: OperationHistory | None = None
 
 
 def rewind_operation(

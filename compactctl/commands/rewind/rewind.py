@@ -1,6 +1,7 @@
 """Restores earlier states of a transcript, byte for byte."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -72,20 +73,21 @@ def rewind(options: RewindOptions) -> RewindResult:
         name = "--in-place" if options.output.in_place else "--native"
         raise UsageError(f"{name} needs --client, or a group that a client tagged")
     try:
-        history, late = _with_late(_history(options, source))
+        current = _history(options, source)
+        history, late = _with_late(current)
     except (ArchiveError, ChangedError, IntegrityError) as error:
         return _write_archived(options, source, error)
     if not history.timeline.steps:
         _check_never_compacted(options, source)
-    return _finish(options, source, history, _target(options, source, history), n_late + late)
+    target, notes = _target(options, source, history), (s.why for s in current.written_anew)
+    return _finish(options, source, history, target, n_late + late, *notes)
 
 
 def _take_in(options: RewindOptions) -> int:
     """Add what was written late to a transcript that is rewound in place; return the bytes."""
-    is_written = not (options.check or options.archive) and _place(options) is None
-    if not is_written or is_in_database(options.input.path):
+    if options.check or _place(options) is not None or is_in_database(options.input.path):
         return 0
-    return take_in(FileSystem(), Path(options.input.path))
+    return take_in(FileSystem(), Path(options.input.path), options.archive)
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -109,6 +111,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     """
     try:
         history = history_of(source, options.input.path, folder=options.archive)
+        history = _other_history(options, _at_end(history)) or history
     except CompactctlError:
         raise error from None
     compactions = [step for step in history.archived if not step.is_rewind]
@@ -119,8 +122,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
-    newest = history.archived[-1]
-    archived = OperationHistory(history.archive, tuple(newest.before()), history.where)
+    archived = _at_end(history)
     is_named = options.to or options.all
     try:
         chain = (
@@ -133,6 +135,12 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     target = _reached(options, archived, chain)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
     return _finish(options, source, archived, target, 0, note)
+
+
+def _at_end(history: OperationHistory) -> OperationHistory:
+    """Return a history as if the transcript were still in the state before the newest operation."""
+    newest = history.archived[-1]
+    return OperationHistory(history.archive, tuple(newest.before()), history.where)
 
 
 def _check_never_compacted(options: RewindOptions, source: Source) -> None:
@@ -183,7 +191,7 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
     other = _other_history(options, history)
     if other is not None:
         reached = _reached(options, other, _chain_named(options.to or "", other))
-        return replace(reached, is_other=True)
+        return replace(reached, other=other)
     chain = _chain_wanted(options, history)
     target = _reached(options, history, chain)
     is_elsewhere = _place(options) is not None or target.content.digest == source.digest
@@ -221,7 +229,11 @@ def _other_history(options: RewindOptions, history: OperationHistory) -> Operati
     """Return a history that the transcript replaced, and that ``to`` names a state of."""
     if options.to is None or _named(options.to, history):
         return None
-    return next((o for o in other_histories(history) if _named(options.to, o)), None)
+    for other in other_histories(history):
+        with suppress(CompactctlError):
+            if _named(options.to, other):
+                return other
+    return None
 
 
 def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...]:
@@ -337,11 +349,10 @@ def _publish(
         FileSystem(),
         source=source,
         target=Path(options.input.path),
-        drafts=[]
-        if target.is_other
-        else [*_adopted(options, history), *_recorded(source, history, target)],
+        drafts=[*_adopted(options, target.other or history), *_recorded(source, history, target)],
         content=target.content,
         force=options.output.force,
+        lineage=_other_folder(options, target),
     )
     return replace(
         result,
@@ -406,7 +417,7 @@ def _appended(
 def _redo_options(history: OperationHistory, target: RewindTarget) -> str:
     if history.chain:
         return f"--to {history.chain[-1].id}"
-    return f"--to {history.first_state}" if target.is_other else "--all"
+    return f"--to {history.first_state}" if target.other else "--all"
 
 
 def _recorded(
@@ -433,9 +444,21 @@ def _adopted(options: RewindOptions, history: OperationHistory) -> list[ArchiveD
 
 
 def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> ArchiveDraft:
+    """Return the record of the way to a state, in the history that the state belongs to."""
     head = target.chain[-1] if target.chain else None
+    if target.other is not None:
+        history = target.other
+        source = replace(source, lines=history.lines, digest=digest_of(history.lines))
     operation = rewind_operation(history, source.digest, target.content, head)
     return ArchiveDraft(operation, rewind_rows(source.lines))
+
+
+def _other_folder(options: RewindOptions, target: RewindTarget) -> Path | None:
+    """Return where the archives of another first state are, if they are not copied elsewhere."""
+    other = target.other
+    if other is None or other.archive is None or not other.is_in_place_of(Path(options.input.path)):
+        return None
+    return other.archive.folder
 
 
 def _no_way_back(source: Source, path: str) -> str:

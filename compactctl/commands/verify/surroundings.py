@@ -113,9 +113,10 @@ class Surroundings:
         """The outcomes of the operations in abandoned folders, and their archives."""
         archives_by_outcome: dict[Digest, list[Archive]] = defaultdict(list)
         for archive in map(Archive, _abandoned(self._parent)):
-            with suppress(CompactctlError):
-                for operation in archive.operations:
-                    archives_by_outcome[operation.after].append(archive)
+            for lineage in archive.lineages:
+                with suppress(CompactctlError):
+                    for operation in lineage.operations:
+                        archives_by_outcome[operation.after].append(archive)
         return archives_by_outcome
 
 

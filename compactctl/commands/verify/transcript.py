@@ -1,6 +1,8 @@
 """Proves that every state of one transcript can be restored."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from compactctl.commands.operations.find_history import history_behind
@@ -32,8 +34,7 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, read_archive
-from compactctl.store.archive.contents import FolderContents
-from compactctl.store.archive.displaced import LateBytes, end_of_lineage
+from compactctl.store.archive.displaced import LateBytes, displaced_files, end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -72,15 +73,16 @@ def verify_transcript(
     folder = archive_folder(path)
     archive = read_archive(folder, lines, limits)
     try:
-        contents = archive.root.contents
+        _ = archive.root.contents
     except ArchiveError as error:
         return _verified(path, (Finding(severity="unknown", text=str(error)),))
     archives = prove_archives(archive, lines)
+    others = [prove_archives(lineage, ()) for lineage in archive.others]
     findings = (
         *archives.findings,
-        *_folder(folder, contents),
+        *_folder(folder, archive),
         *_drafts(path, folder, around),
-        *_other_lineages(archive),
+        *chain.from_iterable(map(_of_lineage, others)),
     )
     if not archives.operations and worst_state(archives.findings) == "proven":
         if isinstance(source, Finding) or not is_marked(source):
@@ -88,19 +90,22 @@ def verify_transcript(
         return _inside(path, source, around, archives, findings)
     if isinstance(source, Finding):
         return _verified(path, (*findings, source), archives)
-    return _beside(path, source, archives, findings)
+    verified = _beside(path, source, archives, findings)
+    return replace(
+        verified,
+        operations=verified.operations + sum(len(proven.operations) for proven in others),
+        n_bytes=verified.n_bytes + sum(proven.n_bytes for proven in others),
+        on_disk=verified.on_disk + sum(proven.on_disk for proven in others),
+    )
 
 
-def _other_lineages(archive: Archive) -> Iterator[Finding]:
-    """Yield what cannot be restored of first states that the transcript replaced."""
-    for lineage in archive.lineages:
-        if lineage is not archive and lineage.files:
-            proven = prove_archives(lineage, ())
-            yield from proven.findings
-            if worst_state(proven.findings) == "proven":
-                lines = end_of_lineage(lineage)
-                history = OperationHistory(lineage, lines, str(lineage.folder))
-                yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
+def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
+    """Yield what cannot be restored of another first state, which the transcript replaced."""
+    yield from proven.findings
+    if worst_state(proven.findings) == "proven":
+        lineage = proven.archive
+        history = OperationHistory(lineage, end_of_lineage(lineage), str(lineage.folder))
+        yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
 
 
 def _verified(
@@ -136,7 +141,8 @@ def _source(path: Path, name: str, limits: ReadLimits) -> Source | Finding:
         return Finding(severity="unknown", text=str(error))
 
 
-def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
+def _folder(folder: Path, archive: Archive) -> Iterator[Finding]:
+    contents = archive.root.contents
     if not contents.archives:
         return
     if not contents.has_readme:
@@ -146,10 +152,10 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
         yield Finding(
             severity="note", text=f"{path}: was not written by compactctl and was left alone"
         )
-    operation_ids = {file.id for file in contents.archives}
-    for path in contents.displaced:
-        if not any(path.name.removeprefix("displaced-").startswith(name) for name in operation_ids):
-            text = f"{path}: was displaced by an operation whose archive is not here"
+    operation_ids = {file.id for lineage in archive.lineages for file in lineage.files}
+    for file in displaced_files(contents.displaced):
+        if file.size is not None and file.operation not in operation_ids:
+            text = f"{file.path}: was displaced by an operation whose archive is not here"
             yield Finding(severity="note", text=text)
 
 
@@ -279,12 +285,11 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
         yield Finding(severity="unknown", text=str(error))
         return
     for late in written:
-        yield Finding(severity="note", text=_late_text(late))
+        if late.data:
+            yield Finding(severity="note", text=_late_text(late))
 
 
 def _late_text(late: LateBytes) -> str:
-    if late.data is None:
-        return f"{late.file.path}: was changed after it was replaced; look at it, or move it away"
     n_lines = len(split_lines(late.block(is_mid_line=False)))
     what = "1 line was" if n_lines == 1 else f"{n_lines:,} lines were"
     return (

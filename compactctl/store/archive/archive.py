@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
-from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
+from compactctl.model.operation import Digest, DocumentRecords, Operation
 from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive_file import raw_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents, read_contents
@@ -69,6 +69,11 @@ class Archive:
         return tuple(self if lineage.folder == self.folder else lineage for lineage in lineages)
 
     @property
+    def others(self) -> tuple["Archive", ...]:
+        """The other lineages that have archives."""
+        return tuple(lineage for lineage in self.lineages if lineage is not self and lineage.files)
+
+    @property
     def files(self) -> tuple[ArchiveFile, ...]:
         """The archives, oldest first; raises as ``contents``."""
         return self.contents.archives
@@ -116,12 +121,6 @@ class Archive:
     def states(self) -> frozenset[Digest]:
         """The states before and after its operations."""
         return frozenset(state for op in self.operations for state in (op.before, op.after))
-
-    def operation_around(self, sha256: str) -> OperationId | None:
-        """Return an operation that led to the state with this digest, or from it; None if none."""
-        states = [(op.after, op.id) for op in self.operations]
-        states += [(op.before, op.id) for op in self.operations]
-        return next((name for state, name in states if state.sha256 == sha256), None)
 
     def holds(self, sha256: str) -> bool:
         """Return whether the state with this digest is restored from an archive, by doing it."""
@@ -180,11 +179,12 @@ class Archive:
         what = "was edited" if record is None else f"record {record:,} was edited"
         if published:
             what = "was continued on its unterminated last line"
-        name = self.folder.name.removesuffix(SUFFIX)
+        folder = self.root.folder
+        name = folder.name.removesuffix(SUFFIX)
         when = f" ({newest.recorded_at})" if newest.recorded_at else ""
         return ChangedError(
             f"{name}: {what} since operation {newest.id}{when}; undo the edit, or move "
-            f"{self.folder} away to start over"
+            f"{folder} away to start over"
         )
 
 

@@ -6,6 +6,7 @@ columns any Parquet reader can tell what was hidden, by which stage, and how lar
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -28,6 +29,7 @@ from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 OPERATION = "compactctl.operation"
 CHECKSUM = "compactctl.operation.sha256"
 NUMBER = "compactctl.number"
+BLOCK = "compactctl.block"
 GROUP_ROWS = 1 << 16
 TEXT_BYTES = 16 << 20
 _LINE_TEXT = 1 << 10
@@ -40,15 +42,21 @@ LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
 
 def encode_archive(
-    operation: Operation, rows: Iterable[ArchivedLine], out: Sink, number: int = 0
+    operation: Operation,
+    rows: Iterable[ArchivedLine],
+    out: Sink,
+    number: int = 0,
+    block: bytes = b"",
 ) -> None:
     """Write the archive of ``operation`` to ``out``; ``rows`` are all lines of its before state.
 
-    ``number`` is its number in its folder, 0 outside of one.
+    ``number`` is its number in its folder, 0 outside of one. ``block`` are the first bytes of what
+    the operation appends.
     """
     record = encode_operation(operation)
     checksum = hashlib.sha256(record).hexdigest().encode("ascii")
     own_number = {NUMBER: str(number).encode("ascii")} if number else {}
+    own_number |= {BLOCK: block.hex().encode("ascii")} if block else {}
     write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum, **own_number})
 
 
@@ -75,6 +83,13 @@ def read_numbered(path: Path, limits: ReadLimits = NO_LIMITS) -> tuple[int, Oper
     _check_state(path, operation.before, limits)
     number = metadata.get(NUMBER.encode(), b"0")
     return int(number) if number.isdigit() else 0, operation
+
+
+def read_block(path: Path) -> bytes:
+    """Return the first bytes of what an operation appends; empty if its archive does not tell."""
+    with suppress(ValueError):
+        return bytes.fromhex(read_metadata(path).get(BLOCK.encode(), b"").decode("ascii"))
+    return b""
 
 
 def read_rows(

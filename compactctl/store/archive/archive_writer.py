@@ -17,10 +17,14 @@ from compactctl.store.files.temp_file import TempFile
 
 
 class ArchiveDraft(NamedTuple):
-    """The content of a new archive: an operation, and the lines of the state before it."""
+    """The content of a new archive: an operation, and the lines of the state before it.
+
+    ``block`` are the first bytes of what the operation appends.
+    """
 
     operation: Operation
     rows: Iterable[ArchivedLine]
+    block: bytes = b""
 
 
 class DraftSink:
@@ -77,7 +81,7 @@ def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: E
         return newest
     number = archive.next_number
     with TempFile(fs, folder / archive_name(number, operation)) as file:
-        encode_archive(operation, draft.rows, DraftSink(file), number)
+        encode_archive(operation, draft.rows, DraftSink(file), number, draft.block)
         file.sync()
         file.close()
         _verify(file.path, operation)

@@ -18,7 +18,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -88,8 +87,9 @@ class DisplacedFile:
 class LateBytes:
     """What was written to a displaced file after the transcript took over its first ``size`` bytes.
 
-    ``data`` is None if a program has changed what stood there before, so that nothing can be told.
-    ``continues_line`` means that it begins with the rest of a line.
+    ``data`` is None if a program has changed what stood there before, so that nothing can be told,
+    and empty if a killed run has taken in all. ``continues_line`` means that it begins with the
+    rest of a line.
     """
 
     file: DisplacedFile
@@ -191,9 +191,12 @@ def read_displaced(link: Path) -> bytes:
 def late_bytes(archive: Archive, transcript: Path, lines: Sequence[bytes]) -> Iterator[LateBytes]:
     """Yield what was written late to the files that the operations of a lineage replaced.
 
-    ``lines`` are those of the transcript at that path. A file counts if its operation took place:
-    it led to the transcript, or to a state that is archived. Raises as ``read_displaced``.
+    ``lines`` are those of the transcript at that path; nothing was written late for one that grew
+    from no state of the lineage. A file counts if its operation took place: it led to the
+    transcript, or to a state that is archived. Raises as ``read_displaced``.
     """
+    if find_growth(lines, archive.outcomes) is None:
+        return
     for file, operation in changed_since(archive, transcript):
         late = _late(archive, file, operation, lines)
         if late is not None:
@@ -233,17 +236,11 @@ def _late(
     if file.taking is not None:
         size += n_taken(file.taking, data[size:], lines)
     late = data[size:]
+    if not (late or file.taking):
+        return None
     is_mid_line = ends_mid_line(data[:size])
-    return (
-        LateBytes(
-            file=replace(file, taking=None),
-            size=size,
-            data=late,
-            continues_line=not can_follow(late, is_mid_line=is_mid_line),
-        )
-        if late
-        else None
-    )
+    continues_line = not can_follow(late, is_mid_line=is_mid_line)
+    return LateBytes(file=file, size=size, data=late, continues_line=continues_line)
 
 
 def _following(archive: Archive, operation: Operation, lines: Sequence[bytes]) -> bytes | None:

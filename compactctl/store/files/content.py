@@ -11,6 +11,7 @@ unterminated line:
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import IO, BinaryIO, Self
 
 from compactctl.model.operation import Digest
@@ -118,6 +119,18 @@ def _split(data: bytes) -> tuple[bytes, ...]:
     if end == len(data):
         return (data, b"") if data else (b"",)
     return (*io.BytesIO(data), b"") if data.endswith(b"\n") else tuple(io.BytesIO(data))
+
+
+class FileChunks:
+    """The chunks of a file, which is read from its start for each iteration."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield all chunks."""
+        with self._path.open("rb") as stream:
+            yield from StreamPieces(stream)
 
 
 class StreamPieces:

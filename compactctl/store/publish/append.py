@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.records import dataclass
+from compactctl.store.archive.archive import Archive, lineage_behind
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
@@ -26,6 +27,8 @@ from compactctl.store.publish.input_changes import changed_error, read_appended
 # More than a program writes while the block is made to follow what it has written so far.
 _MAX_TRIES = 100
 _WAIT_SECONDS = 0.002
+# Of a block, so many bytes are archived, which tell a torn one from what its client wrote.
+_N_TOLD = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,10 @@ def append(
         with locked_folder(fs, folder), ExitStack() as undo:
             remove_stale_drafts(fs, folder)
             warnings = restrict_to_owner(fs, folder)
-            write_archives(fs, folder, drafts, undo)
+            lineage = lineage_behind(Archive(folder), source.lines)
+            *earlier, newest = drafts
+            newest = newest._replace(block=block[:_N_TOLD])
+            write_archives(fs, lineage.folder, (*earlier, newest), undo)
             job = _Append(fs=fs, path=path, identity=identity, block=block, carry=carry)
             try:
                 grown, block = job.run()

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from compactctl.store.archive.archive import Archive, lineage_behind
+from compactctl.store.archive.archive import Archive, lineage_of
 from compactctl.store.archive.displaced import (
     DisplacedFile,
     LateBytes,
@@ -19,8 +19,10 @@ from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import open_input
 
 
-def take_in(fs: FileSystem, transcript: Path) -> int:
+def take_in(fs: FileSystem, transcript: Path, folder: Path | None = None) -> int:
     """Append all late lines to a transcript; return how many bytes.
+
+    ``folder`` is its archive folder if that is not at the default location.
 
     A last line without an end stays where it is as long as a program may be writing it. A killed
     run leaves names that tell the next one what is in the transcript already.
@@ -29,27 +31,30 @@ def take_in(fs: FileSystem, transcript: Path) -> int:
     writing there, and DiskError.
     """
     path = Path(os.path.realpath(transcript))
-    folder = archive_folder(path)
+    folder = folder or archive_folder(path)
     if not any(any(changed_since(lineage, path)) for lineage in Archive(folder).lineages):
         return 0
     with disk_errors(path, "late lines were not added"), locked_folder(fs, folder):
         source = open_input(path)
         if source.is_compressed:
             return 0
-        archive = lineage_behind(Archive(folder), source.lines)
-        return sum(_take_in(fs, path, late) for late in late_bytes(archive, path, source.lines))
+        archive = lineage_of(Archive(folder), source.lines)
+        written = late_bytes(archive, path, source.lines) if archive else ()
+        return sum(_take_in(fs, path, late) for late in written)
 
 
 def _take_in(fs: FileSystem, path: Path, late: LateBytes) -> int:
     """Append the late bytes of one displaced file; return how many."""
-    count = _n_ready(late)
+    count, link = _n_ready(late), late.file.path
+    if late.file.taking is not None:
+        link = _rename(fs, late.file, link, late.size)
     if not count:
         return 0
     with path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 1))
         is_mid_line = ends_mid_line(stream.read(1))
-    taking = _rename(fs, late.file, late.file.path, late.size, count, size)
+    taking = _rename(fs, late.file, link, late.size, count, size)
     fd = fs.open_append(path)
     try:
         fs.write(fd, late.block(count, is_mid_line=is_mid_line))

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import ChangedError, CompactctlError, UsageError
-from compactctl.model.operation import OperationId
 from compactctl.records import dataclass
-from compactctl.store.archive.archive import Archive, lineage_behind
+from compactctl.store.archive.archive import Archive, lineage_behind, lineage_of
 from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
-from compactctl.store.files.content import Content
+from compactctl.store.files.content import Content, FileChunks
 from compactctl.store.files.locks import has_writer
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import FileIdentity, Source, sha256_of
@@ -47,35 +46,28 @@ def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
     check_outside_archives(path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Existing:
-    """The file that an output would overwrite.
+Existing = Literal["free", "ours", "unknown"]
+"""What an output would overwrite.
 
-    ``kind`` is free if there is none, or none of its bytes would be lost: it has those that are
-    written, or others that were read in this run from the input or an archive. It is ours if they
-    are a state around ``operation`` that could not be read elsewhere, and else unknown.
-    """
-
-    kind: Literal["free", "ours", "unknown"] = "free"
-    operation: OperationId | None = None
+It is free if no bytes would be lost: those that are there are written again, or were read in this
+run from the input or an archive. It is ours if it grew from a state that is archived, and else
+unknown.
+"""
 
 
 def existing_at(path: Path, content: Content, archive: Archive, source: Source | None) -> Existing:
-    """Return what an output with ``content`` would overwrite.
+    """Return what is at a path, where ``content`` is to be written.
 
     ``archive`` is that of the output, or of the transcript that it is a state of.
     """
     if not path.exists():
-        return Existing()
+        return "free"
     sha256 = sha256_of(path)
     if sha256 in {content.digest.sha256, source.digest.sha256 if source else ""}:
-        return Existing()
-    lineages = archive.lineages
-    if any(_holds(lineage, sha256) for lineage in lineages):
-        return Existing()
-    around = (lineage.operation_around(sha256) for lineage in lineages)
-    operation = next(filter(None, around), None)
-    return Existing(kind="ours" if operation else "unknown", operation=operation)
+        return "free"
+    if any(_holds(lineage, sha256) for lineage in archive.lineages):
+        return "free"
+    return "unknown" if lineage_of(archive, FileChunks(path)) is None else "ours"
 
 
 def _holds(archive: Archive, sha256: str) -> bool:
@@ -90,12 +82,11 @@ def check_existing(path: Path, existing: Existing, *, links: int = 1) -> None:
     ``links`` is the number of hard links that it may have. Raises UsageError for bytes that would
     be lost or more links, and ChangedError if a program has the file open for writing.
     """
-    if existing.kind == "ours":
+    if existing == "ours":
         raise UsageError(
-            f"{path}: holds the only copy of the state around operation {existing.operation}; use "
-            "another name, or --force to overwrite it"
+            f"{path}: holds the only copy of a state; use another name, or --force to overwrite it"
         )
-    if existing.kind == "unknown":
+    if existing == "unknown":
         raise unknown_file_error(path)
     if path.exists():
         check_not_shared(path, links=links)
@@ -140,13 +131,12 @@ class OutputTarget:
     """Where to publish, symbolic links followed.
 
     ``replaced_input`` is the input if it is the file that is replaced, and None otherwise.
-    ``only_copy`` is an operation if the file that is replaced is the only copy of a state around
-    it.
+    ``is_only_copy`` means that the file that is replaced is the only copy of a state.
     """
 
     path: Path
     replaced_input: FileIdentity | None = None
-    only_copy: OperationId | None = None
+    is_only_copy: bool = False
 
 
 def check_target(source: Source, target: Path, content: Content, *, force: bool) -> OutputTarget:
@@ -168,10 +158,9 @@ def check_target(source: Source, target: Path, content: Content, *, force: bool)
     existing = existing_at(path, content, Archive(folder), source)
     if not force:
         # The only copy is linked into the archive folder before it is replaced.
-        is_linked = existing.kind == "ours"
         links = 1 + count_archive_links(path, folder)
-        check_existing(path, Existing() if is_linked else existing, links=links)
-    return OutputTarget(path=path, only_copy=existing.operation)
+        check_existing(path, "free" if existing == "ours" else existing, links=links)
+    return OutputTarget(path=path, is_only_copy=existing == "ours")
 
 
 def _check_in_place(source: Source, path: Path, *, force: bool) -> None:

@@ -16,7 +16,13 @@ from compactctl.store.archive.archive import (
 )
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
-from compactctl.store.archive.names import README, archive_folder, is_lineage, lineage_folder
+from compactctl.store.archive.names import (
+    README,
+    STATE_DIGITS,
+    archive_folder,
+    is_lineage,
+    lineage_folder,
+)
 from compactctl.store.archive.permissions import restrict_file, restrict_to_owner
 from compactctl.store.client_folders import STATE_VARIABLE
 from compactctl.store.files.content import Content
@@ -26,7 +32,7 @@ from compactctl.store.files.filesystem import (
     already_written_note,
     make_folders,
 )
-from compactctl.store.files.source import Source
+from compactctl.store.files.source import Source, sha256_of
 from compactctl.store.files.stale_drafts import (
     remove_folder_quietly,
     remove_quietly,
@@ -66,7 +72,10 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """One publication, under the lock; ``undo`` removes what it wrote if it fails."""
+    """One publication, under the lock; ``undo`` removes what it wrote if it fails.
+
+    ``lineage`` is the folder for the archives if the input is of another lineage.
+    """
 
     fs: FileSystem
     source: Source
@@ -75,6 +84,7 @@ class Publication:
     drafts: Sequence[ArchiveDraft]
     content: Content
     force: bool
+    lineage: Path | None = None
     undo: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -102,8 +112,8 @@ class Publication:
     def _lineage(self) -> Path:
         """Return the folder for the archives: one of its own if they begin with another state."""
         root = Archive(self._folder)
-        if not (root.files and self.drafts):
-            return self._folder
+        if self.lineage is not None or not (root.files and self.drafts):
+            return self.lineage or self._folder
         if self.output.replaced_input is not None:
             return lineage_behind(root, self.source.lines).folder
         first = self.drafts[0].operation.before
@@ -160,8 +170,9 @@ class Publication:
         if output.replaced_input is not None:
             read_appended(output.path, output.replaced_input)
             link = displaced_name(output.path, self._folder, self._input_name)
-        elif output.only_copy is not None:
-            link = displaced_name(output.path, self._folder, output.only_copy)
+        elif output.is_only_copy:
+            name = sha256_of(output.path)[:STATE_DIGITS]
+            link = displaced_name(output.path, self._folder, name)
         else:
             return None, ()
         self.undo.callback(remove_quietly, self.fs, link)
@@ -183,14 +194,16 @@ class Publication:
     @property
     def _input_name(self) -> str:
         """What names the link to the input: the operation that replaces it, or its digest."""
-        return self.drafts[-1].operation.id if self.drafts else self.source.digest.sha256[:12]
+        if self.drafts and self.lineage is None:
+            return self.drafts[-1].operation.id
+        return self.source.digest.sha256[:STATE_DIGITS]
 
     def _replaced(self, displaced: Path, growth: InputGrowth) -> Path:
         """Say in the name of the link to the input that it was replaced, and what was taken over.
 
         The transcript is published: an error here must not report it as failed.
         """
-        if self.output.replaced_input is None:
+        if self.output.replaced_input is None or self.lineage is not None:
             return displaced
         size = self.output.replaced_input.size + growth.n_copied_bytes
         with suppress(OSError):

@@ -41,6 +41,7 @@ def publish(  # noqa: PLR0913
     drafts: Sequence[ArchiveDraft],
     content: Content,
     force: bool = False,
+    lineage: Path | None = None,
 ) -> Published:
     """Write the archives, then publish ``content`` as the transcript ``target``.
 
@@ -48,7 +49,8 @@ def publish(  # noqa: PLR0913
     another; those of a mere copy may lead to a beginning of it. A crash at any moment leaves the
     old transcript, or the new one with all its archives. An error leaves the old one and removes
     what was written. ``force`` allows what the errors say it allows, but never to lose lines that
-    were appended.
+    were appended. ``lineage`` is the folder for the archives if the content goes on another lineage
+    than the input.
 
     Raises UsageError for a target that must not be written, ChangedError if a program has the input
     open or changed it, IntegrityError if an archive does not verify, and DiskError.
@@ -73,6 +75,7 @@ def publish(  # noqa: PLR0913
                 drafts=drafts,
                 content=content,
                 force=force,
+                lineage=lineage,
             ).run()
 
 
