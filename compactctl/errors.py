@@ -109,3 +109,7 @@ class ChangedError(CompactctlError):
     """The transcript changed during the command, or since it was compacted."""
 
     exit_code = 8
+
+
+class ChangedMeanwhileError(ChangedError):
+    """The transcript changed during the command, which may succeed if it is run again."""

@@ -23,7 +23,7 @@ from compactctl.errors import CompactctlError
 from compactctl.formats.records.decode import parse_value
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import raw_lines, read_operation
-from compactctl.store.archive.names import ARCHIVE_NAME, archive_files, archive_folder
+from compactctl.store.archive.names import ARCHIVE_NAME, archive_folder, archives_below
 from compactctl.store.cache import FileState, ResultCache, file_state, result_key
 from compactctl.store.files.objects import is_object, list_objects
 from compactctl.store.files.source import sha256_of
@@ -139,7 +139,7 @@ def _is_written(row: BatchRow, stored: _StoredOutputs | None) -> bool:
 
 def _is_restorable(output: RowOutput, operation: str | None) -> bool:
     """Return whether the archive of an output restores every byte of the state before."""
-    archives = archive_files(Path(output.archive or ""))
+    archives = archives_below(Path(output.archive or ""))
     paths = [archive.path for archive in archives if archive.id == operation]
     try:
         for path in paths:
@@ -172,7 +172,7 @@ def _key(options_digest: bytes, task: FileTask, *, with_archive: bool) -> bytes 
     state = _state(path)
     if state is None:
         return None
-    archives = archive_files(archive_folder(path)) if with_archive else ()
+    archives = archives_below(archive_folder(path)) if with_archive else ()
     originals = [(archive.path.name, _state(archive.path)) for archive in archives]
     # The real path, so that the file is the same by any name.
     identity = (os.path.realpath(path), task.output, task.groups)

@@ -17,10 +17,11 @@ from compactctl.store.archive.displaced import (
     LateBytes,
     displaced_files,
     displaced_state,
+    ends_of,
     late_bytes,
+    read_displaced,
 )
 from compactctl.store.archive.growth import Growth, KnownState, find_growth, known_state_in
-from compactctl.store.archive.names import STATE_DIGITS
 from compactctl.store.publish.overwrite import is_same_place
 
 
@@ -85,8 +86,7 @@ class OperationHistory:
     @property
     def first_state(self) -> str:
         """What names the first state with an archive: the first digits of its SHA-256."""
-        first = self.archived[:1]
-        return next((step.operation.before.sha256[:STATE_DIGITS] for step in first), "")
+        return self.archive.first_state if self.archive else ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -142,7 +142,9 @@ class OperationHistory:
         """Return an outcome that only a displaced file holds."""
         moments = [(i, m) for i, m in enumerate(self.timeline.moments) if m.after == chain]
         for index, moment in reversed(moments):
-            state = displaced_state(self.displaced, moment.step.after)
+            state = self._displaced_with_growth(moment.step) or displaced_state(
+                self.displaced, moment.step.after
+            )
             if state is not None:
                 return Reached(base=(state,), later=self.timeline.periods[index + 1 :])
         if not moments:
@@ -151,6 +153,14 @@ class OperationHistory:
             f"{self.archive.folder if self.archive else self.where}: the state after operation "
             f"{moments[-1][1].step.id} was not archived; choose another operation"
         )
+
+    def _displaced_with_growth(self, step: OperationStep) -> bytes | None:
+        """Return the newest only copy of a state that others continued after a step."""
+        for link in ends_of(self.archive) if self.archive else ():
+            data = read_displaced(link)
+            if find_growth((data,), (state_after(step),)) is not None:
+                return data
+        return None
 
     def _no_first_state(self) -> ArchiveError:
         why = next((lost.why for lost in self.lost), "")
@@ -206,10 +216,8 @@ class OperationHistory:
             return
         for error in self.archive.damaged:
             yield LostState(why=str(error))
-        numbers = {file.number for file in self.archive.files}
-        missing = sorted({*range(1, max(numbers, default=0))} - numbers)
-        if missing:
-            names = ", ".join(f"{number:04}" for number in missing)
+        if self.archive.missing:
+            names = ", ".join(f"{number:04}" for number in self.archive.missing)
             yield LostState(
                 why=f"{self.archive.folder}: has no archive {names}; put it back to restore the "
                 "state before"

@@ -43,10 +43,7 @@ from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.files.content import (
-    Content,
-    ends_mid_line,
-)
+from compactctl.store.files.content import Content, last_line_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.late_lines import take_in
@@ -74,7 +71,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         raise UsageError(f"{name} needs --client, or a group that a client tagged")
     try:
         current = _history(options, source)
-        history, late = _with_late(current)
+        history, late = _with_late(options, current)
     except (ArchiveError, ChangedError, IntegrityError) as error:
         return _write_archived(options, source, error)
     if not history.timeline.steps:
@@ -85,9 +82,15 @@ def rewind(options: RewindOptions) -> RewindResult:
 
 def _take_in(options: RewindOptions) -> int:
     """Add what was written late to a transcript that is rewound in place; return the bytes."""
-    if options.check or _place(options) is not None or is_in_database(options.input.path):
+    if not _is_written(options):
         return 0
     return take_in(FileSystem(), Path(options.input.path), options.archive)
+
+
+def _is_written(options: RewindOptions) -> bool:
+    """Return whether the transcript itself is rewound."""
+    is_elsewhere = options.check or _place(options) is not None
+    return not (is_elsewhere or is_in_database(options.input.path))
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -118,6 +121,8 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     if options.group or not compactions:
         raise error
     place = _place(options)
+    if history.archive is not None and history.archive.others and not options.to:
+        raise type(error)(f"{error}; name a state with --to (see {history.archive.root.folder})")
     if not (isinstance(error, ChangedError) or (options.all and place)):
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
@@ -154,11 +159,16 @@ def _check_never_compacted(options: RewindOptions, source: Source) -> None:
         raise ArchiveError(problem or text)
 
 
-def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
-    """Add what programs wrote to replaced files, as if it were in the transcript; also its size."""
+def _with_late(options: RewindOptions, history: OperationHistory) -> tuple[OperationHistory, int]:
+    """Add what programs wrote to replaced files, as if it were in the transcript; also its size.
+
+    It is in the transcript already if that is written.
+    """
+    if _is_written(options):
+        return history, 0
     data = history.data
     for late in history.late:
-        data += late.block(is_mid_line=ends_mid_line(data))
+        data += late.block(last_line_of((data,)))
     lines, n_bytes = split_lines(data), len(data) - len(history.data)
     return OperationHistory(history.archive, lines, history.where), n_bytes
 
@@ -254,8 +264,10 @@ def _named(name: str, history: OperationHistory) -> dict[str, tuple[OperationId,
     """
     above = {period.chain[-1]: period.chain for period in history.timeline.periods if period.chain}
     chains = above | {moment.step.id: moment.after for moment in history.timeline.moments}
-    first = history.first_state
-    firsts = {OperationId(first): ()} if first and name else {}
+    first = history.archived[0] if history.archived and name else None
+    firsts: dict[OperationId, tuple[OperationId, ...]] = {}
+    if first is not None:
+        firsts[OperationId(history.first_state)] = history.timeline.moment_of(first).before
     return {s: chain for s, chain in (firsts | chains).items() if s.startswith(name)}
 
 
@@ -288,7 +300,7 @@ def _finish(
     if place is not None:
         archive = history.archive or Archive(archive_folder(Path(place)))
         warnings = _write_target(options, place, target, (source, archive))
-        left_behind = _left_behind(history, target)
+        left_behind = _left_behind(target.other or history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
     if not result.moved:

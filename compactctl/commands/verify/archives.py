@@ -97,7 +97,7 @@ def prove_archives(archive: Archive, lines: Iterable[bytes]) -> ProvenArchives:
     linked = [
         file for file in proven if file.operation.after in reached or file.operation.id in needed
     ]
-    findings += [*_names(contents, proven, linked), *_gaps(contents, proven)]
+    findings += [*_names(contents, proven, linked), *_gaps(archive, proven)]
     return ProvenArchives(
         archive=archive,
         operations=tuple(file.operation for file in proven),
@@ -220,20 +220,21 @@ def _misnamed(archive: _FoundArchive) -> Finding:
     return Finding(severity="repairable", text=text, rename=(archive.path, target))
 
 
-def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
+def _gaps(archive: Archive, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the numbers up to the newest archive that no archive has, under any name."""
+    contents = archive.contents
     own_numbers = {archive.path: archive.number or 0 for archive in proven}
     numbers = {own_numbers.get(file.path, file.number) for file in contents.archives}
     numbers |= {own_numbers.get(path, 0) for path in contents.misnamed}
-    missing = sorted({*range(1, max(numbers, default=0) + 1)} - numbers)
+    newest = max(numbers, default=1 if contents.lineages else 0)
+    missing = sorted({*range(1, newest + 1)} - numbers)
     if missing:
         names = ", ".join(f"{number:04}" for number in missing)
         what, files = "before that operation", "the file"
         if len(missing) > 1:
             what, files = "before each of these operations", "the files"
-        folder = next(iter(own_numbers or {file.path for file in contents.archives})).parent
         yield Finding(
             severity="damaged",
-            text=f"{folder}: has no archive {names}; the state {what} cannot be restored, put "
-            f"{files} back from a backup",
+            text=f"{archive.folder}: has no archive {names}; the state {what} cannot be restored, "
+            f"put {files} back from a backup",
         )

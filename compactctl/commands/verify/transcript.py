@@ -26,6 +26,7 @@ from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import (
     ArchiveError,
     ChangedError,
+    ChangedMeanwhileError,
     CompactctlError,
     MissingArchiveError,
     NoInputError,
@@ -106,6 +107,7 @@ def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
         lineage = proven.archive
         history = OperationHistory(lineage, end_of_lineage(lineage), str(lineage.folder))
         yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
+        yield from _never_there(history, proven)
 
 
 def _verified(
@@ -217,6 +219,8 @@ def _prove_history(
     """
     try:
         steps, _ = history.timeline.steps, history.chain
+    except ChangedMeanwhileError:
+        raise
     except (ChangedError, MissingArchiveError) as error:
         lost = tuple(_without_archive(loaded, {operation.id for operation in archives.operations}))
         whole = "every state in the archive can be restored" if archives.operations else ""
@@ -260,6 +264,11 @@ def _outcomes(
     # An interrupted operation leaves the transcript in the state before it.
     if newest and not history.is_around(newest):
         yield _changed(loaded, newest.operation)
+    yield from _never_there(history, archives)
+
+
+def _never_there(history: OperationHistory, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield the outcomes that are nowhere, and of which nothing says that they were there."""
     lost = {state.operation for state in history.lost}
     for step in history.archived:
         is_kept = step.operation.after in archives.kept_outcomes or history.is_kept(step)
@@ -290,7 +299,7 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
 
 
 def _late_text(late: LateBytes) -> str:
-    n_lines = len(split_lines(late.block(is_mid_line=False)))
+    n_lines = len(split_lines(late.block(b"")))
     what = "1 line was" if n_lines == 1 else f"{n_lines:,} lines were"
     return (
         f"{what} written to a file after it was replaced; the next rewind or compact --in-place "
@@ -309,6 +318,8 @@ def _beside(
         loaded = _read(source, path, archives.operations[-1].format)
         if verdict == "repairable":
             return _verified(path, (*findings, *_lost_operations(loaded, archives)), archives)
+    except ChangedMeanwhileError:
+        raise
     except CompactctlError as error:
         return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
     return _with_history(path, loaded, archives, findings)

@@ -17,6 +17,7 @@ from compactctl.errors import (
     GATE_FAILED,
     ArchiveError,
     ChangedError,
+    ChangedMeanwhileError,
     CompactctlError,
     IntegrityError,
     NoInputError,
@@ -29,6 +30,7 @@ from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
     archive_folder,
+    is_lineage,
     transcript_of,
 )
 from compactctl.store.archive.permissions import restrict_to_owner
@@ -130,7 +132,8 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         if not folder.is_dir():
             return
         with locked_folder(fs, folder):
-            _exchange(fs, [rename for rename in renames if rename[1].parent == folder])
+            lineages = {folder, *filter(is_lineage, folder.iterdir())}
+            _exchange(fs, [rename for rename in renames if rename[1].parent in lineages])
             remove_stale_drafts(fs, folder)
             if moved or not (folder / README).exists():
                 write_readme(fs, folder)
@@ -258,7 +261,7 @@ def _verdict(
     """Verify a transcript, once more if it changes meanwhile; an error is a finding."""
     try:
         return verify_transcript(path, places[path.parent], options.limits)
-    except ChangedError as error:
+    except ChangedMeanwhileError as error:
         if tries > 1:
             return _verdict(path, options, places, tries - 1)
         return _unread(str(path), Finding(severity="changed", text=str(error)))

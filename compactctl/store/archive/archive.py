@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
@@ -23,7 +24,13 @@ from compactctl.store.archive.growth import (
     matching_states,
 )
 from compactctl.store.archive.lock import shared_lock
-from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_folder, archive_name
+from compactctl.store.archive.names import (
+    STATE_DIGITS,
+    SUFFIX,
+    ArchiveFile,
+    archive_folder,
+    archive_name,
+)
 from compactctl.store.archive.permissions import check_owner, tamper_warning
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
@@ -70,8 +77,25 @@ class Archive:
 
     @property
     def others(self) -> tuple["Archive", ...]:
-        """The other lineages that have archives."""
-        return tuple(lineage for lineage in self.lineages if lineage is not self and lineage.files)
+        """The other lineages; the root is one even if its archives are missing."""
+        lineages = (lineage for lineage in self.lineages if lineage is not self)
+        return tuple(o for o in lineages if o.files or o is self.root)
+
+    @property
+    def first_state(self) -> str:
+        """What names the first state: the first digits of its SHA-256; "" without operations."""
+        first = self.operations[:1]
+        return next((operation.before.sha256[:STATE_DIGITS] for operation in first), "")
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The numbers up to the newest archive that no archive has.
+
+        There is at least one archive where other lineages are.
+        """
+        numbers = {file.number for file in self.files}
+        newest = max(numbers, default=2 if self.contents.lineages else 1)
+        return tuple(sorted({*range(1, newest)} - numbers))
 
     @property
     def files(self) -> tuple[ArchiveFile, ...]:
@@ -212,8 +236,11 @@ def lineage_behind(root: Archive, chunks: Iterable[bytes]) -> Archive:
 
 def lineage_of(root: Archive, chunks: Iterable[bytes]) -> Archive | None:
     """Return the lineage that a state grew from, None if it grew from none."""
-    matches = [(_largest_outcome(lineage, chunks), lineage) for lineage in root.lineages]
-    size, lineage = max(matches, key=lambda match: match[0])
+    matches = [
+        (_largest_outcome(lineage, chunks), _last_written(lineage), lineage)
+        for lineage in root.lineages
+    ]
+    size, _, lineage = max(matches, key=itemgetter(0, 1))
     return lineage if size >= 0 else None
 
 
@@ -234,10 +261,11 @@ def _largest_outcome(archive: Archive, chunks: Iterable[bytes]) -> int:
     return -1
 
 
-def _last_written(archive: Archive) -> str:
-    with suppress(CompactctlError):
-        return max((operation.recorded_at for operation in archive.operations), default="")
-    return ""
+def _last_written(archive: Archive) -> int:
+    """Return when the newest archive was written, in nanoseconds; 0 if there is none."""
+    with suppress(CompactctlError, OSError):
+        return max((file.path.stat().st_mtime_ns for file in archive.files), default=0)
+    return 0
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlError:

@@ -8,8 +8,9 @@ an outcome that another one replaces is in no archive. The name tells where late
     displaced-3f9c2a1b7d04.5120.80.900
                                     the next 80 bytes are being added to the transcript, which
                                     had 900 bytes before
-    displaced-3f9c2a1b7d04          the only copy of a state, or the input of a run that was killed
-                                    before or after it replaced that
+    displaced-3f9c2a1b7d04          the input of a run that was killed before or after it replaced
+                                    that; or, with the name of a first state, the end of a lineage
+                                    or another file that is the only copy of a state of it
 """
 
 import itertools
@@ -39,10 +40,11 @@ from compactctl.store.files.content import (
 )
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
+from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import digest_of, split_lines
 
 _NAME = re.compile(
-    rf"{DISPLACED}(?P<operation>[\w-]+?)(?:-\d+)?"
+    rf"{DISPLACED}(?P<operation>[\w-]+?)(?:-(?P<number>\d+))?"
     r"(?:\.(?P<size>\d+)(?:\.(?P<count>\d+)\.(?P<offset>\d+))?)?",
     re.ASCII,
 )
@@ -60,11 +62,13 @@ class Taking:
 class DisplacedFile:
     """What the name of a displaced file tells.
 
+    ``operation`` may be the name of a first state. ``number`` counts the files of one operation,
     ``size`` are the bytes that the transcript took over, None if the name does not tell.
     """
 
     path: Path
     operation: str
+    number: int = 1
     size: int | None = None
     taking: Taking | None = None
 
@@ -78,6 +82,7 @@ class DisplacedFile:
         return cls(
             path=path,
             operation=match["operation"],
+            number=int(match["number"] or 1),
             size=None if size is None else int(size),
             taking=Taking(count=int(count), offset=int(match["offset"])) if count else None,
         )
@@ -87,26 +92,27 @@ class DisplacedFile:
 class LateBytes:
     """What was written to a displaced file after the transcript took over its first ``size`` bytes.
 
-    ``data`` is None if a program has changed what stood there before, so that nothing can be told,
-    and empty if a killed run has taken in all. ``continues_line`` means that it begins with the
-    rest of a line.
+    ``data`` ends with a line end as long as a program may be writing more. It is None if a program
+    has changed what stood there before, so that nothing can be told, and empty if a killed run has
+    taken in all. ``begun`` is the beginning of the line that it goes on, "" if it begins with one.
     """
 
     file: DisplacedFile
     size: int
     data: bytes | None
-    continues_line: bool = False
+    begun: bytes = b""
 
-    def block(self, count: int | None = None, *, is_mid_line: bool) -> bytes:
-        """Return the first of the late bytes, by default all, as they follow the transcript.
+    def block(self, last_line: bytes) -> bytes:
+        """Return the late bytes as whole lines that follow a transcript.
 
-        ``is_mid_line`` means that its last line is not terminated.
+        ``last_line`` is its unterminated last line, empty if there is none.
         """
-        data = (self.data or b"")[:count]
-        if self.continues_line and is_mid_line:
-            return data
+        data = self.data or b""
+        end = b"" if data.endswith(b"\n") or not data else b"\n"
+        if self.begun and self.begun == last_line:
+            return data + end
         lines = data.lstrip(b"\r\n")
-        return b"\n" + lines if is_mid_line and lines else lines
+        return (b"\n" if lines and last_line else b"") + lines + end
 
 
 def displaced_files(links: Iterable[Path]) -> tuple[DisplacedFile, ...]:
@@ -151,24 +157,21 @@ def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
 
 
 def end_of_lineage(archive: Archive) -> tuple[bytes, ...]:
-    """Return the lines of a lineage as a transcript of another one replaced it.
+    """Return the lines of a lineage as another one replaced it.
 
-    Without a displaced file that grew from one of its outcomes, they are those before its newest
-    operation. Raises ArchiveError and IntegrityError.
+    If no file says so, they are those before its newest operation. Raises ArchiveError and
+    IntegrityError.
     """
-    links = [(_modified(link), link) for link in archive.root.contents.displaced]
-    for _, link in sorted(links, reverse=True):
-        with suppress(ArchiveError):
-            data = read_displaced(link)
-            if find_growth((data,), archive.outcomes) is not None:
-                return split_lines(data)
+    for end in ends_of(archive):
+        return split_lines(read_displaced(end))
     return tuple(raw_lines(archive.readable[-1][0].path, archive.limits))
 
 
-def _modified(link: Path) -> int:
-    with suppress(OSError):
-        return link.lstat().st_mtime_ns
-    return 0
+def ends_of(archive: Archive) -> tuple[Path, ...]:
+    """Return the displaced files that are the only copies of states of a lineage, newest first."""
+    files = displaced_files(archive.root.contents.displaced)
+    ends = [file for file in files if file.operation == archive.first_state]
+    return tuple(file.path for file in sorted(ends, key=lambda file: -file.number))
 
 
 def read_displaced(link: Path) -> bytes:
@@ -197,50 +200,71 @@ def late_bytes(archive: Archive, transcript: Path, lines: Sequence[bytes]) -> It
     """
     if find_growth(lines, archive.outcomes) is None:
         return
-    for file, operation in changed_since(archive, transcript):
-        late = _late(archive, file, operation, lines)
-        if late is not None:
-            yield late
+    for names in changed_since(archive, transcript):
+        late = (_late(archive, file, operation, lines) for file, operation in names)
+        yield from itertools.islice(filter(None, late), 1)
 
 
-def changed_since(archive: Archive, transcript: Path) -> Iterator[tuple[DisplacedFile, Operation]]:
-    """Yield the replaced files whose size changed since, by its name or by their operation."""
+def changed_since(
+    archive: Archive, transcript: Path
+) -> Iterator[list[tuple[DisplacedFile, Operation]]]:
+    """Yield the names of each replaced file whose size may have changed since.
+
+    The name that tells most comes first. Where none tells that the file was replaced, runs may have
+    been killed before that.
+    """
     operations = {operation.id: operation for operation in archive.operations}
-    names_by_inode: dict[tuple[int, int], list[DisplacedFile]] = {}
+    names_by_inode: dict[tuple[int, int], list[tuple[DisplacedFile, Operation]]] = {}
     for file in displaced_files(archive.root.contents.displaced):
-        if file.operation in operations and not _is_same(file.path, transcript):
+        operation = operations.get(OperationId(file.operation))
+        if operation is not None and not _is_same(file.path, transcript):
             with suppress(FileNotFoundError):
                 info = file.path.lstat()
-                names_by_inode.setdefault((info.st_dev, info.st_ino), []).append(file)
+                if file.size is not None or info.st_size != operation.before.n_bytes:
+                    names = names_by_inode.setdefault((info.st_dev, info.st_ino), [])
+                    names.append((file, operation))
     for names in names_by_inode.values():
-        file = max(names, key=lambda name: name.size or 0)
-        operation, info = operations[OperationId(file.operation)], file.path.lstat()
-        n_known = operation.before.n_bytes if file.size is None else file.size
-        if not stat.S_ISREG(info.st_mode) or info.st_size != n_known:
-            yield file, operation
+        names.sort(key=lambda name: name[0].size or 0, reverse=True)
+        file, info = names[0][0], names[0][0].path.lstat()
+        if not stat.S_ISREG(info.st_mode) or info.st_size != file.size:
+            yield names
 
 
 def _late(
     archive: Archive, file: DisplacedFile, operation: Operation, lines: Sequence[bytes]
 ) -> LateBytes | None:
-    size = operation.before.n_bytes if file.size is None else file.size
-    data = read_displaced(file.path)
+    data, size = read_displaced(file.path), file.size
     befores = {earlier.before for earlier in archive.operations}
     if not matching_states((data,), befores) or operation.records is not None:
-        return None if file.size is None else LateBytes(file=file, size=size, data=None)
-    following = _following(archive, operation, lines)
-    if following is None:
-        return None
-    if file.size is None:
-        size += _n_carried(data[size:], data[:size], following)
+        return None if size is None else LateBytes(file=file, size=size, data=None)
+    if size is None:
+        size = _n_taken_over(archive, operation, data, lines)
+        if size is None:
+            return None
     if file.taking is not None:
         size += n_taken(file.taking, data[size:], lines)
     late = data[size:]
+    if not can_detect_writers() or has_writer(file.path):
+        late = late[: late.rfind(b"\n") + 1]
     if not (late or file.taking):
         return None
-    is_mid_line = ends_mid_line(data[:size])
-    continues_line = not can_follow(late, is_mid_line=is_mid_line)
-    return LateBytes(file=file, size=size, data=late, continues_line=continues_line)
+    begun = data[:size].rpartition(b"\n")[2]
+    is_continued = not can_follow(late, is_mid_line=bool(begun))
+    return LateBytes(file=file, size=size, data=late, begun=begun if is_continued else b"")
+
+
+def _n_taken_over(
+    archive: Archive, operation: Operation, data: bytes, lines: Sequence[bytes]
+) -> int | None:
+    """Return how much of a file that an operation may have replaced the transcript took over.
+
+    None if the operation did not take place, as far as the next states tell.
+    """
+    following = _following(archive, operation, lines)
+    if following is None:
+        return None
+    size = operation.before.n_bytes
+    return size + _n_carried(data[size:], data[:size], following)
 
 
 def _following(archive: Archive, operation: Operation, lines: Sequence[bytes]) -> bytes | None:

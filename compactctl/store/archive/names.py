@@ -77,6 +77,12 @@ def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     return tuple(sorted(filter(None, map(archive_file, folder.glob("*.parquet")))))
 
 
+def archives_below(folder: Path) -> tuple[ArchiveFile, ...]:
+    """Return the archives of all lineages in an archive folder."""
+    folders = (folder, *filter(is_lineage, folder.iterdir())) if folder.is_dir() else ()
+    return tuple(file for lineage in folders for file in archive_files(lineage))
+
+
 def archive_file(path: Path) -> ArchiveFile | None:
     """Return the archive that a path names, None for any other path."""
     match = ARCHIVE_NAME.fullmatch(path.name)

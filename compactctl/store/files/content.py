@@ -97,6 +97,14 @@ def last_byte_and_rest(chunks: Iterable[bytes], size: int) -> tuple[bytes, bytes
     return last_byte, b"".join(rest)
 
 
+def last_line_of(chunks: Iterable[bytes]) -> bytes:
+    """Return the unterminated last line of a file, empty if it ends with a line end."""
+    line = b""
+    for chunk in chunks:
+        line = (line + chunk).rpartition(b"\n")[2]
+    return line
+
+
 class ChunkedLines:
     """The lines of a file in chunks; can be iterated as often as the chunks."""
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast, overload
 
-from compactctl.errors import ChangedError, NoInputError
+from compactctl.errors import ChangedMeanwhileError, NoInputError
 from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
 from compactctl.records import dataclass
@@ -96,14 +96,14 @@ class FileLines(Sequence[bytes]):
             raise self._changed()
         return line
 
-    def _unreadable(self, error: OSError) -> ChangedError:
-        return ChangedError(
+    def _unreadable(self, error: OSError) -> ChangedMeanwhileError:
+        return ChangedMeanwhileError(
             f"{os.fspath(self._path)}: can no longer be read ({error.strerror or error}); "
             "nothing was written; check the file and its disk"
         )
 
-    def _changed(self) -> ChangedError:
-        return ChangedError(
+    def _changed(self) -> ChangedMeanwhileError:
+        return ChangedMeanwhileError(
             f"{os.fspath(self._path)}: changed while compactctl was running; nothing was "
             "written; try again"
         )

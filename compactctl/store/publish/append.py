@@ -156,7 +156,7 @@ class _Append:
         Raises ChangedError if the file changed otherwise, and _StaysError if a part of the block,
         or all of it, cannot be cut off.
         """
-        n_written = 0
+        n_written, position = 0, os.lseek(fd, 0, os.SEEK_CUR)
         try:
             n_written = self.fs.append(fd, block)
             _check_whole(n_written, block)
@@ -165,21 +165,21 @@ class _Append:
             if grown[start - self.identity.size :].startswith(block):
                 return True
         except BaseException as error:
-            if not self._is_cut(fd, start, block, n_written):
+            if not self._is_cut(fd, position, start, block, n_written):
                 raise _StaysError(self._explained(error)) from error
             raise
-        if self._is_cut(fd, start, block, n_written):
+        if self._is_cut(fd, position, start, block, n_written):
             return False
         what = "another program wrote at the same moment, and may not see what was appended"
         raise _StaysError(ChangedError(f"{self.path}: {what}; undo it with compactctl rewind"))
 
-    def _is_cut(self, fd: int, start: int, block: bytes, n_written: int) -> bool:
+    def _is_cut(self, fd: int, position: int, start: int, block: bytes, n_written: int) -> bool:
         """Cut off what was written of a block; return whether nothing of it is left.
 
-        The position in the file is the end of that, and 0 if nothing was written.
+        The position in the file is the end of that, and as before if nothing was written.
         """
         end = os.lseek(fd, 0, os.SEEK_CUR)
-        if not end:
+        if end == position:
             return True
         start = end - n_written if n_written else start
         try:

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from compactctl.errors import ChangedError
+from compactctl.errors import ChangedError, ChangedMeanwhileError
 from compactctl.records import dataclass
 from compactctl.store.files.content import Content, can_follow, canonical_suffix, suffix_after
 from compactctl.store.files.source import BUFFER, FileIdentity, Source
@@ -55,9 +55,9 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
     raise changed_error(path)
 
 
-def changed_error(path: Path) -> ChangedError:
+def changed_error(path: Path) -> ChangedMeanwhileError:
     """Return the error for a file that another program changed."""
-    return ChangedError(
+    return ChangedMeanwhileError(
         f"{path}: changed while compactctl was running; nothing was written; try again"
     )
 

@@ -13,9 +13,9 @@ from compactctl.store.archive.displaced import (
 )
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.files.content import ends_mid_line
+from compactctl.store.files.content import FileChunks, last_line_of
 from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
-from compactctl.store.files.locks import can_detect_writers, has_writer
+from compactctl.store.files.locks import has_writer
 from compactctl.store.files.source import open_input
 
 
@@ -24,8 +24,8 @@ def take_in(fs: FileSystem, transcript: Path, folder: Path | None = None) -> int
 
     ``folder`` is its archive folder if that is not at the default location.
 
-    A last line without an end stays where it is as long as a program may be writing it. A killed
-    run leaves names that tell the next one what is in the transcript already.
+    A line that a program is writing is not cut in two. A killed run leaves names that tell the next
+    one what is in the transcript already.
 
     Raises ArchiveError for a displaced file that cannot be read, ChangedError while another run is
     writing there, and DiskError.
@@ -45,31 +45,33 @@ def take_in(fs: FileSystem, transcript: Path, folder: Path | None = None) -> int
 
 def _take_in(fs: FileSystem, path: Path, late: LateBytes) -> int:
     """Append the late bytes of one displaced file; return how many."""
-    count, link = _n_ready(late), late.file.path
+    link = late.file.path
     if late.file.taking is not None:
         link = _rename(fs, late.file, link, late.size)
-    if not count:
+    last_line = last_line_of(FileChunks(path))
+    if not late.data or (last_line and has_writer(path)):
         return 0
-    with path.open("rb") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, size - 1))
-        is_mid_line = ends_mid_line(stream.read(1))
-    taking = _rename(fs, late.file, link, late.size, count, size)
     fd = fs.open_append(path)
     try:
-        fs.write(fd, late.block(count, is_mid_line=is_mid_line))
-        fs.fsync(fd)
+        size = os.fstat(fd).st_size
+        link = _rename(fs, late.file, link, late.size, len(late.data), size)
+        _append(fs, fd, size, late.block(last_line))
     finally:
         fs.close(fd)
-    _rename(fs, late.file, taking, late.size + count)
-    return count
+    _rename(fs, late.file, link, late.size + len(late.data))
+    return len(late.data)
 
 
-def _n_ready(late: LateBytes) -> int:
-    """Return how many of the late bytes can be added: up to a line end, or all without a writer."""
-    data = late.data or b""
-    is_written = not can_detect_writers() or has_writer(late.file.path)
-    return data.rfind(b"\n") + 1 if is_written else len(data)
+def _append(fs: FileSystem, fd: int, size: int, block: bytes) -> None:
+    """Append a block to a file of ``size`` bytes; what was written of it is cut off on an error."""
+    try:
+        fs.write(fd, block)
+        fs.fsync(fd)
+    except OSError:
+        n_written = os.fstat(fd).st_size - size
+        if os.pread(fd, n_written, size) == block[:n_written]:
+            fs.truncate(fd, size)
+        raise
 
 
 def _rename(fs: FileSystem, file: DisplacedFile, old: Path, *numbers: int) -> Path:

@@ -63,7 +63,8 @@ def existing_at(path: Path, content: Content, archive: Archive, source: Source |
     if not path.exists():
         return "free"
     sha256 = sha256_of(path)
-    if sha256 in {content.digest.sha256, source.digest.sha256 if source else ""}:
+    read = source.digest.sha256 if source and source.path else ""
+    if sha256 in {content.digest.sha256, read}:
         return "free"
     if any(_holds(lineage, sha256) for lineage in archive.lineages):
         return "free"

@@ -25,14 +25,14 @@ from compactctl.store.archive.names import (
 )
 from compactctl.store.archive.permissions import restrict_file, restrict_to_owner
 from compactctl.store.client_folders import STATE_VARIABLE
-from compactctl.store.files.content import Content
+from compactctl.store.files.content import Content, FileChunks
 from compactctl.store.files.filesystem import (
     DiskError,
     FileSystem,
     already_written_note,
     make_folders,
 )
-from compactctl.store.files.source import Source, sha256_of
+from compactctl.store.files.source import Source, digest_of
 from compactctl.store.files.stale_drafts import (
     remove_folder_quietly,
     remove_quietly,
@@ -112,7 +112,8 @@ class Publication:
     def _lineage(self) -> Path:
         """Return the folder for the archives: one of its own if they begin with another state."""
         root = Archive(self._folder)
-        if self.lineage is not None or not (root.files and self.drafts):
+        is_first = not (root.files or root.contents.lineages)
+        if self.lineage is not None or is_first or not self.drafts:
             return self.lineage or self._folder
         if self.output.replaced_input is not None:
             return lineage_behind(root, self.source.lines).folder
@@ -167,12 +168,15 @@ class Publication:
 
         The input is always linked, and so is the only copy of a state.
         """
+        notes: tuple[str, ...] = ()
         if output.replaced_input is not None:
             read_appended(output.path, output.replaced_input)
             link = displaced_name(output.path, self._folder, self._input_name)
         elif output.is_only_copy:
-            name = sha256_of(output.path)[:STATE_DIGITS]
-            link = displaced_name(output.path, self._folder, name)
+            lineage = lineage_behind(Archive(self._folder), FileChunks(output.path))
+            link = displaced_name(output.path, self._folder, lineage.first_state)
+            if digest_of(FileChunks(output.path)) not in lineage.states:
+                notes = (f"{output.path}: went on; what was in it is kept (see compactctl log)",)
         else:
             return None, ()
         self.undo.callback(remove_quietly, self.fs, link)
@@ -189,14 +193,18 @@ class Publication:
                 else "write a new file with -o, "
             )
             raise DiskError(f"{what}; nothing was changed; {advice}or use --force") from error
-        return link, ()
+        return link, notes
 
     @property
     def _input_name(self) -> str:
-        """What names the link to the input: the operation that replaces it, or its digest."""
+        """What names the link to the input: the operation that replaces it.
+
+        If the transcript goes on another lineage, that is the first state of its own one.
+        """
         if self.drafts and self.lineage is None:
             return self.drafts[-1].operation.id
-        return self.source.digest.sha256[:STATE_DIGITS]
+        first = lineage_behind(Archive(self._folder), self.source.lines).first_state
+        return first or self.source.digest.sha256[:STATE_DIGITS]
 
     def _replaced(self, displaced: Path, growth: InputGrowth) -> Path:
         """Say in the name of the link to the input that it was replaced, and what was taken over.

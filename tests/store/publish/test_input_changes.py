@@ -21,7 +21,7 @@ from compactctl.store.publish.input_changes import InputGrowth
 def written_late(path: Path) -> bytes:
     """Return what was written to the files that a transcript replaced, after it did."""
     late = late_bytes(archive_of(path), path, split_lines(path.read_bytes()))
-    return b"".join(file.block(is_mid_line=False) for file in late)
+    return b"".join(file.block(b"") for file in late)
 
 
 def shorten(path: Path) -> None:

@@ -112,16 +112,20 @@ def test_a_foreign_file_is_not_overwritten(path: Path, target: Path) -> None:
     assert target.read_bytes() == AFTER
 
 
-def test_what_we_wrote_is_overwritten_until_it_went_on(path: Path, target: Path) -> None:
+def test_what_we_wrote_is_overwritten_and_linked_away_if_it_went_on(
+    path: Path, target: Path
+) -> None:
     step(path, AFTER, target=target)
     again, published = step(path, AFTER, target=target)
     assert archive_of(target).operations == (again,)
     assert len(published.archives) == 1
     step(path, MORE, target=target)
     appending(target, b"mine\n")()
-    with pytest.raises(UsageError):
-        step(path, AFTER, target=target)
-    assert target.read_bytes() == MORE + b"mine\n"
+    _, published = step(path, AFTER, target=target)
+    assert target.read_bytes() == AFTER
+    assert published.displaced is not None
+    assert published.displaced.read_bytes() == MORE + b"mine\n"
+    assert "what was in it is kept" in " ".join(published.warnings)
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(path: Path, target: Path) -> None:
