@@ -35,7 +35,7 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, read_archive
-from compactctl.store.archive.displaced import LateBytes, displaced_files, end_of_lineage
+from compactctl.store.archive.displaced import displaced_files, end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.permissions import is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -226,6 +226,7 @@ def _prove_history(
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
+        yield from _late(history, "are only there")
         return
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
@@ -236,7 +237,7 @@ def _prove_history(
     yield from lost
     yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
     yield from _outcomes(loaded, history, archives)
-    yield from _late(history)
+    yield from _late(history, "are restored by the next rewind or compact --in-place")
 
 
 def _without_archive(loaded: TranscriptFile, known_ids: Collection[str]) -> Iterator[Finding]:
@@ -286,8 +287,8 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
     return Finding(severity="changed", text=text)
 
 
-def _late(history: OperationHistory) -> Iterator[Finding]:
-    """Yield what was written to replaced files."""
+def _late(history: OperationHistory, outcome: str) -> Iterator[Finding]:
+    """Yield what was written to replaced files; ``outcome`` says what becomes of it."""
     try:
         written = history.late
     except CompactctlError as error:
@@ -295,16 +296,10 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
         return
     for late in written:
         if late.data:
-            yield Finding(severity="note", text=_late_text(late))
-
-
-def _late_text(late: LateBytes) -> str:
-    n_lines = len(split_lines(late.block(b"")))
-    what = "1 line was" if n_lines == 1 else f"{n_lines:,} lines were"
-    return (
-        f"{what} written to a file after it was replaced; the next rewind or compact --in-place "
-        "restores them"
-    )
+            n_lines = len(split_lines(late.block(b"")))
+            what = "a line that was" if n_lines == 1 else f"{n_lines:,} lines that were"
+            text = f"{late.file.path}: has {what} written after it was replaced; they {outcome}"
+            yield Finding(severity="note", text=text)
 
 
 def _beside(

@@ -27,7 +27,7 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
-from compactctl.store.archive.growth import find_growth, matching_states
+from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import DISPLACED
 from compactctl.store.archive.parquet import open_regular
 from compactctl.store.files.content import (
@@ -194,12 +194,10 @@ def read_displaced(link: Path) -> bytes:
 def late_bytes(archive: Archive, transcript: Path, lines: Sequence[bytes]) -> Iterator[LateBytes]:
     """Yield what was written late to the files that the operations of a lineage replaced.
 
-    ``lines`` are those of the transcript at that path; nothing was written late for one that grew
-    from no state of the lineage. A file counts if its operation took place: it led to the
-    transcript, or to a state that is archived. Raises as ``read_displaced``.
+    ``lines`` are those of the transcript at that path. A file counts if its operation took place:
+    its name says so, or it led to the transcript, or to a state that is archived. Raises as
+    ``read_displaced``.
     """
-    if find_growth(lines, archive.outcomes) is None:
-        return
     for names in changed_since(archive, transcript):
         late = (_late(archive, file, operation, lines) for file, operation in names)
         yield from itertools.islice(filter(None, late), 1)
