@@ -14,6 +14,7 @@ from compactctl.records import dataclass
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents
+from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import SUFFIX, archive_files, is_lineage, transcript_of
 from compactctl.store.archive.permissions import infos_in
@@ -176,12 +177,14 @@ def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
 
 
 def _is_needed(archive: SessionArchive) -> bool:
-    """Return whether a session exists and is compacted, or may be."""
+    """Return whether a session exists and is compacted, may be, or has records of ours."""
     if archive.is_dead:
         return False
     with suppress(CompactctlError):
         source = open_input(archive.session)
-        return bool(history_of(source, str(archive.session)).chain)
+        # An appended rewind leaves in the session what it undoes.
+        has_records = any(map(operation_of_line, source.lines))
+        return has_records or bool(history_of(source, str(archive.session)).chain)
     return True
 
 

@@ -114,15 +114,20 @@ def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
     check_output_place(options)
     check_contradictions(options)
     options = in_place_if_named(options)
-    _take_in(options)
-    return prepare(options), note
+    added = _take_in(options)
+    prepared = prepare(options)
+    warnings = (*added, *prepared.result.warnings)
+    return replace(prepared, result=replace(prepared.result, warnings=warnings)), note
 
 
-def _take_in(options: CompactOptions) -> None:
-    """Add what was written late to a transcript that is compacted where it is."""
-    output = options.output
-    if (output.in_place or output.layout == "native") and not output.dry_run:
-        take_in(FileSystem(), Path(options.input.path))
+def _take_in(options: CompactOptions) -> tuple[str, ...]:
+    """Add what was written late to a transcript that is compacted where it is; return a note."""
+    output, path = options.output, options.input.path
+    if output.dry_run or not (output.in_place or output.layout == "native"):
+        return ()
+    n_bytes = take_in(FileSystem(), Path(path))
+    what = "that a program wrote to a file after it was replaced were added first"
+    return (f"{path}: {n_bytes:,} bytes {what}",) if n_bytes else ()
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:

@@ -21,10 +21,9 @@ from compactctl.views.terminal.text import path_name, plural, shell_path, size_t
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield the output: the restored state, then what is in effect in it."""
     yield Accent(_answer(result), "bold")
-    if result.moved:
-        facts = tuple(_facts(result))
-        if facts:
-            yield Facts(facts)
+    facts = tuple(_facts(result) if result.moved else _merged(result))
+    if facts:
+        yield Facts(facts)
 
 
 def rewind_document(result: RewindResult) -> dict[str, Any]:
@@ -104,6 +103,10 @@ def _facts(result: RewindResult) -> Iterator[Fact]:
         yield Fact("in effect", ", ".join(result.in_effect) or "nothing")
     if result.appended.carried:
         yield Fact("kept", f"{size_text(result.appended.carried)} appended since the compaction")
+    yield from _merged(result)
+
+
+def _merged(result: RewindResult) -> Iterator[Fact]:
     if result.appended.late:
         late = size_text(result.appended.late)
         yield Fact("merged", f"{late} that a program wrote to the replaced file")
