@@ -6,6 +6,7 @@ from typing import Any
 
 from compactctl.model.edit import Replace
 from compactctl.model.json_paths import value_at
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import METADATA_KEY, read_metadata
 from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
@@ -46,7 +47,7 @@ def part_replacements(
         location = locations[paths[index]]
         current = unescape(_apply_inner(record, location.span, changes), location.depth)
         value = writer.new_value(
-            message, index, json.loads(current, strict=False), edits[index].text
+            message, index, parse_json(current, strict=False), edits[index].text
         )
         changes[location.span] = escape(dump(value), location.depth)
     return changes
@@ -152,7 +153,7 @@ def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0)
     The provider's counts are kept in the record's metadata. A record without counts, or whose
     counts already add up, is returned unchanged.
     """
-    value = json.loads(unescape(record, depth), strict=False)
+    value = parse_json(unescape(record, depth), strict=False)
     counts = value_at(value, fields.path)
     if not isinstance(counts, dict):
         return record
@@ -170,5 +171,5 @@ def reported_usage(record: str) -> dict[str, Any]:
     """Return the metadata with the provider's usage counts; empty if they were never restated."""
     if f'"{REPORTED_KEY}"' not in record:
         return {}
-    metadata = read_metadata(json.loads(record, strict=False))
+    metadata = read_metadata(parse_json(record, strict=False))
     return {REPORTED_KEY: metadata[REPORTED_KEY]} if REPORTED_KEY in metadata else {}
