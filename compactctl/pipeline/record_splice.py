@@ -1,17 +1,17 @@
 """Edit values and tags in a record's JSON text without touching any other byte."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.model.edit import Replace
-from compactctl.model.json_paths import value_at
 from compactctl.model.json_parser import parse_json
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import METADATA_KEY, read_metadata
 from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
 from compactctl.pipeline.quoted_json import QuotedJson, Span, escape, unescape
-from compactctl.pipeline.spans import find_locations, find_spans, splice
+from compactctl.pipeline.spans import find_in_json, find_locations, find_spans, splice
 from compactctl.pipeline.writer import RecordWriter
 
 
@@ -46,11 +46,37 @@ def part_replacements(
     for index in sorted(edits, key=lambda index: -len(paths[index])):
         location = locations[paths[index]]
         current = unescape(_apply_inner(record, location.span, changes), location.depth)
-        value = writer.new_value(
-            message, index, parse_json(current, strict=False), edits[index].text
-        )
-        changes[location.span] = escape(dump(value), location.depth)
+        value = parse_json(current, strict=False)
+        new_value = writer.new_value(message, index, value, edits[index].text)
+        changes[location.span] = escape(_respell(current, value, new_value), location.depth)
     return changes
+
+
+def _respell(text: str, value: object, new_value: object) -> str:
+    """Return the JSON text of a value with only the spelling of what differs in the new one.
+
+    _respell('{"n": 1e400, "s": "x"}', …, {"n": "1e400", "s": "y"})  ->  '{"n": 1e400, "s": "y"}'
+    """
+    new_values = dict(_find_differences(value, new_value, ()))
+    if () in new_values:
+        return dump(new_value)
+    locations = find_in_json(text, new_values)
+    return splice(text, {locations[path].span: dump(new_values[path]) for path in new_values})
+
+
+def _find_differences(
+    old: object, new: object, path: JsonPath
+) -> Iterator[tuple[JsonPath, object]]:
+    """Yield the paths at which two values differ, and what is there in the new one."""
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        for name in old:
+            yield from _find_differences(old[name], new[name], (*path, name))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, pair in enumerate(zip(old, new, strict=True)):
+            yield from _find_differences(*pair, (*path, index))
+    elif old != new and not (isinstance(old, int) and float(old) == new):
+        # Formats read an integer beyond 64 bits as a float.
+        yield path, new
 
 
 def _apply_inner(record: str, span: Span, changes: dict[Span, str]) -> str:
