@@ -39,6 +39,7 @@ from compactctl.formats.unsupported import (
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.conversation_view import RolesBetween
+from compactctl.model.json_parser import TOO_DEEP
 from compactctl.model.message import Message, Role
 
 # If several dialects read a conversation alike, the first one is used.
@@ -186,7 +187,8 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
         return match
     for line in pieces:
         joining = join_advice(line.damage, where)
-        raise NotUnderstoodError(f"{where}: line {line.index + 1}: {line.damage}; {joining}")
+        advice = joining or "take that value out, or name another file"
+        raise NotUnderstoodError(f"{where}: line {line.index + 1}: {line.damage}; {advice}")
     problem = None if first_values else prefix_advice(head, where) or docker_advice(head, where)
     if problem is not None:
         raise NotUnderstoodError(f"{where}: {problem}")
@@ -207,9 +209,9 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
 
 
 def _collect_pieces(lines: Iterable[Decoded], pieces: list[Decoded]) -> Iterator[Decoded]:
-    """Yield lines; add the first one that is a piece of a cut line to ``pieces``."""
+    """Yield lines; add the first one that is a piece of a cut line or too deep to ``pieces``."""
     for line in lines:
-        if not pieces and join_advice(line.damage, "") is not None:
+        if not pieces and (line.damage == TOO_DEEP or join_advice(line.damage, "") is not None):
             pieces.append(line)
         yield line
 

@@ -17,6 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
+from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import (
     CallId,
@@ -159,8 +160,8 @@ def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(metadata, str):
         return object_or_empty(metadata)
     try:
-        return object_or_empty(json.loads(metadata))
-    except (ValueError, RecursionError):
+        return object_or_empty(parse_json(metadata))
+    except ValueError:
         return {}
 
 

@@ -1,6 +1,5 @@
 """Which file and lines a tool call reads, and which files it changes."""
 
-import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -8,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from compactctl.history.tool_names import EDITORS, kind_of, plain_name
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import ToolCallPart
 from compactctl.records import dataclass
 
@@ -125,8 +125,8 @@ def normal_path(path: str, cwd: str | None = None) -> str:
 
 def _arguments(text: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {"input": value}
 

@@ -1,6 +1,5 @@
 """File reads in a conversation: the file text in their results, and later reads that cover them."""
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from compactctl.history.read_calls import (
     read_request,
 )
 from compactctl.history.tool_names import kind_of
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
 from compactctl.records import dataclass
 
@@ -96,7 +96,7 @@ def _without_json_wrapper(text: str) -> str:
     if not text.startswith('{"output":'):
         return text
     try:
-        value: Any = json.loads(text)
+        value: Any = parse_json(text)
     except ValueError:
         return text
     return value["output"] if isinstance(value["output"], str) else text

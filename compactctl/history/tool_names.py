@@ -57,7 +57,8 @@ _CONFIRMING = frozenset(
     }
 )  # fmt: skip
 
-_PREFIX = re.compile(r".*(?:__|[.:/])")
+# Only from the start of a line: from each character it would take quadratic time.
+_PREFIX = re.compile(r"^.*(?:__|[.:/])", re.MULTILINE)
 _KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
 
 

@@ -1,9 +1,9 @@
 """Look up a path in a JSON value, also through strings that hold JSON themselves."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import JsonPath
 
 
@@ -27,9 +27,12 @@ def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any v
 
 def json_in(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     """Decode a string as JSON for as long as the result is one; return anything else unchanged."""
-    while isinstance(value, str):
+    text = None
+    # The text of a huge number is that number.
+    while isinstance(value, str) and value != text:
+        text = value
         try:
-            value = json.loads(value, strict=False)
-        except (ValueError, RecursionError):
+            value = parse_json(text, strict=False)
+        except ValueError:
             break
     return value

@@ -7,8 +7,10 @@ key order and spelling of numbers. Tags of compactctl do not count: some clients
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from compactctl.model.json_parser import DepthError, parse_json
 from compactctl.model.operation import DocumentRecords
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Transcript
@@ -41,18 +43,19 @@ def record_texts(document: bytes, path: tuple[str, ...]) -> tuple[str, ...] | No
     try:
         text = document.decode()
         elements, depth = find_array(text, path)
-    except (ValueError, IndexError, StopIteration):
+    except (ValueError, IndexError, StopIteration, RecursionError):
         return None
     return tuple(text[start:end] for start, end in elements) if elements and not depth else None
 
 
 def record_digest(text: str) -> str:
-    """Return the first 16 hex digits of a SHA-256 over a record's value without our tags."""
-    value = json.loads(text, strict=False)
-    if isinstance(value, dict):
-        value = {name: item for name, item in value.items() if name not in TAG_NAMES}
-    spelled = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(spelled.encode()).hexdigest()[:_N_DIGITS]
+    """Return the first 16 hex digits of a SHA-256 over a record's value without our tags.
+
+    A record that is nested too deeply counts by its text.
+    """
+    with suppress(DepthError):
+        text = _spell(parse_json(text, strict=False))
+    return hashlib.sha256(text.encode()).hexdigest()[:_N_DIGITS]
 
 
 def fingerprint(digests: Sequence[str]) -> str:
@@ -88,6 +91,12 @@ def _before_index(record_path: Sequence[str | int]) -> tuple[str, ...] | None:
         if isinstance(step, int):
             return tuple(map(str, record_path[:index]))
     return None
+
+
+def _spell(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, dict):
+        value = {name: item for name, item in value.items() if name not in TAG_NAMES}
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is any value

@@ -8,7 +8,6 @@ record comes after its original, because clients use the later of two records wi
 A native append, which adds records behind the old lines, starts from a ``split`` layout.
 """
 
-import json
 from array import array
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Literal
 
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
 from compactctl.model.conversation_fields import placement_fields
+from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER
@@ -426,7 +426,7 @@ def _as_line(text: str, location: ValueLocation, record: str) -> str:
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
     location = find_record(text)
     return dict(
-        value_at(json.loads(unescape(location.cut(text), location.depth), strict=False), element)
+        value_at(parse_json(unescape(location.cut(text), location.depth), strict=False), element)
     )
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
+from compactctl.model.json_parser import parse_json
+
 Span = tuple[int, int]
 
 # Each match is one character: an escaped pair of surrogates, or any other escape.
@@ -151,14 +153,14 @@ def driver_field_in_line(text: str) -> str | None:
     if not _MAY_BE_DRIVER_RECORD.search(text):
         return None
     try:
-        record = json.loads(text.lstrip("\ufeff \t\r\n"), strict=False)
-    except (ValueError, RecursionError):
+        record = parse_json(text.lstrip("\ufeff \t\r\n"), strict=False)
+    except ValueError:
         return None
     return driver_field(record) if isinstance(record, dict) else None
 
 
 def _is_container(text: str) -> bool:
     try:
-        return text.lstrip()[:1] in ("{", "[") and bool(json.loads(text, strict=False))
-    except (ValueError, RecursionError):
+        return text.lstrip()[:1] in ("{", "[") and bool(parse_json(text, strict=False))
+    except ValueError:
         return False

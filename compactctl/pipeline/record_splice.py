@@ -1,16 +1,17 @@
 """Edit values and tags in a record's JSON text without touching any other byte."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.model.edit import Replace
+from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import METADATA_KEY, read_metadata
 from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
 from compactctl.pipeline.quoted_json import QuotedJson, Span, escape, unescape
-from compactctl.pipeline.spans import find_locations, find_spans, splice
+from compactctl.pipeline.spans import find_in_json, find_locations, find_spans, splice
 from compactctl.pipeline.writer import RecordWriter
 
 
@@ -45,11 +46,37 @@ def part_replacements(
     for index in sorted(edits, key=lambda index: -len(paths[index])):
         location = locations[paths[index]]
         current = unescape(_apply_inner(record, location.span, changes), location.depth)
-        value = writer.new_value(
-            message, index, json.loads(current, strict=False), edits[index].text
-        )
-        changes[location.span] = escape(dump(value), location.depth)
+        value = parse_json(current, strict=False)
+        new_value = writer.new_value(message, index, value, edits[index].text)
+        changes[location.span] = escape(_respell(current, value, new_value), location.depth)
     return changes
+
+
+def _respell(text: str, value: object, new_value: object) -> str:
+    """Return the JSON text of a value with only the spelling of what differs in the new one.
+
+    _respell('{"n": 1e400, "s": "x"}', …, {"n": "1e400", "s": "y"})  ->  '{"n": 1e400, "s": "y"}'
+    """
+    new_values = dict(_find_differences(value, new_value, ()))
+    if () in new_values:
+        return dump(new_value)
+    locations = find_in_json(text, new_values)
+    return splice(text, {locations[path].span: dump(new_values[path]) for path in new_values})
+
+
+def _find_differences(
+    old: object, new: object, path: JsonPath
+) -> Iterator[tuple[JsonPath, object]]:
+    """Yield the paths at which two values differ, and what is there in the new one."""
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        for name in old:
+            yield from _find_differences(old[name], new[name], (*path, name))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, pair in enumerate(zip(old, new, strict=True)):
+            yield from _find_differences(*pair, (*path, index))
+    elif old != new and not (isinstance(old, int) and float(old) == new):
+        # Formats read an integer beyond 64 bits as a float.
+        yield path, new
 
 
 def _apply_inner(record: str, span: Span, changes: dict[Span, str]) -> str:
@@ -152,7 +179,7 @@ def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0)
     The provider's counts are kept in the record's metadata. A record without counts, or whose
     counts already add up, is returned unchanged.
     """
-    value = json.loads(unescape(record, depth), strict=False)
+    value = parse_json(unescape(record, depth), strict=False)
     counts = value_at(value, fields.path)
     if not isinstance(counts, dict):
         return record
@@ -170,5 +197,5 @@ def reported_usage(record: str) -> dict[str, Any]:
     """Return the metadata with the provider's usage counts; empty if they were never restated."""
     if f'"{REPORTED_KEY}"' not in record:
         return {}
-    metadata = read_metadata(json.loads(record, strict=False))
+    metadata = read_metadata(parse_json(record, strict=False))
     return {REPORTED_KEY: metadata[REPORTED_KEY]} if REPORTED_KEY in metadata else {}

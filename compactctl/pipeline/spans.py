@@ -57,7 +57,7 @@ def _driver_content(text: str) -> QuotedJson | None:
     name = driver_field_in_line(text)
     if name is None:
         return None
-    start, end = _find_in_json(text, [(name,)])[(name,)].span
+    start, end = find_in_json(text, [(name,)])[(name,)].span
     return QuotedJson(text, start + 1, end - 1)
 
 
@@ -84,10 +84,10 @@ def find_locations(
     if quoted is not None:
         inner = find_locations(quoted.text, paths, max(depth - 1, 0))
         return {path: quoted.outer_location(location) for path, location in inner.items()}
-    return _find_in_json(text, paths)
+    return find_in_json(text, paths)
 
 
-def _find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValueLocation]:
+def find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValueLocation]:
     """``find_locations`` for unescaped text; a log driver's record is searched like any other."""
     locations: dict[JsonPath, ValueLocation] = {}
     _scan_value(text, _record_start(text), _path_tree(paths), (), locations)

@@ -1,10 +1,10 @@
 """Find the parts of a file that the client never sends, and remove them."""
 
-import json
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import JsonPath
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import ANY_INDEX, UnsentKind, UnsentRule, UnsentValue
@@ -68,8 +68,8 @@ def _search_bytes(rule: UnsentRule) -> list[bytes]:
 
 def _record(text: str) -> object:
     try:
-        return json.loads(text.lstrip("\ufeff"), strict=False)
-    except (ValueError, RecursionError):
+        return parse_json(text.lstrip("\ufeff"), strict=False)
+    except ValueError:
         return None
 
 

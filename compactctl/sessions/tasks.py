@@ -1,11 +1,11 @@
 """Tasks of Cline's older extension and of Roo Code: one folder each, with the same files."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.model.json_parser import parse_json
 from compactctl.sessions.reading.documents import iter_items, iter_values, last_value
 from compactctl.sessions.reading.fields import sum_counts
 from compactctl.sessions.reading.file_ends import read_edges
@@ -63,8 +63,8 @@ def _request_tokens(text: object) -> int | None:
     if not isinstance(text, str) or '"tokensIn"' not in text:
         return None
     try:
-        request: Mapping[str, Any] = object_or_empty(json.loads(text))
-    except (ValueError, RecursionError):
+        request: Mapping[str, Any] = object_or_empty(parse_json(text))
+    except ValueError:
         return None
     is_openai = request.get("apiProtocol") == "openai"
     return sum_counts(request, *(_OPENAI_USAGE if is_openai else _USAGE))

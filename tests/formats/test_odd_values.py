@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import pytest
+from formats.hostile import HOSTILE, hostile_lines
 from formats.jsonl import decoded, file_lines
 from formats.known import WRITTEN, Known, each_known
+from formats.promises import check
+from real.choice import chosen
 
 from compactctl import compact_messages
 from compactctl.errors import CompactctlError
@@ -65,6 +69,14 @@ def test_a_word_that_is_none(known: Known, odd: object) -> None:
             assert detect(chunk, "test").read(chunk).n_lines == len(lines)
         except CompactctlError:
             continue
+
+
+@each_known(WRITTEN)
+def test_a_value_that_is_deep_or_has_many_digits(known: Known) -> None:
+    for odd in chosen(sorted(HOSTILE), known.path, 4):
+        for lines in hostile_lines(file_lines(known.place), odd, 3):
+            with suppress(CompactctlError):
+                check(detect(decoded(lines), "test"), lines)
 
 
 @pytest.mark.parametrize("odd", ODD, ids=["list", "object"])

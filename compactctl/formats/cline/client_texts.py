@@ -1,10 +1,10 @@
 """Separate the client's texts in user messages of Cline and Roo Code from what the user typed."""
 
-import json
 import re
 from typing import NamedTuple
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.model.json_parser import parse_json
 
 # Tools whose result is the user's answer.
 _ASKING_TOOLS = frozenset({"ask_followup_question", "attempt_completion", "plan_mode_respond"})
@@ -124,8 +124,8 @@ def user_words_in_result(tool: str, text: str) -> str:
 def _feedback(verdict: str) -> str:
     """Return the feedback in a verdict, which Roo Code writes as a JSON object."""
     try:
-        value = json.loads(verdict)
-    except (ValueError, RecursionError):
+        value = parse_json(verdict)
+    except ValueError:
         return user_words(verdict)
     return text_or_empty(object_or_empty(value).get("feedback"))
 

@@ -3,7 +3,6 @@
 Exporters add their own shapes: texts under ``value``, and reasoning and tool calls as content.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -194,8 +194,8 @@ def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCall
 
 def _parse_calls(text: str) -> list[Mapping[str, Any]]:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return [{"arguments": text}]
     calls = value if isinstance(value, list) else [value]
     return [call if isinstance(call, Mapping) else {"arguments": call} for call in calls]

@@ -1,8 +1,8 @@
 """New values of rewritten parts, in the shape in which their format stores them."""
 
-import json
 from collections.abc import Callable
 
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Part, ToolCallPart, is_replaceable
 
 
@@ -31,4 +31,4 @@ def new_arguments(call: ToolCallPart, current: object, text: str) -> object:
     """
     if call.embedded:
         raise ValueError("a ToolCallPart inside a text has no replaceable content")
-    return text if isinstance(current, str) else json.loads(text, strict=False)
+    return text if isinstance(current, str) else parse_json(text, strict=False)

@@ -1,13 +1,11 @@
 """Answers that a gateway logged as it received them: a list of events, or their raw text."""
 
-import json
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
+from compactctl.formats.records.decode import parse_value
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.stream_answers import (
     Assembly,
@@ -26,6 +24,7 @@ from compactctl.formats.records.stream_answers import (
     is_response_event,
     with_whole_texts,
 )
+from compactctl.model.json_parser import BoundedDecoder
 from compactctl.model.json_paths import json_in
 
 _APIS: tuple[tuple[Callable[[Event], bool], Callable[[Sequence[Event]], Assembly]], ...] = (
@@ -43,7 +42,7 @@ _EVENT_KEYS = ("data", "chunk", "event")
 _FIELDS = ("data", "event", "id", "retry", "")
 _STARTS = ("data:", "event:", "id:", "retry:", ":")
 _END = "[DONE]"
-_DECODER = json.JSONDecoder(strict=False)
+_DECODER = BoundedDecoder(strict=False)
 _SPACE = re.compile(r"\s*")
 _LEFTOVER = "leftoverEvents"
 """The key of what was not understood in an answer, where its text counts as unread."""
@@ -203,7 +202,7 @@ def _values_in(data: Sequence[str]) -> tuple[list[Event], list[str]]:
     while start < len(text):
         try:
             value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except ValueError:
             break
         if not isinstance(value, Mapping):
             break
@@ -229,7 +228,8 @@ def _is_start_of_field(line: str) -> bool:
 
 
 def _loaded(text: str | bytes) -> object:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     try:
-        return orjson.loads(text)
+        return parse_value(data)
     except ValueError:
         return None

@@ -4,12 +4,12 @@ What a client writes is known only of that client's own records, so each format 
 ``Wrapping`` of the client whose records it reads. Text of another origin is never searched.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Part, Role, TextPart, ToolResultPart
 from compactctl.records import dataclass
 
@@ -242,8 +242,8 @@ def _command_blocks(text: str) -> Iterator[re.Match[str]]:
 def _strings_in(text: str) -> str:
     """Return the strings that a JSON object holds as answers; any other text as it is."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return text
     if not isinstance(value, dict):
         return text

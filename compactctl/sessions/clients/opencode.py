@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.model.json_parser import parse_json
 from compactctl.sessions.fork import Fork, ForkIdentity
 from compactctl.sessions.reading.database import column_names, read_only
 from compactctl.sessions.reading.fields import first_title, sum_counts
@@ -249,7 +250,8 @@ def _with_ids(data: object, **ids: str) -> dict[str, Any]:
 
 def _parse_object(data: object) -> dict[str, Any]:
     try:
-        value = json.loads(data) if isinstance(data, (str, bytes)) else None
-    except (ValueError, RecursionError):
+        text = data.decode() if isinstance(data, bytes) else data
+        value = parse_json(text) if isinstance(text, str) else None
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -1,6 +1,5 @@
 """Read small JSON files, and single values from a part of a large file."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,11 +7,12 @@ from typing import Any
 
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.model.json_parser import BoundedDecoder
 
 MAX_BYTES = 1 << 20
 """Bytes to read at most of a small file."""
 _SEPARATORS = re.compile(r"[\s,]*")
-_DECODER = json.JSONDecoder()
+_DECODER = BoundedDecoder()
 
 
 def read_small_object(path: Path) -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ def iter_items(data: bytes, key: str) -> Iterator[Any]:
     while (start := _SEPARATORS.match(text, pos)) is not None:
         try:
             value, pos = _DECODER.raw_decode(text, start.end())
-        except (ValueError, RecursionError):
+        except ValueError:
             return
         yield value
 
@@ -78,5 +78,5 @@ def _find_key(text: str, key: str) -> Iterator[re.Match[str]]:
 def _value_at(text: str, start: int) -> object:
     try:
         return _DECODER.raw_decode(text, start)[0]
-    except (ValueError, RecursionError):
+    except ValueError:
         return None

@@ -11,6 +11,7 @@ from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import is_stub
 from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, Replace
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
     Message,
     MessageId,
@@ -159,7 +160,7 @@ def is_same_json_type(old: str, new: str) -> bool:
 
 def _json_type(arguments: str) -> type | None:
     try:
-        value = json.loads(arguments, strict=False)
-    except (ValueError, RecursionError):
+        value = parse_json(arguments, strict=False)
+    except ValueError:
         return None
     return type(value) if isinstance(value, dict | list) else None

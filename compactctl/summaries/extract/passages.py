@@ -1,6 +1,5 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.history.pairs import PartIndex
@@ -8,6 +7,7 @@ from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
 from compactctl.history.references import SourceRef, refs_of
 from compactctl.history.stand_ins import is_proven
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -229,8 +229,8 @@ def _pair(
 
 def _arguments(text: str) -> Mapping[str, object]:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -332,6 +332,9 @@ def test_tools_are_known_across_clients() -> None:
     ]  # fmt: skip
     assert kind_of("bash") == kind_of("functions.BASH") == "shell"
     assert kind_of("WebSearch") is None
+    assert kind_of("mcp__files__read") == kind_of("a.b/re-ad") == kind_of("c:read") == "read"
+    # In quadratic time this takes many minutes.
+    assert kind_of("read" * 500_000) is None
 
 
 @pytest.mark.parametrize(

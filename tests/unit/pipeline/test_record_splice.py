@@ -21,6 +21,7 @@ from compactctl.pipeline.record_splice import (
     with_added_fields,
     with_fields,
 )
+from compactctl.pipeline.spans import splice
 
 
 @pytest.mark.parametrize("text", ["plain", "é ☃ 🙂", "\ud83d alone", '"\\/\n\u2028', ""])
@@ -64,6 +65,37 @@ def test_a_value_inside_another_new_value_is_changed_first() -> None:
 
     (state_now,) = [json.loads(text) for text in changes.values()]
     assert state_now == {**state, "input": {"path": "a", "text": "[cut]"}, "output": "[cleared]"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "expected"),
+    [
+        ('{"n": 1e400, "s" : "long"}', '{"n":"1e400","s":"cut"}', '{"n": 1e400, "s" : "cut"}'),
+        ('{"n":[%s],"s":[]}' % ("7" * 5_000), '{"n":["7"],"s":[]}', '{"n":["7"],"s":[]}'),
+        (
+            '{"id":123456789012345678901,"s":"long", "o":{"x": -0, "f":1.10}}',
+            '{"id":1.2345678901234568e20,"s":"cut","o":{"x":0,"f":1.1}}',
+            '{"id":123456789012345678901,"s":"cut", "o":{"x": -0, "f":1.10}}',
+        ),
+        ('{"s":"old","a":1, "s" :"long"}', '{"s":"cut","a":1}', '{"s":"old","a":1, "s" :"cut"}'),
+        ('{"log":"{}", "stream":"s"}', '{"log":"cut","stream":"s"}', '{"log":"cut", "stream":"s"}'),
+        ('{"a": [1, 2], "b": 3}', '{"b":3,"a":[1]}', '{"a": [1], "b": 3}'),
+        ('{"a": 1, "b": 2}', '{"a": 1}', '{"a":1}'),
+        ('{"a": 1}', "[]", "[]"),
+        ('{"a": 1}', '{ "a" :1.0}', '{"a": 1}'),
+    ],
+)  # fmt: skip
+def test_of_arguments_only_what_differs_is_spelled_anew(
+    arguments: str, text: str, expected: str
+) -> None:
+    call = f'{{"type":"tool_use","id":"c","name":"Write","input":{arguments}}}'
+    record = f'{{"role":"assistant","content":[{call}]}}'
+    writer = format_named("anthropic-messages")
+    (message,) = writer.read(decode_lines([RawLine(0, record.encode())])).messages
+    edits = {0: Replace(id=message.id, part=0, text=text, group=GroupId("g"))}
+    assert splice(record, part_replacements(record, message, edits, writer)) == record.replace(
+        arguments, expected
+    )
 
 
 COUNTS = '{"usage": {"input_tokens": 5, "cache_read_input_tokens": 70}, "n": 1e0}'

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from examples import tries
 from file_commands import rewind_file
+from formats.hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.commands.conversations import TALK, group_of, log_of, squeeze, turn, turns
@@ -132,6 +133,26 @@ def test_a_document_in_its_first_state_goes_on_too(path: Path) -> None:
     assert squeeze(path, "truncate").compacted
     rewind_file(path, all=True)
     assert records(path) == TALK + turn(4)
+
+
+@pytest.mark.parametrize("odd", HOSTILE)
+def test_a_record_that_is_deep_or_has_many_digits_is_added(path: Path, odd: str) -> None:
+    original = path.read_bytes()
+    squeeze(path, "truncate")
+    compacted = path.read_text()
+    record = '{"role": "user", "content": "x", "odd": %s}' % HOSTILE[odd]  # noqa: UP031
+    path.write_text(f"{compacted.rstrip().removesuffix(']')}, {record}]")
+    if odd.startswith("endless"):
+        # What is left out must not be known for what was there.
+        with pytest.raises(ChangedError):
+            rewind_file(path)
+        path.write_text(compacted)
+        rewind_file(path)
+        assert path.read_bytes() == original
+    else:
+        rewind_file(path)
+        assert path.read_text().rstrip().endswith(f"{record}\n]")
+        assert path.read_bytes().startswith(original.rstrip(b"\n]"))
 
 
 VALUES = st.recursive(
