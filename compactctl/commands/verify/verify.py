@@ -30,6 +30,7 @@ from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
     archive_folder,
+    exists,
     is_lineage,
     transcript_of,
 )
@@ -129,7 +130,7 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         for source, place in moved:
             _rename(fs, source, place)
         folder = archive_folder(path)
-        if not folder.is_dir():
+        if not exists(folder):
             return
         with locked_folder(fs, folder):
             lineages = {folder, *filter(is_lineage, folder.iterdir())}
@@ -222,7 +223,7 @@ def _unread(path: str, finding: Finding) -> VerifiedTranscript:
 
 
 def _is_archived(path: Path) -> bool:
-    return archive_folder(path).is_dir()
+    return exists(archive_folder(path))
 
 
 def _size(path: Path | VerifiedTranscript) -> int:
@@ -265,8 +266,10 @@ def _verdict(
         if tries > 1:
             return _verdict(path, options, places, tries - 1)
         return _unread(str(path), Finding(severity="changed", text=str(error)))
-    except (CompactctlError, OSError) as error:
+    except CompactctlError as error:
         return _unread(str(path), Finding(severity="unknown", text=str(error)))
+    except OSError as error:
+        return _unreadable(error)
 
 
 def _exchange(fs: FileSystem, renames: Sequence[tuple[Path, Path]]) -> None:

@@ -28,7 +28,7 @@ from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
 from compactctl.store.archive.growth import matching_states
-from compactctl.store.archive.names import DISPLACED
+from compactctl.store.archive.names import DISPLACED, exists
 from compactctl.store.archive.parquet import open_regular
 from compactctl.store.files.content import (
     can_follow,
@@ -143,7 +143,8 @@ def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
 
 def count_archive_links(path: Path, folder: Path) -> int:
     """Return how many hard links of the file at ``path`` are displaced files of this folder."""
-    return sum(1 for link in folder.glob(f"{DISPLACED}*") if _is_same(link, path))
+    links = folder.glob(f"{DISPLACED}*") if exists(folder) else ()
+    return sum(1 for link in links if _is_same(link, path))
 
 
 def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:

@@ -74,12 +74,19 @@ def _state_folder_for(parent: Path) -> Path:
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives in ``folder``, oldest first; other files are ignored."""
-    return tuple(sorted(filter(None, map(archive_file, folder.glob("*.parquet")))))
+    paths = folder.glob("*.parquet") if exists(folder) else ()
+    return tuple(sorted(filter(None, map(archive_file, paths))))
+
+
+def exists(folder: Path) -> bool:
+    """Return whether a folder exists; its name may be too long for that."""
+    # Unlike that of Path, this function does not raise for impossible names.
+    return os.path.isdir(folder)  # noqa: PTH112
 
 
 def archives_below(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives of all lineages in an archive folder."""
-    folders = (folder, *filter(is_lineage, folder.iterdir())) if folder.is_dir() else ()
+    folders = (folder, *filter(is_lineage, folder.iterdir())) if exists(folder) else ()
     return tuple(file for lineage in folders for file in archive_files(lineage))
 
 

@@ -38,7 +38,9 @@ def remove_stale_drafts(fs: FileSystem, folder: Path) -> None:
 
 def stale_drafts(folder: Path) -> Iterator[Path]:
     """Yield the drafts in ``folder`` that no running process holds, each locked meanwhile."""
-    for path in sorted(folder.glob(".*.cctl-*")):
+    # The name of an archive folder may be too long, so that it cannot exist.
+    paths = sorted(folder.glob(".*.cctl-*")) if os.path.isdir(folder) else ()  # noqa: PTH112
+    for path in paths:
         if match := DRAFT.fullmatch(path.name):
             with suppress(OSError), _opened(path) as fd:
                 if _is_stale(fd, int(match["pid"])):

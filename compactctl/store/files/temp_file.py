@@ -172,5 +172,6 @@ class TempFile:
 
 
 def _draft_name(base: str, number: int) -> str:
-    short = os.fsencode(base)[:NAME_LIMIT].decode("utf-8", "replace")
+    name = os.fsencode(base)
+    short = base if len(name) <= NAME_LIMIT else name[:NAME_LIMIT].decode("utf-8", "ignore")
     return f".{short}.cctl-{os.getpid()}-{number}"
