@@ -226,7 +226,7 @@ def _prove_history(
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
-        yield from _late(history, "are only there")
+        yield from _late(history, "nothing else has that")
         return
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
@@ -237,7 +237,7 @@ def _prove_history(
     yield from lost
     yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
     yield from _outcomes(loaded, history, archives)
-    yield from _late(history, "are restored by the next rewind or compact --in-place")
+    yield from _late(history, "the next rewind or compact --in-place adds that")
 
 
 def _without_archive(loaded: TranscriptFile, known_ids: Collection[str]) -> Iterator[Finding]:
@@ -297,8 +297,8 @@ def _late(history: OperationHistory, outcome: str) -> Iterator[Finding]:
     for late in written:
         if late.data:
             n_lines = len(split_lines(late.block(b"")))
-            what = "a line that was" if n_lines == 1 else f"{n_lines:,} lines that were"
-            text = f"{late.file.path}: has {what} written after it was replaced; they {outcome}"
+            what = "1 line was" if n_lines == 1 else f"{n_lines:,} lines were"
+            text = f"{what} written to {late.file.path} after it was replaced; {outcome}"
             yield Finding(severity="note", text=text)
 
 
