@@ -52,7 +52,7 @@ def run_staged(
             return _renamed(work(local), urls)
         copies = _copied_output(task.output, folder / "output")
         urls[str(copies.path)] = task.output
-        for path in unrealized_archives(copies.path):
+        for path in unrealized_archives(archive_folder(copies.path), copies.path):
             # The run that wrote it may still be at work, and delete it if this one is faster.
             copies.forget(path)
         worked = work(replace(local, output=str(copies.path), url=task.output))
@@ -112,7 +112,7 @@ def _delete_new_archives(copies: ObjectCopies) -> None:
     new_urls = set(map(copies.url_of, copies.new_files))
     with suppress(CompactctlError, OSError), TemporaryDirectory(prefix="compactctl-") as folder:
         present = _copied_output(copies.url, Path(folder).resolve())
-        for path in unrealized_archives(present.path):
+        for path in unrealized_archives(archive_folder(present.path), present.path):
             if present.url_of(path) in new_urls and not leaves_gap(path):
                 delete_object(present.url_of(path))
                 present.forget(path)

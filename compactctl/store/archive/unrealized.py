@@ -4,35 +4,55 @@ A run writes its archives before its output. They are left behind if it is kille
 in an object store, which has no locks, also if another run is faster.
 """
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest, Operation
-from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import read_operation
 from compactctl.store.archive.growth import matching_states
-from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.archive.names import (
+    DISPLACED,
+    ArchiveFile,
+    archive_files,
+    archives_below,
+)
 
 _CHUNK = 1 << 20
 
 
-def unrealized_archives(transcript: Path) -> tuple[Path, ...]:
+def counted_archives(
+    archives: Sequence[ArchiveFile], folder: Path, transcript: Path
+) -> tuple[ArchiveFile, ...]:
+    """Return archives without those that never took place, where others have their numbers.
+
+    ``archives`` are some of those in ``folder``, sorted.
+    """
+    numbers = Counter(file.number for file in archives)
+    if len(numbers) == len(archives):
+        return tuple(archives)
+    unrealized = {*unrealized_archives(folder, transcript)}
+    realized = {file.number for file in archives if file.path not in unrealized}
+    return tuple(
+        file for file in archives if file.number not in realized or file.path not in unrealized
+    )
+
+
+def unrealized_archives(folder: Path, transcript: Path) -> tuple[Path, ...]:
     """Return the archives of a transcript whose operations never took place, newest first.
 
     The outcome of such an operation is in no file, and no other operation builds upon it. The
     transcript may be missing. An archive that cannot be read counts as one that is needed.
     """
-    root = Archive(archive_folder(transcript))
     operations: dict[Path, Operation] = {}
-    for file in chain.from_iterable(reversed(lineage.files) for lineage in root.lineages):
+    for file in reversed(archives_below(folder)):
         with suppress(CompactctlError):
             operations[file.path] = read_operation(file.path)
     outcomes = {operation.after for operation in operations.values()}
-    files = (transcript, *root.contents.displaced)
+    files = (transcript, *folder.glob(f"{DISPLACED}*"))
     reached = frozenset().union(*(_states_in(path, outcomes) for path in files))
     unrealized = []
     # Newest first: what only those build upon that never took place did not take place either.

@@ -11,7 +11,7 @@ OTHER = b'{"n":1}\n'
 
 
 def names(path: Path) -> list[str]:
-    return [archive.name[:4] for archive in unrealized_archives(path)]
+    return [archive.name[:4] for archive in unrealized_archives(archive_folder(path), path)]
 
 
 def remove_displaced(path: Path) -> None:
