@@ -196,7 +196,7 @@ def check(world: World, runs: Mapping[Run, Job], expected: Expected, *earlier: J
 
 def check_restorable(output: Path, original: bytes) -> None:
     """Check that an output leads back to the file that it was compacted from."""
-    assert verdict(output) == "proven"
+    check_proven(output)
     result = log(LogOptions(input=InputOptions(path=str(output))))
     assert (result.exit_code, result.operations[-1].in_effect) == (0, True)
     back = output.with_name("back")
@@ -204,12 +204,12 @@ def check_restorable(output: Path, original: bytes) -> None:
     assert back.read_bytes() == original
     rewind_file(output)
     assert output.read_bytes() == original
-    assert verdict(output) == "proven"
+    check_proven(output)
 
 
-def verdict(output: Path) -> str:
+def check_proven(output: Path) -> None:
     (verified,) = verify(VerifyOptions(paths=(str(output),))).transcripts
-    return verified.verdict
+    assert verified.verdict == "proven", verified
 
 
 def check_all(world: World, runs: Mapping[Run, Job], expected: Expected, *earlier: Job) -> None:
@@ -277,7 +277,7 @@ def earlier_version(world: World, killed: Job, *jobs: Job) -> None:
     """Let a run be killed, and others count on its archive, as earlier versions did."""
     world.killed(killed, "put")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "unrealized_archives", lambda _: ())
+        patch.setattr(staging, "unrealized_archives", lambda *_: ())
         world.alone(*jobs)
 
 

@@ -118,8 +118,8 @@ def _operations(archive: Archive, findings: list[Finding]) -> Iterator[_FoundArc
     contents, limits = archive.contents, archive.limits
     for file in contents.archives:
         if file not in archive.files:
-            text = f"{file.path}: operation {file.id} never took place"
-            findings.append(Finding(severity="note", text=text))
+            note = Finding(severity="note", text=f"{file.path}: nothing depends on it")
+            findings.append(note)
             continue
         try:
             number, operation = read_numbered(file.path, limits)

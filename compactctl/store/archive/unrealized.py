@@ -27,18 +27,21 @@ _CHUNK = 1 << 20
 def counted_archives(
     archives: Sequence[ArchiveFile], folder: Path, transcript: Path
 ) -> tuple[ArchiveFile, ...]:
-    """Return archives without those that never took place, where others have their numbers.
+    """Return the archives of a lineage without those that share a number for no reason.
 
-    ``archives`` are some of those in ``folder``, sorted.
+    Of several with one number only those count whose operation took place and has no archive with
+    a number of its own; if there are none, all of them. ``folder`` is the archive folder.
     """
-    numbers = Counter(file.number for file in archives)
-    if len(numbers) == len(archives):
+    if len({file.number for file in archives}) == len(archives):
         return tuple(archives)
+    all_files = archives_below(folder)
+    places = Counter((file.path.parent, file.number) for file in all_files)
+    shared = {file for file in all_files if places[file.path.parent, file.number] > 1}
+    alone = {file.id for file in all_files if file not in shared}
     unrealized = {*unrealized_archives(folder, transcript)}
-    realized = {file.number for file in archives if file.path not in unrealized}
-    return tuple(
-        file for file in archives if file.number not in realized or file.path not in unrealized
-    )
+    needless = {file for file in shared if file.id in alone or file.path in unrealized}
+    numbers = {file.number for file in archives if file not in needless}
+    return tuple(file for file in archives if file not in needless or file.number not in numbers)
 
 
 def unrealized_archives(folder: Path, transcript: Path) -> tuple[Path, ...]:

@@ -1,5 +1,6 @@
 """Archives whose operations never took place are told from those that something needs."""
 
+import shutil
 from pathlib import Path
 
 from store.states import AFTER, MORE, archive_of, step
@@ -68,3 +69,33 @@ def test_a_gap_is_left_unless_another_archive_has_the_number(path: Path) -> None
     assert [leaves_gap(first), leaves_gap(second)] == [True, False]
     first.with_name("0001-compact-0123456789ab.parquet").touch()
     assert [leaves_gap(first), leaves_gap(second)] == [False, False]
+
+
+def test_only_what_took_place_counts_of_archives_with_one_number(
+    path: Path, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    first, _ = step(path, AFTER, target=one)
+    second, published = step(path, OTHER, target=two)
+    (loser,) = published.archives
+    shutil.copy(loser, archive_folder(one))
+    assert archive_of(one).operations == (first,)
+    one.write_bytes(OTHER)
+    assert archive_of(one).operations == (second,)
+    # The only copy of what happened is not passed over, even if nothing tells what happened.
+    one.unlink()
+    assert {op.id for op in archive_of(one).operations} == {first.id, second.id}
+
+
+def test_an_archive_that_has_a_number_of_its_own_elsewhere_is_passed_over(
+    path: Path, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    _, published = step(path, AFTER, target=one)
+    second, other = step(path, OTHER, target=two)
+    shutil.copy(other.archives[0], archive_folder(one))
+    lineage = archive_folder(one) / "0123456789ab"
+    lineage.mkdir()
+    shutil.copy(published.archives[0], lineage)
+    shutil.copy(two, archive_folder(one) / "displaced-0123456789ab")
+    assert archive_of(one).operations == (second,)

@@ -195,7 +195,7 @@ def test_of_two_archives_with_one_number_only_that_of_the_output_counts(
         stream.write(since)
 
     assert (only(path).verdict, only(path).operations) == ("proven", 1)
-    assert said(only(path)).count("never took place") == 1
+    assert said(only(path)).count("nothing depends on it") == 1
     (entry,) = log(LogOptions(input=InputOptions(path=str(path)))).operations
     assert entry.in_effect
     rewind_file(path)
