@@ -381,6 +381,17 @@ def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
     assert bytes_below(Path("out")).keys() == tree.keys()
 
 
+def test_an_output_of_a_file_that_was_written_anew_is_not_written_again(
+    worked_on: list[str],
+) -> None:
+    run("in", output="out", plan=PLAN)
+    write(Path("in/1.jsonl"), transcript(topic="scanner"))
+    first = run("in", output="out", plan=PLAN)
+    worked_on.clear()
+    assert run("in", output="out", plan=PLAN, resume=True).rows == first.rows
+    assert worked_on == []
+
+
 @pytest.mark.parametrize("damage", ["removed", "emptied", "cut off", "swapped"])
 def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) -> None:
     first = run("in", output="out", plan=PLAN)

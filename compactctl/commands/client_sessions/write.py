@@ -25,6 +25,7 @@ class OutputOptions:
 
     Attributes:
         path: a file, or ``-`` for standard output.
+        url: the object that the file is to be copied to, None for none; texts in it name that.
         in_place: replace the input.
         layout: the layout; ``native`` appends to the session.
         messages_only: write only what is sent, to standard output; it cannot be undone.
@@ -38,6 +39,7 @@ class OutputOptions:
     """
 
     path: str | None = None
+    url: str | None = None
     in_place: bool = False
     layout: OutputLayout = "split"
     messages_only: bool = False

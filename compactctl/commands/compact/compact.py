@@ -276,8 +276,9 @@ def _stage_inputs(
     removes_unsent = (
         plan.removes_unsent if options.plan_file is None else bool(options.plan_file.unsent)
     )
+    output = options.output
     hint = archive_hint(
-        None if options.output.path == STANDARD_STREAM else target_of(options),
+        None if output.path == STANDARD_STREAM else output.url or target_of(options),
         is_archived=is_archived(options, read.history),
         lines=len(read.file.lines),
     )

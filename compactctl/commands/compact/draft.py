@@ -30,6 +30,7 @@ from compactctl.pipeline.layout import LayoutOptions, NewFile, lay_out
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.archive.names import SUFFIX
 from compactctl.store.files.source import Source
 
 
@@ -179,17 +180,16 @@ def _plain(options: Mapping[str, object]) -> dict[str, object]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in options.items()}
 
 
-def archive_hint(target: Path | None, *, is_archived: bool, lines: int) -> str:
+def archive_hint(target: Path | str | None, *, is_archived: bool, lines: int) -> str:
     """Return the hint in a summary that says where the replaced messages are and how to see them.
 
-    ``target`` is the output file, None for standard output. Without ``is_archived`` the file itself
-    holds the originals. ``lines`` is the line count of the transcript before. The content follows
-    the hint of VS Code Copilot Chat.
+    ``target`` is the output file, or its URL, None for standard output. Without ``is_archived`` the
+    file itself holds the originals. ``lines`` is the line count of the transcript before. The
+    content follows the hint of VS Code Copilot Chat.
     """
-    path = target.absolute() if target else None
-    holder = archive_folder(path) if path and is_archived else path
+    holder, file = _holder_and_file(target, is_archived=is_archived)
     place = f'in "{holder}"' if holder else "in this transcript"
-    command = f"compactctl view --archived {shlex.quote(str(path)) if path else 'FILE'}"
+    command = f"compactctl view --archived {shlex.quote(file)}"
     return "\n".join(
         (
             f"The messages that this summary stands for are kept word for word {place}.",
@@ -197,3 +197,16 @@ def archive_hint(target: Path | None, *, is_archived: bool, lines: int) -> str:
             f"Example usage: {command}",
         )
     )
+
+
+def _holder_and_file(target: Path | str | None, *, is_archived: bool) -> tuple[str, str]:
+    """Return what holds the originals, "" for the file itself, and the file to name in a command.
+
+    Objects are read with their archives once they were copied.
+    """
+    if target is None:
+        return "", "FILE"
+    if isinstance(target, str):
+        return target + SUFFIX * is_archived, target.rpartition("/")[2]
+    path = target.absolute()
+    return str(archive_folder(path) if is_archived else path), str(path)

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from compactctl.commands.operations.periods import Reached, state_after
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.commands.operations.timeline import Chain, OperationTimeline, timeline_of
+from compactctl.commands.operations.timeline import (
+    Chain,
+    OperationTimeline,
+    in_order,
+    timeline_of,
+)
 from compactctl.errors import ArchiveError, CompactctlError, IntegrityError
 from compactctl.model.operation import DocumentRecords, OperationId
 from compactctl.pipeline.document_records import read_records
@@ -60,13 +65,8 @@ class OperationHistory:
 
     @cached_property
     def archived(self) -> tuple[ArchivedStep, ...]:
-        """The operations with an archive, oldest first."""
-        if self.archive is None:
-            return ()
-        return tuple(
-            ArchivedStep(archive=self.archive, operation=operation, file=file)
-            for file, operation in self.archive.readable
-        )
+        """The operations with an archive, in the order of ``in_order``."""
+        return () if self.archive is None else in_order(self.archive, self.lines)
 
     @cached_property
     def timeline(self) -> OperationTimeline:

@@ -1,7 +1,9 @@
 """From what is archived and the lines of a transcript to its operations and the time in between."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from compactctl.commands.operations.inline import (
     may_hold_operation,
@@ -83,6 +85,40 @@ class OperationTimeline:
         return next(moment for moment in self.moments if moment.step == step)
 
 
+def in_order(archive: Archive, lines: Iterable[bytes]) -> tuple[ArchivedStep, ...]:
+    """Return the operations in an archive, oldest first.
+
+    Operations that never took place come before the one in effect even if their archives are newer:
+    they neither build upon it nor start from the transcript. Their runs were killed or, in an
+    object store, slower than another one.
+    """
+    steps = tuple(
+        ArchivedStep(archive=archive, operation=operation, file=file)
+        for file, operation in archive.readable
+    )
+    if len(steps) > 1:
+        with suppress(ChangedError):
+            current, _ = archive.match_transcript(lines)
+            return steps if current is None else _with_unrealized_first(steps, current, lines)
+    return steps
+
+
+def _with_unrealized_first(
+    steps: tuple[ArchivedStep, ...], current: Operation, lines: Iterable[bytes]
+) -> tuple[ArchivedStep, ...]:
+    index = max(index for index, step in enumerate(steps) if step.operation == current)
+    befores = matching_states(lines, {step.operation.before for step in steps[index + 1 :]})
+    heads: set[OperationId | None] = {current.head}
+    unrealized, later = [], []
+    for step in steps[index + 1 :]:
+        if step.parent in heads or step.operation.before in befores:
+            heads.add(step.head)
+            later.append(step)
+        else:
+            unrealized.append(step)
+    return (*steps[:index], *unrealized, steps[index], *later)
+
+
 def timeline_of(
     archive: Archive | None,
     archived: Sequence[ArchivedStep],
@@ -100,7 +136,7 @@ def timeline_of(
     by_id = {step.id: step for step in archived}
     walk = _Walk(
         by_id=by_id,
-        starts={step.file.number: _before(step, by_id, where) for step in archived},
+        starts={step.file.path: _before(step, by_id, where) for step in archived},
         where=where,
     )
     try:
@@ -146,17 +182,17 @@ class _Walk:
     """The way from a compaction back to those that it builds upon.
 
     ``by_id`` are the newest archives, ``starts`` the newest compaction before each archived step
-    and the compactions inside that state, by the number of the archive.
+    and the compactions inside that state, by the path of the archive.
     """
 
     by_id: Mapping[OperationId, ArchivedStep]
-    starts: Mapping[int, _Start]
+    starts: Mapping[Path, _Start]
     where: str
 
     def before(self, step: OperationStep, inside: _Inside) -> _Start:
         """Return the newest compaction before a step, and the ones inside that state."""
         if isinstance(step, ArchivedStep):
-            return self.starts[step.file.number]
+            return self.starts[step.file.path]
         return step.parent, inside
 
     def back(self, head: OperationId | None, inside: _Inside) -> Iterator[OperationStep]:

@@ -75,7 +75,7 @@ def prove_archives(archive: Archive, lines: Iterable[bytes]) -> ProvenArchives:
     """
     contents, limits = archive.contents, archive.limits
     findings: list[Finding] = []
-    candidates = [*_operations(contents, limits, findings)]
+    candidates = [*_operations(archive, findings)]
     outcomes = frozenset(file.operation.after for file in candidates)
     proven: list[_FoundArchive] = []
     kept_outcomes: set[Digest] = set()
@@ -114,10 +114,13 @@ def worst_state(findings: Iterable[Finding]) -> TranscriptState:
     return next((verdict for verdict in _WORST_FIRST if verdict in severities), "proven")
 
 
-def _operations(
-    contents: FolderContents, limits: ReadLimits, findings: list[Finding]
-) -> Iterator[_FoundArchive]:
+def _operations(archive: Archive, findings: list[Finding]) -> Iterator[_FoundArchive]:
+    contents, limits = archive.contents, archive.limits
     for file in contents.archives:
+        if file not in archive.files:
+            note = Finding(severity="note", text=f"{file.path}: nothing depends on it")
+            findings.append(note)
+            continue
         try:
             number, operation = read_numbered(file.path, limits)
         except CompactctlError as error:

@@ -30,8 +30,10 @@ from compactctl.store.archive.names import (
     ArchiveFile,
     archive_folder,
     archive_name,
+    transcript_of,
 )
 from compactctl.store.archive.permissions import check_owner, tamper_warning
+from compactctl.store.archive.unrealized import counted_archives
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 __all__ = ["Archive", "archive_folder", "read_archive"]
@@ -97,10 +99,11 @@ class Archive:
         newest = max(numbers, default=2 if self.contents.lineages else 1)
         return tuple(sorted({*range(1, newest)} - numbers))
 
-    @property
+    @cached_property
     def files(self) -> tuple[ArchiveFile, ...]:
-        """The archives, oldest first; raises as ``contents``."""
-        return self.contents.archives
+        """The archives that count, oldest first; raises as ``contents``."""
+        folder = self.root.folder
+        return counted_archives(self.contents.archives, folder, transcript_of(folder))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: E
     operation, archive = draft.operation, Archive(folder)
     if archive.files and archive.files[-1].id == operation.id:
         newest = archive.files[-1].path
-        _verify(newest, operation)
+        verify_archive(newest, operation)
         # That run may have been killed before the name was durable.
         sync_folder(fs, folder)
         return newest
@@ -84,13 +84,13 @@ def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: E
         encode_archive(operation, draft.rows, DraftSink(file), number, draft.block)
         file.sync()
         file.close()
-        _verify(file.path, operation)
+        verify_archive(file.path, operation)
         cleanup.callback(remove_quietly, fs, file.target)
         file.publish()
     return file.target
 
 
-def _verify(path: Path, operation: Operation) -> None:
+def verify_archive(path: Path, operation: Operation) -> None:
     """Raise IntegrityError unless the archive holds this operation and restores its lines."""
     archived = read_operation(path)
     for _ in raw_lines(path):

@@ -5,7 +5,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -63,6 +63,17 @@ class StoredObject:
     n_bytes: int
     etag: str | None
     version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectWrite:
+    """What a write led to: the object's ETag, if any, and whether the object is new.
+
+    An object that another program wrote with the same bytes is not.
+    """
+
+    etag: str | None
+    is_new: bool = False
 
 
 def is_object(path: str | os.PathLike[str]) -> bool:
@@ -152,10 +163,8 @@ def copy_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> str | None:
+def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> ObjectWrite:
     """Write a file as an object, whole or not at all, in place of the state ``replaced``.
-
-    Returns the new ETag, None if the store has none.
 
     Raises ChangedError if another state is there, or any if None is to be replaced, DiskError if
     the object cannot be written, and UsageError if the package for it is missing.
@@ -172,7 +181,7 @@ def write_object(url: str, file: Path, replaced: StoredObject | None = None) -> 
             return _wait_for(put)
 
 
-def _put(url: str, file: Path, replaced: StoredObject | None) -> str | None:
+def _put(url: str, file: Path, replaced: StoredObject | None) -> ObjectWrite:
     bucket, key = _split(url)
     store = _open_store(bucket)
     import obstore
@@ -185,15 +194,27 @@ def _put(url: str, file: Path, replaced: StoredObject | None) -> str | None:
         if replaced.version is not None:
             mode["version"] = replaced.version
     try:
-        return obstore.put(store, key, file, mode=mode)["e_tag"]
+        etag = obstore.put(store, key, file, mode=mode)["e_tag"]
+        return ObjectWrite(etag, is_new=replaced is None)
     except (AlreadyExistsError, PreconditionError) as error:
         # A write whose answer was lost finds what it has written itself.
-        existing = obstore.get(store, key)
-        if bytes(existing.bytes()) != file.read_bytes():
-            raise ChangedError(
-                f"{url}: was written by another program meanwhile; it was left alone; try again"
-            ) from error
-        return existing.meta["e_tag"]
+        with suppress(FileNotFoundError):
+            existing = obstore.get(store, key)
+            if bytes(existing.bytes()) == file.read_bytes():
+                return ObjectWrite(existing.meta["e_tag"])
+        raise ChangedError(
+            f"{url}: was changed by another program meanwhile; it was left alone; try again"
+        ) from error
+
+
+def delete_object(url: str) -> None:
+    """Delete an object. Raises DiskError, and UsageError if the package for it is missing."""
+    bucket, key = _split(url)
+    store = _open_store(bucket)
+    import obstore
+
+    with _errors(url, DiskError):
+        _wait_for(partial(obstore.delete, store, key))
 
 
 def copy_object(url: str, path: Path, limits: ReadLimits) -> None:
@@ -206,21 +227,34 @@ def copy_object(url: str, path: Path, limits: ReadLimits) -> None:
 class ObjectCopies:
     """Copies of an object and of others beside and below it, in a folder.
 
-    ``path`` is that of the object at ``url``, which need not exist.
+    ``path`` is that of the object at ``url``, which need not exist. ``new_files`` are the files
+    whose objects were not there before they were uploaded.
     """
 
     def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
         self._root, _, name = url.rpartition("/")
         self._folder = folder
         self.path = folder / name
+        self.new_files: list[Path] = []
         self._fetched: dict[Path, tuple[StoredObject, bytes]] = {}
 
     def fetch(self, items: Iterable[StoredObject]) -> None:
-        """Copy objects. Raises as ``open_object``."""
+        """Copy objects, except those deleted meanwhile. Raises as ``open_object``."""
         for item in items:
             path = self._folder / item.url.removeprefix(f"{self._root}/")
-            copy_object(item.url, path, NO_LIMITS)
+            try:
+                copy_object(item.url, path, NO_LIMITS)
+            except NoInputError as error:
+                if isinstance(error.__cause__, FileNotFoundError):
+                    continue
+                raise
             self._fetched[path] = (item, _digest(path))
+
+    def forget(self, path: Path) -> None:
+        """Remove the copy of an object, which stays."""
+        path.unlink()
+        del self._fetched[path]
 
     def upload(self, path: Path) -> str | None:
         """Write a file of the folder unless it is as it was fetched; return its ETag.
@@ -230,7 +264,14 @@ class ObjectCopies:
         item, digest = self._fetched.get(path, (None, None))
         if item is not None and _digest(path) == digest:
             return item.etag
-        return write_object(f"{self._root}/{path.relative_to(self._folder).as_posix()}", path, item)
+        write = write_object(self.url_of(path), path, item)
+        if write.is_new:
+            self.new_files.append(path)
+        return write.etag
+
+    def url_of(self, path: Path) -> str:
+        """Return the URL of the object with a copy at this path."""
+        return f"{self._root}/{path.relative_to(self._folder).as_posix()}"
 
 
 def _digest(path: Path) -> bytes:

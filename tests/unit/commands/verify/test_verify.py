@@ -175,6 +175,65 @@ def test_an_output_that_was_made_anew_is_no_damage(tmp_path: Path) -> None:
     assert only(out).verdict == "proven"
 
 
+STAGES = ("prune", "summarize", "truncate", "window")
+
+
+@pytest.mark.parametrize(("winner", "loser"), list(itertools.permutations(STAGES, 2)))
+@pytest.mark.parametrize(
+    "other",
+    [TALK.data, TALK.data + TALK.later, TALK.data.replace(b"Level", b"Stage")],
+    ids=["same input", "longer input", "another input"],
+)
+@pytest.mark.parametrize("since", [b"", TALK.later], ids=["as written", "appended to"])
+@pytest.mark.each_choice
+def test_of_two_archives_with_one_number_only_that_of_the_output_counts(
+    winner: str, loser: str, other: bytes, since: bytes, tmp_path: Path
+) -> None:
+    """As they were left in object stores, by two runs at the same time."""
+    path = beside(tmp_path, winner, loser, other)
+    with path.open("ab") as stream:
+        stream.write(since)
+
+    assert (only(path).verdict, only(path).operations) == ("proven", 1)
+    assert said(only(path)).count("nothing depends on it") == 1
+    (entry,) = log(LogOptions(input=InputOptions(path=str(path)))).operations
+    assert entry.in_effect
+    rewind_file(path)
+    assert path.read_bytes() == TALK.data + since
+    assert only(path).verdict == "proven"
+    rewind_file(path, to=entry.step.id)
+    assert only(path).verdict == "proven"
+
+
+def beside(folder: Path, winner: str, loser: str, other: bytes) -> Path:
+    """Return an output, and put an archive beside its own whose output was refused."""
+    for stage, data in ((loser, other), (winner, TALK.data)):
+        (folder / stage).mkdir()
+        (folder / "run.jsonl").write_bytes(data)
+        squeeze(folder / "run.jsonl", stage, output=str(folder / stage / "out.jsonl"))
+    path = folder / winner / "out.jsonl"
+    (archive,) = archives(folder / loser / "out.jsonl")
+    shutil.copy(archive, archive_folder(path))
+    return path
+
+
+@pytest.mark.parametrize("more", [b"", TALK.later], ids=["same input", "longer input"])
+def test_a_run_that_was_killed_before_it_replaced_an_output_changes_nothing(
+    more: bytes, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "run.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(TALK.data)
+    squeeze(path, "prune", output=str(out))
+    state = out.read_bytes()
+    path.write_bytes(TALK.data + more)
+    squeeze(path, "summarize", output=str(out))
+    out.write_bytes(state)
+
+    assert only(out).verdict == "proven"
+    rewind_file(out, all=True)
+    assert out.read_bytes() == TALK.data
+
+
 LOSSES: dict[str, Callable[[Path], object]] = {
     "the first archive is gone": lambda path: archives(path)[0].unlink(),
     "the newest archive is gone": lambda path: archives(path)[-1].unlink(),
