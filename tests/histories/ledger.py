@@ -33,7 +33,7 @@ class Ledger:
     """One transcript: its states, and the lines that others added to it.
 
     ``content`` is what it holds if no command has changed it since; ``contents`` are all that it
-    held since a command began.
+    held since a command began. ``is_replaced`` tells that others wrote all of it.
     """
 
     def __init__(self, talk: Talk, path: Path, content: bytes) -> None:
@@ -43,6 +43,7 @@ class Ledger:
         self.contents = [content]
         self.states = [State(content)] if content else []
         self.lines: list[bytes] = []
+        self.is_replaced = False
 
     def begin(self) -> None:
         """Begin a command."""
@@ -60,6 +61,7 @@ class Ledger:
         ]
         self.lines = [line for line in self.lines if line not in self.content or line in data]
         self._put(data, State(data))
+        self.is_replaced = True
 
     def added(self, lines: bytes) -> None:
         """Another program appended whole lines, with the end of the line before."""
@@ -71,9 +73,19 @@ class Ledger:
         """Another program wrote lines to the file that was here before."""
         self.lines += lines.splitlines(keepends=True)
 
+    def took_in(self, data: bytes) -> bool:
+        """Learn that a command did nothing but add lines that were written late, if so."""
+        more = data.removeprefix(self.content).lstrip(b"\n").splitlines(keepends=True)
+        if not data.startswith(self.content) or any(line not in self.lines for line in more):
+            return False
+        self.content = data
+        self.contents.append(data)
+        return True
+
     def published(self, data: bytes) -> None:
         """A command put other bytes in their place."""
         self._put(data, State(data, UNNAMED))
+        self.is_replaced = False
 
     def archived(self, data: bytes) -> None:
         """A command had to archive these bytes."""

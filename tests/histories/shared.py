@@ -7,6 +7,7 @@ is not.
 
 import errno
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -20,7 +21,10 @@ from histories.ledger import UNNAMED, Ledger, State
 from histories.session import CALLS, BrokenPromiseError, Session, Step
 from talks import Record, Talk
 
+from compactctl.model.operation import Operation
 from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.archive_file import read_operation, restore
+from compactctl.store.files.source import digest_of
 
 LAYOUTS = ("split", "split", "in place", "in place", "native")
 IN_STORE = ("in place", "native")
@@ -35,6 +39,7 @@ UNDONE = ("nothing was changed", "nothing was written")
 # Why a command leaves everything as it is, by the exit code: what it was told, what is lost, what
 # others did, what the disk did.
 STEPPED_BACK = frozenset({2, 6, 8, 74})
+LATE = re.compile(r"([\d,]+) lines? (?:was|were) written to")
 # What a record of ours has.
 MARK = b"compactctl"
 Deed = Callable[[], None]
@@ -75,6 +80,7 @@ class SharedLife(Session):
         self.put(data)
         self.ledgers = {self.path: Ledger(talk, self.path, data)}
         self.writer: Writer | None = None
+        self.operations: set[str] = set()
         self.taken_in: set[bytes] = set()
         self.is_untidy = False
         self.is_appended = False
@@ -181,7 +187,7 @@ class SharedLife(Session):
         """Notice that a command has put other bytes into a file."""
         ledger = self.ledgers[path]
         data = path.read_bytes() if path.exists() else b""
-        if data == ledger.content:
+        if data == ledger.content or ledger.took_in(data):
             return False
         ledger.published(data)
         return True
@@ -190,25 +196,25 @@ class SharedLife(Session):
         """Learn which operations led to the states that were noticed, and what they archived."""
         for ledger in self.ledgers.values():
             unnamed = [state for state in ledger.states if state.operation == UNNAMED]
-            operations = self._log(ledger.path).get("operations", []) if unnamed else []
+            archives = archive_folder(ledger.path.resolve()).rglob("*.parquet") if unnamed else ()
+            operations = [(read_operation(path), restore(path)) for path in archives]
             for state in unnamed:
                 state.operation = ""
-                for each in operations:
-                    if _is_digest(each["after"], state.data[: each["after"]["bytes"]]):
-                        state.operation = each["id"]
-                        self._archive(ledger, each["before"])
+                for each, before in operations:
+                    if _led_to(each, before, state.data):
+                        state.operation = each.id
+                        self._archive(ledger, each.id, before)
                 if not state.operation:
-                    self._tell(f"log {ledger.path} --json")
-                    raise BrokenPromiseError(
-                        f"log names no operation that led to what is in {ledger.path}"
-                    )
+                    raise BrokenPromiseError(f"no operation led to what is in {ledger.path}")
 
-    def _archive(self, ledger: Ledger, before: Record | None) -> None:
-        """Learn that an operation of a transcript archived a state, of whatever file it was."""
-        states = [data for each in self.ledgers.values() for data in each.contents]
-        for data in states:
-            if before and _is_digest(before, data):
-                ledger.archived(data)
+    def _archive(self, ledger: Ledger, operation: str, before: bytes) -> None:
+        """Learn what an operation archived, which must be what some file held."""
+        is_new = operation not in self.operations
+        self.operations.add(operation)
+        contents = [data for each in self.ledgers.values() for data in each.contents]
+        if is_new and not any(ledger.holds(before, State(data)) for data in contents):
+            raise BrokenPromiseError(f"operation {operation} archived what was in no file")
+        ledger.archived(before)
 
     def _mend(self, path: Path) -> None:
         """Undo what a killed run appended, if it did."""
@@ -233,6 +239,8 @@ class SharedLife(Session):
             raise BrokenPromiseError(f"{changed[0]} was changed, and {why}")
         ledger = self.ledgers[path]
         allowed = set(refusals)
+        if self.writer is not None and self.writer.path == self._output(path):
+            allowed |= {8}
         if ledger.is_foreign:
             allowed |= {2, 6, 8}
         if any(state.may_be_lost for state in ledger.states):
@@ -319,8 +327,9 @@ class SharedLife(Session):
         """Return another session of the client."""
         records: list[Record] = list(self.talk.head)
         self.turns += 100
-        for number in range(self.turns, self.turns + 1 + step.way % 3):
-            records += self.talk.turn(number, records)
+        for _ in range(1 + step.way % 3):
+            records += self.talk.turn(self.turns, records)
+            self.turns += 1
         self.records = records
         return self.talk.written(records, 0)
 
@@ -386,6 +395,8 @@ class SharedLife(Session):
             new.replace(path)
             self.commands.append(f"cp {name} new; mv new {path}")
         self.ledgers[path].replaced(data)
+        if self.writer is not None and not self.writer.has_name:
+            self.close()
 
     def _nightly(self, step: Step) -> None:
         """Write another session to the same name, and compact it as the one before."""
@@ -623,16 +634,25 @@ class SharedLife(Session):
             self._check_named(name, lost, verified, logged)
         else:
             self._check_quiet(ledger, verified, logged)
-        late = [line for line in ledger.lines if self._is_late(ledger.path, line)]
-        if late and not ledger.is_foreign and "written to the file" not in verified.out:
-            self._tell(f"verify {name}")
-            raise BrokenPromiseError(f"verify does not mention {len(late)} late lines")
+        if not ledger.is_foreign:
+            self._check_late(ledger, verified)
+
+    def _check_late(self, ledger: Ledger, verified: Told) -> None:
+        """Check that what was written late is mentioned, with the line that has no end yet."""
+        late = sum(self._is_late(ledger.path, line) for line in ledger.lines)
+        writer = self.writer
+        is_begun = writer is not None and writer.path == ledger.path and bool(writer.rest)
+        mentioned = sum(int(count.replace(",", "")) for count in LATE.findall(verified.out))
+        if mentioned != late + is_begun:
+            self._tell(f"verify {self._name(ledger.path)}")
+            raise BrokenPromiseError(f"verify mentions {mentioned} late lines of {late + is_begun}")
 
     def _check_quiet(self, ledger: Ledger, verified: Told, logged: Told) -> None:
         # A copy of a compacted file, put where its archive is not, says so itself.
         is_copy = ledger.is_foreign or not ledger.is_ours
         codes = {6, 7} if is_copy and MARK in ledger.content else set()
         codes |= {8} if ledger.is_foreign else {0} if ledger.is_ours else {0, 3}
+        codes |= {8} if ledger.is_replaced else set()
         for command, told in (("verify", verified), ("log", logged)):
             if told.code not in codes | ({0} if command == "log" else set()):
                 self._tell(f"{command} {self._name(ledger.path)}")
@@ -660,10 +680,14 @@ class SharedLife(Session):
         """End the programs that write."""
         if self.writer is not None:
             os.close(self.writer.fd)
+            self.writer = None
 
 
-def _is_digest(digest: Record, data: bytes) -> bool:
-    return bool(len(data) == digest["bytes"] and sha256(data).hexdigest() == digest["sha256"])
+def _led_to(operation: Operation, before: bytes, data: bytes) -> bool:
+    """Tell whether bytes begin with the outcome of an operation, or end with what it appended."""
+    if operation.appended:
+        return data.startswith(before) and operation.id.encode() in data[len(before) :]
+    return digest_of(data[: operation.after.n_bytes]) == operation.after
 
 
 def _is_in(line: bytes, rows: set[bytes]) -> bool:
