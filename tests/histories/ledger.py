@@ -1,6 +1,5 @@
 """What programs wrote to one transcript, and what of it must not be lost."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +32,8 @@ class Ledger:
     """One transcript: its states, and the lines that others added to it.
 
     ``content`` is what it holds if no command has changed it since; ``contents`` are all that it
-    held since a command began. ``is_replaced`` tells that others wrote all of it.
+    held since a command began. ``known`` are the states that a command read or left here;
+    ``is_replaced`` tells that others wrote all of it since.
     """
 
     def __init__(self, talk: Talk, path: Path, content: bytes) -> None:
@@ -42,6 +42,7 @@ class Ledger:
         self.content = content
         self.contents = [content]
         self.states = [State(content)] if content else []
+        self.known: list[State] = []
         self.lines: list[bytes] = []
         self.is_replaced = False
 
@@ -85,6 +86,7 @@ class Ledger:
     def published(self, data: bytes) -> None:
         """A command put other bytes in their place."""
         self._put(data, State(data, UNNAMED))
+        self.known.append(State(data))
         self.is_replaced = False
 
     def archived(self, data: bytes) -> None:
@@ -92,6 +94,7 @@ class Ledger:
         for state in self.states:
             state.is_archived |= self.holds(data, state)
         self.lines = [line for line in self.lines if line not in data]
+        self.known.append(State(data))
         self._add(State(data, is_archived=True))
 
     def _put(self, data: bytes, state: State) -> None:
@@ -111,21 +114,12 @@ class Ledger:
     @property
     def is_ours(self) -> bool:
         """Whether a command knows anything of it."""
-        return any(state.operation or state.is_archived for state in self.states)
+        return bool(self.known)
 
     @property
     def is_foreign(self) -> bool:
         """Whether what it holds is not from a state that a command knows."""
-        return self.is_ours and not any(
-            self.holds(self.content, state)
-            for state in self.states
-            if state.operation or state.is_archived
-        )
-
-    @property
-    def whole_lines(self) -> Iterator[bytes]:
-        """The lines of its content."""
-        yield from self.content.splitlines(keepends=True)
+        return self.is_ours and not any(self.holds(self.content, state) for state in self.known)
 
     def holds(self, data: bytes, state: State) -> bool:
         """Tell whether bytes begin with a state; of a document, its records."""

@@ -271,15 +271,12 @@ class SharedLife(Session):
         if not routes:
             return
         route = routes[step.way % len(routes)]
-        beside = ask(*self._rewinding(path, route), "-o", "back", "-f")
-        back = Path("back")
-        data = back.read_bytes() if back.exists() else None
-        back.unlink(missing_ok=True)
+        beside = self._back(path, route)
         is_held = self.writer is not None and self.writer.path == path
         words = self._rewinding(path, route)
         told = self.run(path, [*words, "--force"] if is_held else words)
-        is_same = data == path.read_bytes() or self.is_appended
-        if beside.code == told.code == 0 and not is_same:
+        is_same = beside == path.read_bytes() or self.is_appended
+        if beside is not None and told.code == 0 and not is_same:
             raise BrokenPromiseError(f"{shlex.join(words)} leads elsewhere in place than with -o")
 
     def _kill(self, step: Step) -> None:
@@ -614,18 +611,22 @@ class SharedLife(Session):
         for ledger in self.ledgers.values():
             yield ledger.content
         for path, ledger in self.ledgers.items():
-            for route in self._routes(path):
-                yield from self._back(path, route)
-            for state in ledger.states:
-                if state.is_archived:
-                    yield from self._back(path, ("--to", sha256(state.data).hexdigest()[:12]))
+            archived = (state.data for state in ledger.states if state.is_archived)
+            firsts = [("--to", sha256(data).hexdigest()[:12]) for data in archived]
+            for route in (*self._routes(path), *firsts):
+                data = self._back(path, route)
+                if data is not None:
+                    yield data
 
-    def _back(self, path: Path, route: Sequence[str]) -> Iterator[bytes]:
+    def _back(self, path: Path, route: Sequence[str]) -> bytes | None:
+        """Return what a rewind to another file writes there, None if it fails."""
         back = Path("back")
-        ask("rewind", self._name(path), *route, "-o", str(back), "-f")
-        if back.exists():
-            yield back.read_bytes()
-            back.unlink()
+        told = ask(*self._rewinding(path, route), "-o", str(back), "-f")
+        data = back.read_bytes() if back.exists() else None
+        back.unlink(missing_ok=True)
+        if (data is None) != bool(told.code):
+            raise BrokenPromiseError(f"rewind {' '.join(route)} -o {told.why}")
+        return data
 
     def _check_told(self, ledger: Ledger, lost: Sequence[State]) -> None:
         name = self._name(ledger.path)
