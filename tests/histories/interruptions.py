@@ -89,15 +89,22 @@ def failing_at(n: int, number: int) -> Iterator[None]:
 def meanwhile(n: int, deed: Callable[[], None]) -> Iterator[list[Callable[[], None]]]:
     """Do something before the n-th call; yield what was not done, as there were fewer calls."""
     left = [deed]
+    errors: list[AssertionError] = []
 
     def before(call: Call) -> None:
         if call.number == n:
-            left.pop()()
+            try:
+                left.pop()()
+            except AssertionError as error:
+                # The command would take it for an error of its own.
+                errors.append(error)
 
     with ExitStack() as stack, _watched(before, stack, reads=True):
         # Nobody else acts while one of the two waits.
         stack.enter_context(patch.object(time, "sleep", lambda _: None))
         yield left
+    for error in errors:
+        raise error
 
 
 @contextmanager

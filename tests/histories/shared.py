@@ -38,6 +38,7 @@ READERS = ("verify", "log", "view", "stats")
 UNDONE = ("nothing was changed", "nothing was written")
 # Why a command leaves everything as it is, by the exit code: what it was told, what is lost, what
 # others did, what the disk did.
+LOCKED = frozenset({8})
 STEPPED_BACK = frozenset({2, 6, 8, 74})
 LATE = re.compile(r"([\d,]+) lines? (?:was|were) written to")
 # What a record of ours has.
@@ -173,14 +174,17 @@ class SharedLife(Session):
         """Return where a compaction writes if nothing else is said."""
         return path.with_name(f"{path.stem}.compacted{path.suffix}")
 
+    def _is_elsewhere(self, words: Sequence[str]) -> bool:
+        """Tell whether a command writes the default output."""
+        is_in_place = bool({"--in-place", "--native"} & {*words})
+        return words[0] == "compact" and not (is_in_place or self.talk.is_stored)
+
     def _notice_all(self, path: Path, words: Sequence[str]) -> Sequence[Path]:
         """Notice what a command has changed, and its output, which may be new."""
         output = self._output(path)
-        is_elsewhere = words[0] == "compact" and not {"--in-place", "--native"} & {*words}
-        if is_elsewhere and not self.talk.is_stored and output.is_file():
-            is_link = output.samefile(path)
-            if output not in self.ledgers and not is_link:
-                self.ledgers[output] = Ledger(self.talk, output, b"")
+        is_new = self._is_elsewhere(words) and output.is_file() and output not in self.ledgers
+        if is_new and not output.samefile(path):
+            self.ledgers[output] = Ledger(self.talk, output, b"")
         return [path for path in self.ledgers if self._notice(path)]
 
     def _notice(self, path: Path) -> bool:
@@ -537,19 +541,25 @@ class SharedLife(Session):
     def _read(self, step: Step) -> None:
         """Read while a command writes, or write while a command reads."""
         path, words = self._words(step)
-        reader = READERS[step.pick // 3 % len(READERS)]
-        reading = [reader, self._name(path), "--json"]
+        written = self._output(path) if self._is_elsewhere(words) and step.way % 2 else path
+        reading = READERS[step.pick // 3 % len(READERS)], self._name(written), "--json"
         before = ask(*reading)
         told: list[Told] = []
-        written: list[Told] = []
+
+        def read() -> None:
+            told.append(self.ask(*reading))
+
+        def write() -> None:
+            self.run(path, words, refusals=LOCKED)
+
         if step.pick % 2:
-            self._meanwhile(step, path, words, reader, lambda: told.append(self.ask(*reading)))
+            self._meanwhile(step, path, words, reading[0], read)
         else:
             n = 1 + (step.way * 7 + step.pick) % READ_CALLS
-            with meanwhile(n, lambda: written.append(self.run(path, words))) as left:
-                told.append(self.ask(*reading))
+            with meanwhile(n, write) as left:
+                read()
             self.commands[-1] += f", and the command before it at its {n}th call"
-            self.counts[f"{words[0]} {'after' if left else 'in'} {reader}"] += 1
+            self.counts[f"{words[0]} {'after' if left else 'in'} {reading[0]}"] += 1
             for each in left:
                 each()
         self._check_read(reading, told[0], before, ask(*reading))
