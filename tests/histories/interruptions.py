@@ -86,8 +86,13 @@ def failing_at(n: int, number: int) -> Iterator[None]:
 
 
 @contextmanager
-def meanwhile(n: int, deed: Callable[[], None]) -> Iterator[list[Callable[[], None]]]:
-    """Do something before the n-th call; yield what was not done, as there were fewer calls."""
+def meanwhile(
+    n: int, deed: Callable[[], None], *, reads: bool = True
+) -> Iterator[list[Callable[[], None]]]:
+    """Do something before the n-th call; yield what was not done, as there were fewer calls.
+
+    Those that read count, too, with ``reads``.
+    """
     left = [deed]
     errors: list[AssertionError] = []
 
@@ -99,7 +104,7 @@ def meanwhile(n: int, deed: Callable[[], None]) -> Iterator[list[Callable[[], No
                 # The command would take it for an error of its own.
                 errors.append(error)
 
-    with ExitStack() as stack, _watched(before, stack, reads=True):
+    with ExitStack() as stack, _watched(before, stack, reads=reads):
         # Nobody else acts while one of the two waits.
         stack.enter_context(patch.object(time, "sleep", lambda _: None))
         yield left

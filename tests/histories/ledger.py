@@ -1,5 +1,6 @@
 """What programs wrote to one transcript, and what of it must not be lost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,7 @@ class Ledger:
         self.contents = [content]
         self.states = [State(content)] if content else []
         self.known: list[State] = []
+        self.written_late: set[bytes] = set()
         self.lines: list[bytes] = []
         self.is_replaced = False
 
@@ -73,6 +75,7 @@ class Ledger:
     def added_late(self, lines: bytes) -> None:
         """Another program wrote lines to the file that was here before."""
         self.lines += lines.splitlines(keepends=True)
+        self.written_late |= {*lines.splitlines(keepends=True)}
 
     def took_in(self, data: bytes) -> bool:
         """Learn that a command did nothing but add lines that were written late, if so."""
@@ -110,6 +113,12 @@ class Ledger:
         old.is_gone = old.is_gone and state.is_archived
         old.is_archived |= state.is_archived
         old.operation = state.operation or old.operation
+
+    @property
+    def late(self) -> Sequence[bytes]:
+        """The lines that were written to a file that was replaced, and not taken in since."""
+        written = (line for line in self.lines if line in self.written_late)
+        return [line for line in written if line not in self.content]
 
     @property
     def is_ours(self) -> bool:
