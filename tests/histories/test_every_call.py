@@ -1,9 +1,13 @@
-"""Small histories that end with a command which is killed, or refused, at each of its calls."""
+"""Small histories that end with a command which is killed, or refused, at each of its calls.
+
+COMPACTCTL_LONG_TESTS=1 tries every fault with every command.
+"""
 
 import errno
 import os
+import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -57,8 +61,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", CASES)
+# For each way of writing, those tried when a change is tested.
+TRIED = {
+    "compact": {"killed"},
+    "compact in place, and lines": {"killed", "disk full"},
+    "compact --native, and lines": {"killed", "disk full"},
+    "rewind": {"killed"},
+    "verify --repair": {"killed", "disk full"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        pytest.param(name, fault, marks=() if fault in TRIED.get(name, ()) else pytest.mark.long)
+        for name in CASES
+        for fault in FAULTS
+    ],
+)
 def test_nothing_is_lost_at_any_call(tmp_path: Path, name: str, fault: str) -> None:
     case = CASES[name]
     with inside(tmp_path / "w"):
@@ -66,7 +86,7 @@ def test_nothing_is_lost_at_any_call(tmp_path: Path, name: str, fault: str) -> N
     path, words = Path(case.commands[-1][1]), case.commands[-1]
     with again(tmp_path), counted() as calls:
         assert ask(*words).code == 0
-    seen: list[dict[Path, bytes]] = []
+    seen: list[Mapping[Path, bytes | int]] = []
     for n in range(1, len(calls) + 1):
         with again(tmp_path), ExitStack() as stack:
             other = deepcopy(life)
@@ -76,9 +96,18 @@ def test_nothing_is_lost_at_any_call(tmp_path: Path, name: str, fault: str) -> N
                 stack.enter_context(meanwhile(moment, adding, reads=False))
             note = f", {fault} at its {n}th call that writes, {calls[n - 1]}"
             other.run(path, words, around=FAULTS[fault](n), note=note, refusals=STEPPED_BACK)
-            if everything() not in seen:
-                seen.append(everything())
+            state = contents()
+            if state not in seen:
+                seen.append(state)
                 other.check()
+
+
+def contents() -> Mapping[Path, bytes | int]:
+    """Return what tells states apart: of an archive its size, of a draft that it is there."""
+    return {
+        path: data if path.suffix in {"", ".jsonl"} else path.suffix == ".parquet" and len(data)
+        for path, data in everything().items()
+    }
 
 
 def begun(case: Case) -> SharedLife:
@@ -95,10 +124,10 @@ def begun(case: Case) -> SharedLife:
 def again(folder: Path) -> Iterator[None]:
     """Be in a copy of the folder ``w``, with its hard links."""
     old, copy = Path.cwd(), folder / "copy"
-    subprocess.run(["cp", "-a", folder / "w", copy], check=True)
+    subprocess.run(["cp", "-a", folder / "w", copy], check=True)  # noqa: S607
     os.chdir(copy)
     try:
         yield
     finally:
         os.chdir(old)
-        subprocess.run(["rm", "-r", copy], check=True)
+        shutil.rmtree(copy)
