@@ -1,20 +1,17 @@
-"""Commands run in this process, runs that are killed, and the disk as it was before."""
+"""Commands run in this process, and the disk as it was before."""
 
 import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from store.faults import CALLS, HALVED
-
 from compactctl.__main__ import run
-from compactctl.store.files.filesystem import FileSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +42,6 @@ class Told:
         return "; ".join(each["text"] for found in transcripts for each in found["findings"])
 
 
-class Killed(BaseException):
-    """The process is gone."""
-
-
 def ask(*arguments: str) -> Told:
     """Run a command line in this process."""
     out, err = io.BytesIO(), io.BytesIO()
@@ -63,40 +56,6 @@ def ask(*arguments: str) -> Told:
         return Told(code, *(each.getvalue().decode("utf-8", "replace") for each in (out, err)))
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
-
-
-@contextmanager
-def killed_at(n: int) -> Iterator[None]:
-    """Let nothing reach the disk from the n-th call that writes on; a write stops halfway."""
-    count = 0
-
-    def watched(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def one(self: FileSystem, *arguments: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count == n and name in HALVED:
-                call(self, arguments[0], arguments[1][: len(arguments[1]) // 2])
-            if count >= n and name != "close":
-                raise Killed
-            return call(self, *arguments)
-
-        return one
-
-    files = set(_open_files())
-    with ExitStack() as stack:
-        for name in CALLS:
-            call = watched(name, getattr(FileSystem, name))
-            stack.enter_context(patch.object(FileSystem, name, call))
-        yield
-    for left in set(_open_files()) - files:
-        os.close(left)
-
-
-def _open_files() -> Iterator[int]:
-    for path in Path("/dev/fd").iterdir():
-        with suppress(OSError):
-            os.fstat(int(path.name))
-            yield int(path.name)
 
 
 def everything() -> dict[Path, bytes]:

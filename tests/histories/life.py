@@ -1,96 +1,49 @@
 """The life of one session, step by step, and what must be true of it after each of them."""
 
-import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from histories.damages import DAMAGES, edited, example, foreign
-from histories.doing import Told, ask, everything, killed_at, restore
+from histories.damages import DAMAGES, edited, foreign
+from histories.doing import Told, ask, everything, restore
+from histories.interruptions import killed_at
 from histories.past import Chain, Past, Span, in_effect
+from histories.session import CALLS, BrokenPromiseError, Session, Step
 from talks import Talk, Turn
 
 from compactctl.store.archive.archive import archive_folder
 
-STAGES = ("prune", "dedup", "truncate", "summarize", "distill", "strip", "collapse", "limit")
-LAYOUTS = ("split", "in place", "in place", "inline", "inline in place", "native", "native")
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-KEPT = ("10%", "40%", "60%")
 KINDS = (*DAMAGES, "foreign", "edit")
-# A run makes some 70 calls that write.
-CALLS = 75
 # Why a session stays as it is: appending cannot do it, or a killed run left an archive.
 REFUSED = ("appended records would", "has its own archive")
 # What a command says of a session with a damage.
 LOST = frozenset({6, 7, 8})
 
 
-class BrokenPromiseError(AssertionError):
-    """A promise that a history broke."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What is done next; ``pick`` and ``way`` choose among what is possible then."""
-
-    kind: str
-    pick: int = 0
-    way: int = 0
-
-    def __repr__(self) -> str:
-        return f"Step({self.kind!r}, {self.pick}, {self.way})"
-
-
-class Life:
-    """A session, what a test knows of its past, and the commands that do it all again."""
+class Life(Session):
+    """A session, and what a test knows of its past."""
 
     def __init__(self, talk: Talk, turns: int, style: int) -> None:
-        self.talk = talk
-        self.path = Path(talk.path)
-        self.turns = turns
-        self.commands: list[str] = []
+        super().__init__(talk, turns)
         self.appended: set[str] = set()
         self.tagged: set[str] = set()
         self.damage = ""
         self.left = b""
-        self.n_files = 0
         self.past = Past(talk.begin(turns, style))
         self.put(self.now.end)
-
-    @property
-    def name(self) -> str:
-        """What commands call it."""
-        found = _ID.search(str(self.path)) if self.talk.is_stored else None
-        return found[0] if found else str(self.path)
 
     @property
     def now(self) -> Span:
         """The newest span."""
         return self.past.now
 
-    def put(self, data: bytes) -> None:
-        """Write the session as others do."""
-        given = Path("given") / str(self.n_files)
-        for path in (given, self.path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        self.n_files += 1
-        self.commands.append(f"cp {given} {shlex.quote(str(self.path))}")
-
-    def ask(self, *arguments: str) -> Told:
-        """Run a command line that is part of the history."""
-        told = ask(*arguments)
-        self.commands.append(f"{shlex.join(('compactctl', *arguments))}  # exit {told.code}")
-        return told
-
     def take(self, step: Step) -> None:
         """Take one step and check everything; nothing follows a damage."""
         if self.damage:
             return
+        self.counts[step.kind] += 1
         getattr(self, f"_{step.kind}")(step)
         if self.damage:
             self._check_damaged(step)
@@ -100,23 +53,8 @@ class Life:
     # Steps.
 
     def _compact(self, step: Step) -> None:
-        words = self._compaction(step)
+        words = self.compaction(step)
         self._compacted(words, self.ask(*words))
-
-    def _compaction(self, step: Step) -> Sequence[str]:
-        kinds = [each for each in LAYOUTS if self.talk.native or each != "native"]
-        layouts = [each for each in kinds if not (self.talk.is_stored and "inline" in each)]
-        layout = layouts[step.pick % len(layouts)]
-        way, stage = divmod(step.way, len(STAGES))
-        words = ["compact", self.name, *example(STAGES[stage]), "--json"]
-        words += ["--keep-turns", str(way % 2), "--keep", KEPT[way // 2 % len(KEPT)]]
-        if "inline" in layout:
-            words += ["--layout", "inline"]
-        elif layout == "native":
-            words += ["--native", "--while-open"]
-        elif way // 6 % 4 == 1:
-            words.append("--no-tags")
-        return [*words, "--in-place"] if "in place" in layout else words
 
     def _compacted(self, words: Sequence[str], told: Told) -> None:
         if told.code == 2 and any(reason in told.err for reason in REFUSED):
@@ -244,7 +182,7 @@ class Life:
         is_rewind = step.pick % 2 == 0 and not self.past.is_new
         path = self.path
         back = ("rewind", self.name, "--all", *self._insists((), step), "--json")
-        words = back if is_rewind else self._compaction(step)
+        words = back if is_rewind else self.compaction(step)
         number = 1 + step.way % CALLS
         with killed_at(number):
             told = self.ask(*words)

@@ -37,9 +37,8 @@ def batch(number: int, size: int) -> tuple[Sequence[Failure], Counter[str]]:
     )
     @given(history=histories())
     def run(history: History) -> None:
-        failure = failure_of(history)
-        counts["histories"] += 1
-        counts["steps"] += len(history.steps)
+        failure = failure_of(history, counts=counts)
+        counts[f"histories of {history.life.__name__}"] += 1
         if failure is not None:
             counts[failure.kind] += 1
             failures.setdefault(failure.kind, failure)
