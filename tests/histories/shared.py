@@ -40,7 +40,7 @@ UNDONE = ("nothing was changed", "nothing was written")
 # others did, what the disk did.
 LOCKED = frozenset({8})
 STEPPED_BACK = frozenset({2, 6, 8, 74})
-LATE = re.compile(r"([\d,]+) lines? (?:was|were) written to")
+LATE = re.compile(r"([\d,]+) lines? (?:that )?(?:was|were) written")
 # What a record of ours has.
 MARK = b"compactctl"
 Deed = Callable[[], None]
