@@ -247,11 +247,16 @@ def lineage_of(root: Archive, chunks: Iterable[bytes]) -> Archive | None:
     return lineage if size >= 0 else None
 
 
-def lineage_with(root: Archive, state: Digest) -> Archive | None:
-    """Return the lineage with a state around one of its operations, None if there is none."""
+def lineage_from(root: Archive, first: Digest, chunks: Iterable[bytes]) -> Archive | None:
+    """Return the lineage of operations that begin with ``first``, None if it is a new one.
+
+    It has that first state, or another one that the chunks grew from.
+    """
     for lineage in root.lineages:
         with suppress(CompactctlError):
-            if state in lineage.states:
+            match = find_growth(chunks, lineage.outcomes)
+            is_grown = match is not None and match[0] == 0
+            if is_grown or first in [state.digest for state in lineage.outcomes[:1]]:
                 return lineage
     return None
 

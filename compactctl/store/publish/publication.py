@@ -11,8 +11,7 @@ from compactctl.records import dataclass
 from compactctl.store.archive.archive import (
     Archive,
     lineage_behind,
-    lineage_of,
-    lineage_with,
+    lineage_from,
 )
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
@@ -118,7 +117,7 @@ class Publication:
         if self.output.replaced_input is not None:
             return lineage_behind(root, self.source.lines).folder
         first = self.drafts[0].operation.before
-        lineage = lineage_with(root, first) or lineage_of(root, self.source.lines)
+        lineage = lineage_from(root, first, self.source.lines)
         if lineage is not None:
             return lineage.folder
         folder = lineage_folder(self._folder, first)
