@@ -34,7 +34,7 @@ from compactctl.store.archive.names import (
     transcript_of,
 )
 from compactctl.store.archive.permissions import restrict_to_owner
-from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
+from compactctl.store.files.filesystem import FileSystem, disk_errors, is_folder, sync_folder
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.stale_drafts import DRAFT, remove_stale_drafts
 
@@ -129,7 +129,7 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         for source, place in moved:
             _rename(fs, source, place)
         folder = archive_folder(path)
-        if not folder.is_dir():
+        if not is_folder(folder):
             return
         with locked_folder(fs, folder):
             lineages = {folder, *filter(is_lineage, folder.iterdir())}
@@ -222,7 +222,7 @@ def _unread(path: str, finding: Finding) -> VerifiedTranscript:
 
 
 def _is_archived(path: Path) -> bool:
-    return archive_folder(path).is_dir()
+    return is_folder(archive_folder(path))
 
 
 def _size(path: Path | VerifiedTranscript) -> int:

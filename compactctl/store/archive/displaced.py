@@ -38,7 +38,7 @@ from compactctl.store.files.content import (
     read_first,
     suffix_after,
 )
-from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.filesystem import FileSystem, is_folder, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import digest_of, split_lines
@@ -143,7 +143,8 @@ def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
 
 def count_archive_links(path: Path, folder: Path) -> int:
     """Return how many hard links of the file at ``path`` are displaced files of this folder."""
-    return sum(1 for link in folder.glob(f"{DISPLACED}*") if _is_same(link, path))
+    links = folder.glob(f"{DISPLACED}*") if is_folder(folder) else ()
+    return sum(1 for link in links if _is_same(link, path))
 
 
 def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
