@@ -42,6 +42,7 @@ from compactctl.store.files.filesystem import (
     FileSystem,
     already_written_note,
     disk_errors,
+    is_folder,
     make_folders,
 )
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
@@ -210,7 +211,7 @@ def _fresh(machine: UserEnvironment, mark: TitleMark, session: Session) -> ForkI
 def _titles_made(machine: UserEnvironment, session: Session) -> Iterator[str]:
     """Yield the titles of a client's sessions that were compacted or renamed."""
     entries = newest_entries(machine, FolderScanner(), [store_named(session.entry.client)])
-    compacted = (e for e in entries if e.listing.title or archive_folder(e.path).is_dir())
+    compacted = (e for e in entries if e.listing.title or is_folder(archive_folder(e.path)))
     yield from (session.details.title for session in load_sessions(compacted))
 
 

@@ -12,8 +12,9 @@ from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import CompactctlError
 from compactctl.store.archive.archive import Archive, lineage_of, read_archive
 from compactctl.store.archive.displaced import end_of_lineage
-from compactctl.store.archive.names import SUFFIX, archive_folder, exists, folders_for
+from compactctl.store.archive.names import SUFFIX, archive_folder, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
+from compactctl.store.files.filesystem import is_folder
 from compactctl.store.files.source import STANDARD_STREAM, Source
 
 # More archives than a folder of sessions has; each is opened.
@@ -80,7 +81,7 @@ def _archive_of(source: Source) -> Path | None:
     if source.path is None:
         return source.archive
     folder = archive_folder(source.path)
-    if exists(folder) or store_containing(source.path, this_machine()) is None:
+    if is_folder(folder) or store_containing(source.path, this_machine()) is None:
         return folder
     is_compacted = any(map(may_name_operation, source.lines))
     return (_matching_archive(source) if is_compacted else None) or folder

@@ -30,12 +30,11 @@ from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
     archive_folder,
-    exists,
     is_lineage,
     transcript_of,
 )
 from compactctl.store.archive.permissions import restrict_to_owner
-from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
+from compactctl.store.files.filesystem import FileSystem, disk_errors, is_folder, sync_folder
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.stale_drafts import DRAFT, remove_stale_drafts
 
@@ -130,7 +129,7 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         for source, place in moved:
             _rename(fs, source, place)
         folder = archive_folder(path)
-        if not exists(folder):
+        if not is_folder(folder):
             return
         with locked_folder(fs, folder):
             lineages = {folder, *filter(is_lineage, folder.iterdir())}
@@ -223,7 +222,7 @@ def _unread(path: str, finding: Finding) -> VerifiedTranscript:
 
 
 def _is_archived(path: Path) -> bool:
-    return exists(archive_folder(path))
+    return is_folder(archive_folder(path))
 
 
 def _size(path: Path | VerifiedTranscript) -> int:

@@ -28,7 +28,7 @@ from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
 from compactctl.store.archive.growth import matching_states
-from compactctl.store.archive.names import DISPLACED, exists
+from compactctl.store.archive.names import DISPLACED
 from compactctl.store.archive.parquet import open_regular
 from compactctl.store.files.content import (
     can_follow,
@@ -38,7 +38,7 @@ from compactctl.store.files.content import (
     read_first,
     suffix_after,
 )
-from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.filesystem import FileSystem, is_folder, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import digest_of, split_lines
@@ -143,7 +143,7 @@ def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
 
 def count_archive_links(path: Path, folder: Path) -> int:
     """Return how many hard links of the file at ``path`` are displaced files of this folder."""
-    links = folder.glob(f"{DISPLACED}*") if exists(folder) else ()
+    links = folder.glob(f"{DISPLACED}*") if is_folder(folder) else ()
     return sum(1 for link in links if _is_same(link, path))
 
 

@@ -1,14 +1,17 @@
 """Where archive folders are, the names of archives in them, and their README."""
 
+import errno
 import os
 import re
 import shlex
 from importlib import resources
 from pathlib import Path
 
+from compactctl.errors import UsageError
 from compactctl.model.operation import Digest, Operation
 from compactctl.records import dataclass
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
+from compactctl.store.files.filesystem import is_folder
 
 SUFFIX = ".archive"
 README = "README"
@@ -51,6 +54,18 @@ def archive_folder(transcript: Path) -> Path:
     return in_state_folder
 
 
+def check_length(transcript: Path) -> None:
+    """Raise UsageError if no folder can have the name of the archive folder of a transcript."""
+    try:
+        archive_folder(transcript).lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(
+                f"{transcript}: its name is too long for an archive folder, which adds {SUFFIX}; "
+                "rename the file, or write to a shorter name with -o"
+            ) from error
+
+
 def folders_for(parent: Path) -> tuple[Path, ...]:
     """Return the folders that hold the archive folders of the files in ``parent``."""
     is_in_store = store_containing(parent / README, this_machine()) is not None
@@ -74,19 +89,13 @@ def _state_folder_for(parent: Path) -> Path:
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives in ``folder``, oldest first; other files are ignored."""
-    paths = folder.glob("*.parquet") if exists(folder) else ()
+    paths = folder.glob("*.parquet") if is_folder(folder) else ()
     return tuple(sorted(filter(None, map(archive_file, paths))))
-
-
-def exists(folder: Path) -> bool:
-    """Return whether a folder exists; its name may be too long for that."""
-    # Unlike that of Path, this function does not raise for impossible names.
-    return os.path.isdir(folder)  # noqa: PTH112
 
 
 def archives_below(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives of all lineages in an archive folder."""
-    folders = (folder, *filter(is_lineage, folder.iterdir())) if exists(folder) else ()
+    folders = (folder, *filter(is_lineage, folder.iterdir())) if is_folder(folder) else ()
     return tuple(file for lineage in folders for file in archive_files(lineage))
 
 

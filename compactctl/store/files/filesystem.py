@@ -131,6 +131,16 @@ def make_folders(fs: FileSystem, path: Path, mode: int = PRIVATE_FOLDER) -> None
         sync_folder(fs, folder.parent)
 
 
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is at a path; none is where the name is too long for one."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
 def sync_folder(fs: FileSystem, path: Path) -> None:
     """Make the names in a folder durable."""
     fd = fs.open_folder(path)

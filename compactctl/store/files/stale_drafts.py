@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem, is_folder
 from compactctl.store.files.locks import is_free
 
 DRAFT = re.compile(r"\..+\.cctl-(?P<pid>\d+)-\d+", re.DOTALL)
@@ -38,9 +38,7 @@ def remove_stale_drafts(fs: FileSystem, folder: Path) -> None:
 
 def stale_drafts(folder: Path) -> Iterator[Path]:
     """Yield the drafts in ``folder`` that no running process holds, each locked meanwhile."""
-    # The name of an archive folder may be too long, so that it cannot exist.
-    paths = sorted(folder.glob(".*.cctl-*")) if os.path.isdir(folder) else ()  # noqa: PTH112
-    for path in paths:
+    for path in sorted(folder.glob(".*.cctl-*")) if is_folder(folder) else ():
         if match := DRAFT.fullmatch(path.name):
             with suppress(OSError), _opened(path) as fd:
                 if _is_stale(fd, int(match["pid"])):
