@@ -14,7 +14,10 @@ from compactctl import __version__
 from compactctl.errors import CompactctlError, suggestion
 from compactctl.views.terminal.text import safe_text
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_ADVICE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room and run it again"),
+    errno.ENAMETOOLONG: "name a shorter one with -o",
+}
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -58,7 +61,7 @@ def system_line(error: OSError) -> str:
     """Return an error of the operating system, usually of writing to standard output."""
     where = f"{error.filename}: " if error.filename else "standard output: "
     otherwise = "check the file and its disk" if error.filename else "redirect it to a file"
-    what_to_do = "make room and run it again" if error.errno in _FULL else otherwise
+    what_to_do = _ADVICE.get(error.errno or 0, otherwise)
     return safe_text(f"compactctl: {where}{error.strerror or error}; {what_to_do}")
 
 

@@ -14,6 +14,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named, native_append_of
+from compactctl.store.archive.names import check_length
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import is_same_place
@@ -104,6 +105,7 @@ def check_output_place(options: CompactOptions) -> None:
             check_tags_honoured(options.input.path)
         return
     target = target_of(options)
+    check_length(target)
     if target.is_symlink() and is_same_place(options.input.path, target):
         raise UsageError(
             f"{target}: is a link to {options.input.path}; name another file with -o, or use "

@@ -1,11 +1,13 @@
 """Where archive folders are, the names of archives in them, and their README."""
 
+import errno
 import os
 import re
 import shlex
 from importlib import resources
 from pathlib import Path
 
+from compactctl.errors import UsageError
 from compactctl.model.operation import Digest, Operation
 from compactctl.records import dataclass
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
@@ -49,6 +51,18 @@ def archive_folder(transcript: Path) -> Path:
     if os.path.lexists(beside) and not os.path.lexists(in_state_folder):
         return beside
     return in_state_folder
+
+
+def check_length(transcript: Path) -> None:
+    """Raise UsageError if no folder can have the name of the archive folder of a transcript."""
+    try:
+        archive_folder(transcript).lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(
+                f"{transcript}: its name is too long for an archive folder, which adds {SUFFIX}; "
+                "rename the file, or write to a shorter name with -o"
+            ) from error
 
 
 def folders_for(parent: Path) -> tuple[Path, ...]:

@@ -172,6 +172,7 @@ class TempFile:
 
 
 def _draft_name(base: str, number: int) -> str:
-    name = os.fsencode(base)
-    short = base if len(name) <= NAME_LIMIT else name[:NAME_LIMIT].decode("utf-8", "ignore")
-    return f".{short}.cctl-{os.getpid()}-{number}"
+    # Cut between characters: macOS takes only UTF-8. Bytes that are not UTF-8 stay.
+    while len(os.fsencode(base)) > NAME_LIMIT:
+        base = base[:-1]
+    return f".{base}.cctl-{os.getpid()}-{number}"

@@ -9,7 +9,7 @@ from compactctl.errors import ChangedError, CompactctlError, UsageError
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, lineage_behind, lineage_of
 from compactctl.store.archive.displaced import count_archive_links
-from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
+from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder, check_length
 from compactctl.store.files.content import Content, FileChunks
 from compactctl.store.files.locks import has_writer
 from compactctl.store.files.objects import is_object
@@ -152,6 +152,7 @@ def check_target(source: Source, target: Path, content: Content, *, force: bool)
     if not path.parent.is_dir():
         raise UsageError(f"{target}: its folder does not exist; create it first")
     check_outside_archives(path)
+    check_length(path)
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
         return OutputTarget(path=path, replaced_input=source.identity)
