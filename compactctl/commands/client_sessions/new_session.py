@@ -42,7 +42,6 @@ from compactctl.store.files.filesystem import (
     FileSystem,
     already_written_note,
     disk_errors,
-    is_folder,
     make_folders,
 )
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines

@@ -24,7 +24,6 @@ from compactctl.sessions.session import Session, SessionDetails, SessionEntry, S
 from compactctl.store import client_folders
 from compactctl.store.archive.names import archive_folder, exists
 from compactctl.store.client_folders import UserEnvironment
-from compactctl.store.files.filesystem import is_folder
 from compactctl.store.files.source import split_lines
 
 NAME = "pi"

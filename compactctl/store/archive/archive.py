@@ -30,6 +30,7 @@ from compactctl.store.archive.names import (
     ArchiveFile,
     archive_folder,
     archive_name,
+    is_lineage,
     transcript_of,
 )
 from compactctl.store.archive.permissions import check_owner, tamper_warning
@@ -103,6 +104,7 @@ class Archive:
     def files(self) -> tuple[ArchiveFile, ...]:
         """The archives that count, oldest first; raises as ``contents``."""
         folder = self.root.folder
+        folder = folder.parent if is_lineage(folder) else folder
         return counted_archives(self.contents.archives, folder, transcript_of(folder))
 
     @property

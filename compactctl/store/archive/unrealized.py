@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from compactctl.errors import CompactctlError
+from compactctl.errors import ArchiveError, CompactctlError
 from compactctl.model.operation import Digest, Operation
 from compactctl.store.archive.archive_file import read_operation
 from compactctl.store.archive.growth import matching_states
@@ -20,6 +20,7 @@ from compactctl.store.archive.names import (
     archive_files,
     archives_below,
 )
+from compactctl.store.archive.parquet import open_regular
 
 _CHUNK = 1 << 20
 
@@ -54,6 +55,8 @@ def unrealized_archives(folder: Path, transcript: Path) -> tuple[Path, ...]:
     for file in reversed(archives_below(folder)):
         with suppress(CompactctlError):
             operations[file.path] = read_operation(file.path)
+    if not operations:
+        return ()
     outcomes = {operation.after for operation in operations.values()}
     files = (transcript, *folder.glob(f"{DISPLACED}*"))
     reached = frozenset().union(*(_states_in(path, outcomes) for path in files))
@@ -76,8 +79,8 @@ def leaves_gap(path: Path) -> bool:
 
 
 def _states_in(path: Path, states: Collection[Digest]) -> frozenset[Digest]:
-    """Return those of ``states`` that a file begins with, none if it is missing."""
-    with suppress(FileNotFoundError), path.open("rb") as stream:
+    """Return those of ``states`` that a file begins with, none if it cannot be read."""
+    with suppress(OSError, ArchiveError), open_regular(path) as stream:
         return matching_states(iter(partial(stream.read, _CHUNK), b""), states)
     return frozenset()
 
