@@ -35,13 +35,14 @@ from compactctl.sessions.registry import (
 )
 from compactctl.sessions.session import Session
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.archive.names import SUFFIX, archive_folder, exists
+from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.client_folders import UserEnvironment, store_containing, this_machine
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import (
     FileSystem,
     already_written_note,
     disk_errors,
+    is_folder,
     make_folders,
 )
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
@@ -210,7 +211,7 @@ def _fresh(machine: UserEnvironment, mark: TitleMark, session: Session) -> ForkI
 def _titles_made(machine: UserEnvironment, session: Session) -> Iterator[str]:
     """Yield the titles of a client's sessions that were compacted or renamed."""
     entries = newest_entries(machine, FolderScanner(), [store_named(session.entry.client)])
-    compacted = (e for e in entries if e.listing.title or exists(archive_folder(e.path)))
+    compacted = (e for e in entries if e.listing.title or is_folder(archive_folder(e.path)))
     yield from (session.details.title for session in load_sessions(compacted))
 
 

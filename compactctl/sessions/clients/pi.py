@@ -22,8 +22,9 @@ from compactctl.sessions.reading.file_ends import FileEnds, read_ends, read_head
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
-from compactctl.store.archive.names import archive_folder, exists
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.client_folders import UserEnvironment
+from compactctl.store.files.filesystem import is_folder
 from compactctl.store.files.source import split_lines
 
 NAME = "pi"
@@ -111,7 +112,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
     path = session.entry.path
     fields: dict[str, object] = {"id": new, "parentSession": str(path)}
-    upgrade = None if exists(archive_folder(path)) else _upgrade(path, identity)
+    upgrade = None if is_folder(archive_folder(path)) else _upgrade(path, identity)
     if upgrade is not None:
         fields["version"] = CURRENT_VERSION
 
