@@ -1,11 +1,10 @@
 """Decide which files may be overwritten without ``--force``: only those that can be restored."""
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from compactctl.errors import ChangedError, CompactctlError, UsageError
+from compactctl.errors import ChangedError, UsageError
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, lineage_behind, lineage_of
 from compactctl.store.archive.displaced import count_archive_links
@@ -58,23 +57,21 @@ unknown.
 def existing_at(path: Path, content: Content, archive: Archive, source: Source | None) -> Existing:
     """Return what is at a path, where ``content`` is to be written.
 
-    ``archive`` is that of the output, or of the transcript that it is a state of.
+    ``archive`` is that of the output, or of the transcript that it is a state of. Raises
+    ArchiveError and IntegrityError if a lineage of it cannot be read: what is at the path may be
+    all that is left of an original.
     """
     if not path.exists():
         return "free"
+    for lineage in archive.lineages:
+        _ = lineage.operations
     sha256 = sha256_of(path)
     read = source.digest.sha256 if source and source.path else ""
     if sha256 in {content.digest.sha256, read}:
         return "free"
-    if any(_holds(lineage, sha256) for lineage in archive.lineages):
+    if any(lineage.holds(sha256) for lineage in archive.lineages):
         return "free"
     return "unknown" if lineage_of(archive, FileChunks(path)) is None else "ours"
-
-
-def _holds(archive: Archive, sha256: str) -> bool:
-    with suppress(CompactctlError):
-        return archive.holds(sha256)
-    return False
 
 
 def check_existing(path: Path, existing: Existing, *, links: int = 1) -> None:
