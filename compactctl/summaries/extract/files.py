@@ -36,6 +36,7 @@ _READS = frozenset({"read", "attached"})
 # A file in a list of a digest, and its uses; so many of each use are counted.
 _LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
 _MAX_LISTED = 1_000
+_MAX_DIGITS = 4
 
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -154,4 +155,6 @@ def _listed(rows: str) -> Iterator[tuple[str, str]]:
             path = f"{folder}/{name}" if mark else name
             for use in uses.split(", ") if uses else ("read",):
                 act, _, times = use.partition(" x")
-                yield from [(act, path)] * min(int(times) if times.isdecimal() else 1, _MAX_LISTED)
+                # Enough digits for the maximum: anyone may write a list, of any numbers.
+                n_times = int(times[:_MAX_DIGITS]) if times.isdecimal() else 1
+                yield from [(act, path)] * min(n_times, _MAX_LISTED)

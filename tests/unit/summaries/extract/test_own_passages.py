@@ -266,8 +266,9 @@ def test_files_of_a_digest_are_in_use_as_it_lists_them() -> None:
     }
 
 
-def test_a_count_in_a_list_of_files_costs_no_more_than_a_real_one() -> None:
-    digest = OwnDigest(count=9, files=("a.py (edited x999999999999)",))
+@pytest.mark.parametrize("digits", [4, 12, 5_000])
+def test_a_count_in_a_list_of_files_costs_no_more_than_a_real_one(digits: int) -> None:
+    digest = OwnDigest(count=9, files=(f"a.py (edited x{'9' * digits})",))
     (use,) = file_uses(passages(read_back(digest.encode())), None).values()
     assert use.describe() == "edited x1000"
 
