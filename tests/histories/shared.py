@@ -203,17 +203,20 @@ class SharedLife(Session):
         """Learn which operations led to the states that were noticed, and what they archived."""
         for ledger in self.ledgers.values():
             unnamed = [state for state in ledger.states if state.operation == UNNAMED]
-            archives = archive_folder(ledger.path.resolve()).rglob("*.parquet") if unnamed else ()
+            folder = archive_folder(ledger.path.resolve())
+            archives = sorted(folder.rglob("*.parquet")) if unnamed else ()
             operations = [(read_operation(path), restore(path)) for path in archives]
+            operations.sort(key=lambda each: each[0].after.n_bytes)
             for state in unnamed:
-                state.operation = ""
+                data, state.operation = state.data, ""
                 for each, before in operations:
-                    if _led_to(each, before, state.data):
-                        state.operation = each.id
-                        if not each.appended:
-                            # What follows are lines of others.
-                            state.data = state.data[: each.after.n_bytes]
-                        self._archive(ledger, each.id, before)
+                    if not _led_to(each, before, data):
+                        continue
+                    state.operation = each.id
+                    if not each.appended:
+                        # What follows are lines of others.
+                        state.data = data[: each.after.n_bytes]
+                    self._archive(ledger, each.id, before)
                 if not state.operation:
                     raise BrokenPromiseError(f"no operation led to what is in {ledger.path}")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from store.states import AFTER, MORE, archive_of, step
 
-from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.unrealized import leaves_gap, unrealized_archives
 
 OTHER = b'{"n":1}\n'
@@ -99,3 +99,14 @@ def test_an_archive_that_has_a_number_of_its_own_elsewhere_is_passed_over(
     shutil.copy(published.archives[0], lineage)
     shutil.copy(two, archive_folder(one) / "displaced-0123456789ab")
     assert archive_of(one).operations == (second,)
+
+
+def test_a_lineage_that_is_read_alone_counts_what_took_place(path: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    first, published = step(path, AFTER, target=one)
+    _, other = step(path, OTHER, target=two)
+    lineage = archive_folder(one) / "0123456789ab"
+    lineage.mkdir()
+    shutil.move(published.archives[0], lineage)
+    shutil.copy(other.archives[0], lineage)
+    assert Archive(lineage).operations == (first,)
