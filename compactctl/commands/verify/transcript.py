@@ -202,7 +202,9 @@ def _inside(
 def _with_history(
     path: Path, loaded: TranscriptFile, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
-    history = history_behind(loaded, archive=archives.archive)
+    # A client may have moved its session without the archives.
+    archive = archives.archive if archives.archive.root.files else None
+    history = history_behind(loaded, archive=archive)
     history_findings = tuple(_prove_history(loaded, history, archives))
     verified = _verified(path, (*findings, *history_findings), archives)
     if verified.verdict in ("damaged", "changed"):
