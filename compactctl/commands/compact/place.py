@@ -105,7 +105,8 @@ def check_output_place(options: CompactOptions) -> None:
             check_tags_honoured(options.input.path)
         return
     target = target_of(options)
-    check_length(target)
+    if target.name:
+        check_length(target)
     if target.is_symlink() and is_same_place(options.input.path, target):
         raise UsageError(
             f"{target}: is a link to {options.input.path}; name another file with -o, or use "
