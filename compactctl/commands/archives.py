@@ -16,7 +16,13 @@ from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents
 from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.archive.lock import locked_folder
-from compactctl.store.archive.names import SUFFIX, archive_files, is_lineage, transcript_of
+from compactctl.store.archive.names import (
+    SUFFIX,
+    archive_files,
+    archives_below,
+    lineage_folders,
+    transcript_of,
+)
 from compactctl.store.archive.permissions import infos_in
 from compactctl.store.client_folders import UserEnvironment, state_folder, store_containing
 from compactctl.store.files.filesystem import FileSystem, disk_errors
@@ -196,7 +202,7 @@ def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
     fs, folder, root = FileSystem(), archive.folder, state_folder(machine)
     with disk_errors(folder, "removed in part"):
         with locked_folder(fs, folder):
-            for lineage in (*filter(is_lineage, folder.iterdir()), folder):
+            for lineage in reversed(lineage_folders(folder)):
                 remove_stale_drafts(fs, lineage)
                 contents = read_contents(lineage)
                 for path in (*(archive.path for archive in contents.archives), *contents.displaced):
@@ -212,14 +218,14 @@ def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
 
 
 def _archive(folder: Path) -> SessionArchive:
-    folders = (folder, *filter(is_lineage, folder.iterdir()))
+    lineages = lineage_folders(folder)
     infos = [
-        info for lineage in folders for info in infos_in(lineage) if stat.S_ISREG(info.st_mode)
+        info for lineage in lineages for info in infos_in(lineage) if stat.S_ISREG(info.st_mode)
     ]
     return SessionArchive(
         folder=folder,
         session=transcript_of(folder),
-        operations=sum(len(archive_files(lineage)) for lineage in folders),
+        operations=len(archives_below(folder)),
         n_bytes=sum(info.st_size for info in infos),
         modified=max((info.st_mtime for info in infos), default=0),
     )

@@ -256,6 +256,7 @@ def before_interrupted_append(history: OperationHistory) -> bytes | None:
     is_torn = not lines[-1].endswith(b"\n") and (complete or _begins(lines[-1], archive))
     if not (all(complete) and (last_is_complete or is_torn)):
         return None
+    # The first line of a block may begin with the end of the line before it.
     n_torn = sum(map(len, lines[n_others:])) if n_others else len(history.data) - size
     return history.data[: len(history.data) - n_torn]
 

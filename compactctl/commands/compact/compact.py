@@ -126,8 +126,8 @@ def _take_in(options: CompactOptions) -> tuple[str, ...]:
     if output.dry_run or not (output.in_place or output.layout == "native"):
         return ()
     n_bytes = take_in(FileSystem(), Path(path))
-    what = "that a program wrote to a file after it was replaced were added first"
-    return (f"{path}: {n_bytes:,} bytes {what}",) if n_bytes else ()
+    what = "bytes that a program had written to the file it replaced"
+    return (f"{path}: added {n_bytes:,} {what}",) if n_bytes else ()
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:

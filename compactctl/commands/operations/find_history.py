@@ -52,8 +52,7 @@ def history_behind(
 def other_histories(history: OperationHistory) -> Iterator[OperationHistory]:
     """Yield the histories of the other lineages of a transcript, each up to when it was replaced.
 
-    That is the newest displaced file that grew from one of its outcomes, and if there is none, the
-    state before its newest operation.
+    One whose end cannot be read ends with no lines.
     """
     for lineage in history.archive.others if history.archive else ():
         try:

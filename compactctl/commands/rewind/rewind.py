@@ -82,13 +82,13 @@ def rewind(options: RewindOptions) -> RewindResult:
 
 def _take_in(options: RewindOptions) -> int:
     """Add what was written late to a transcript that is rewound in place; return the bytes."""
-    if not _is_written(options):
+    if not _is_in_place(options):
         return 0
     return take_in(FileSystem(), Path(options.input.path), options.archive)
 
 
-def _is_written(options: RewindOptions) -> bool:
-    """Return whether the transcript itself is rewound."""
+def _is_in_place(options: RewindOptions) -> bool:
+    """Return whether the transcript itself is written."""
     is_elsewhere = options.check or _place(options) is not None
     return not (is_elsewhere or is_in_database(options.input.path))
 
@@ -162,9 +162,9 @@ def _check_never_compacted(options: RewindOptions, source: Source) -> None:
 def _with_late(options: RewindOptions, history: OperationHistory) -> tuple[OperationHistory, int]:
     """Add what programs wrote to replaced files, as if it were in the transcript; also its size.
 
-    It is in the transcript already if that is written.
+    A transcript that is written has it already.
     """
-    if _is_written(options):
+    if _is_in_place(options):
         return history, 0
     data = history.data
     for late in history.late:

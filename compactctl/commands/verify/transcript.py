@@ -228,7 +228,7 @@ def _prove_history(
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
-        yield from _late(history, "nothing else has that")
+        yield from _late(history, "it has the only copy")
         return
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
@@ -239,7 +239,7 @@ def _prove_history(
     yield from lost
     yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
     yield from _outcomes(loaded, history, archives)
-    yield from _late(history, "the next rewind or compact --in-place adds that")
+    yield from _late(history, "the next rewind or compact --in-place merges it")
 
 
 def _without_archive(loaded: TranscriptFile, known_ids: Collection[str]) -> Iterator[Finding]:

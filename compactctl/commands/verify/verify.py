@@ -30,7 +30,7 @@ from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
     archive_folder,
-    is_lineage,
+    lineage_folders,
     transcript_of,
 )
 from compactctl.store.archive.permissions import restrict_to_owner
@@ -132,9 +132,10 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
         if not is_folder(folder):
             return
         with locked_folder(fs, folder):
-            lineages = {folder, *filter(is_lineage, folder.iterdir())}
+            lineages = lineage_folders(folder)
             _exchange(fs, [rename for rename in renames if rename[1].parent in lineages])
-            remove_stale_drafts(fs, folder)
+            for lineage in lineages:
+                remove_stale_drafts(fs, lineage)
             if moved or not (folder / README).exists():
                 write_readme(fs, folder)
             restrict_to_owner(fs, folder)

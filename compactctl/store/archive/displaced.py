@@ -17,6 +17,7 @@ import itertools
 import os
 import re
 import stat
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -52,7 +53,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """Late bytes on their way to a transcript of ``offset`` bytes: ``count`` of them."""
+    """An addition of ``count`` late bytes to a transcript, which had ``offset`` bytes before."""
 
     count: int
     offset: int
@@ -94,7 +95,8 @@ class LateBytes:
 
     ``data`` ends with a line end as long as a program may be writing more. It is None if a program
     has changed what stood there before, so that nothing can be told, and empty if a killed run has
-    taken in all. ``begun`` is the beginning of the line that it goes on, "" if it begins with one.
+    added all. ``begun`` is the beginning of the line that ``data`` goes on with, empty if it begins
+    with a new one.
     """
 
     file: DisplacedFile
@@ -213,19 +215,21 @@ def changed_since(
     been killed before that.
     """
     operations = {operation.id: operation for operation in archive.operations}
-    names_by_inode: dict[tuple[int, int], list[tuple[DisplacedFile, Operation]]] = {}
+    infos: dict[tuple[int, int], os.stat_result] = {}
+    names_by_inode: dict[tuple[int, int], list[tuple[DisplacedFile, Operation]]] = defaultdict(list)
     for file in displaced_files(archive.root.contents.displaced):
         operation = operations.get(OperationId(file.operation))
         if operation is not None and not _is_same(file.path, transcript):
             with suppress(FileNotFoundError):
                 info = file.path.lstat()
                 if file.size is not None or info.st_size != operation.before.n_bytes:
-                    names = names_by_inode.setdefault((info.st_dev, info.st_ino), [])
-                    names.append((file, operation))
-    for names in names_by_inode.values():
+                    inode = info.st_dev, info.st_ino
+                    infos[inode] = info
+                    names_by_inode[inode].append((file, operation))
+    for inode, names in names_by_inode.items():
         names.sort(key=lambda name: name[0].size or 0, reverse=True)
-        file, info = names[0][0], names[0][0].path.lstat()
-        if not stat.S_ISREG(info.st_mode) or info.st_size != file.size:
+        is_regular = stat.S_ISREG(infos[inode].st_mode)
+        if not is_regular or infos[inode].st_size != names[0][0].size:
             yield names
 
 
@@ -241,7 +245,7 @@ def _late(
         if size is None:
             return None
     if file.taking is not None:
-        size += n_taken(file.taking, data[size:], lines)
+        size += _n_taken(file.taking, data[size:], lines)
     late = data[size:]
     if not can_detect_writers() or has_writer(file.path):
         late = late[: late.rfind(b"\n") + 1]
@@ -296,7 +300,7 @@ def _n_carried(tail: bytes, before: bytes, following: bytes) -> int:
     return n_end + sum(len(line) for line, _ in carried)
 
 
-def n_taken(taking: Taking, late: bytes, lines: Sequence[bytes]) -> int:
+def _n_taken(taking: Taking, late: bytes, lines: Sequence[bytes]) -> int:
     """Return how many of the bytes that a killed run was adding are in the transcript.
 
     They are all there, or the transcript ends with the first of them.

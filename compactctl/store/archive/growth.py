@@ -6,12 +6,12 @@ records begin with those of the outcome: its client writes all of it anew for ea
 
 import hashlib
 import io
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, takewhile
 from typing import Self
 
+from compactctl.model.json_parser import parse_json
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.pipeline.document_records import (
@@ -131,8 +131,8 @@ def operation_of_line(line: bytes) -> OperationId | None:
     if APPENDED_BYTES not in line:
         return None
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        record = parse_json(line.decode())
+    except ValueError:
         return None
     name = appended_by(record) if isinstance(record, dict) else None
     return None if name is None else OperationId(name)
@@ -190,11 +190,12 @@ def known_state_in(state: Iterable[bytes], outcome: KnownState) -> bytes | None:
     growth, data = match[1], b"".join(state)
     if outcome.digest in matching_states((data,), (outcome.digest,)):
         return data[: outcome.digest.n_bytes]
-    if outcome.records is None:
-        n_before = outcome.appended.before.n_bytes if outcome.appended else 0
-        lines = _parted((data,), outcome.appended)[0] if outcome.appended else ()
-        return data[:n_before] + b"".join(lines)
-    return first_records(data, growth.path, len(outcome.records.digests))
+    if outcome.records is not None:
+        return first_records(data, growth.path, len(outcome.records.digests))
+    if outcome.appended is None:
+        return None
+    ours, _ = _parted((data,), outcome.appended)
+    return data[: outcome.appended.before.n_bytes] + b"".join(ours)
 
 
 def grown(base: bytes, growths: Iterable[Growth]) -> bytes:

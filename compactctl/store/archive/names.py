@@ -95,8 +95,12 @@ def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
 
 def archives_below(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives of all lineages in an archive folder."""
-    folders = (folder, *filter(is_lineage, folder.iterdir())) if is_folder(folder) else ()
-    return tuple(file for lineage in folders for file in archive_files(lineage))
+    return tuple(file for lineage in lineage_folders(folder) for file in archive_files(lineage))
+
+
+def lineage_folders(folder: Path) -> tuple[Path, ...]:
+    """Return an archive folder and the lineages in it; none if it does not exist."""
+    return (folder, *filter(is_lineage, folder.iterdir())) if is_folder(folder) else ()
 
 
 def archive_file(path: Path) -> ArchiveFile | None:

@@ -81,6 +81,21 @@ def append(
             return Appended(grown, block, warnings)
 
 
+def cut_off(fs: FileSystem, fd: int, start: int, end: int, block: bytes) -> bool:
+    """Cut off what was written of a block, from ``start`` to ``end``, if a file ends with it.
+
+    Return whether it was. What another program appends between the last look and the cut is lost.
+    """
+    try:
+        is_ours = os.pread(fd, end - start, start) == block[: end - start]
+        if not is_ours or os.fstat(fd).st_size != end:
+            return False
+        fs.truncate(fd, start)
+    except OSError:
+        return False
+    return True
+
+
 def _file_of(source: Source) -> tuple[Path, FileIdentity]:
     if source.path is None or source.identity is None:
         raise UsageError("standard input cannot be appended to; name a file")
@@ -182,15 +197,7 @@ class _Append:
         if end == position:
             return True
         start = end - n_written if n_written else start
-        try:
-            if os.pread(fd, end - start, start) != block[: end - start]:
-                return False
-            if os.fstat(fd).st_size != end:
-                return False
-            self.fs.truncate(fd, start)
-        except OSError:
-            return False
-        return True
+        return cut_off(self.fs, fd, start, end, block)
 
     def _explained(self, error: BaseException) -> BaseException:
         """Say of an error of the disk that what was appended is not complete."""

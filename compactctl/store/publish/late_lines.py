@@ -17,6 +17,7 @@ from compactctl.store.files.content import FileChunks, last_line_of
 from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
 from compactctl.store.files.locks import has_writer
 from compactctl.store.files.source import open_input
+from compactctl.store.publish.append import cut_off
 
 
 def take_in(fs: FileSystem, transcript: Path, folder: Path | None = None) -> int:
@@ -68,9 +69,7 @@ def _append(fs: FileSystem, fd: int, size: int, block: bytes) -> None:
         fs.write(fd, block)
         fs.fsync(fd)
     except OSError:
-        n_written = os.fstat(fd).st_size - size
-        if os.pread(fd, n_written, size) == block[:n_written]:
-            fs.truncate(fd, size)
+        cut_off(fs, fd, size, os.fstat(fd).st_size, block)
         raise
 
 

@@ -8,19 +8,16 @@ from pathlib import Path
 
 from compactctl.model.operation import Digest
 from compactctl.records import dataclass
-from compactctl.store.archive.archive import (
-    Archive,
-    lineage_behind,
-    lineage_from,
-)
+from compactctl.store.archive.archive import Archive, lineage_behind, lineage_from
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
 from compactctl.store.archive.names import (
+    DISPLACED,
     README,
     STATE_DIGITS,
     archive_folder,
-    is_lineage,
     lineage_folder,
+    lineage_folders,
 )
 from compactctl.store.archive.permissions import restrict_file, restrict_to_owner
 from compactctl.store.client_folders import STATE_VARIABLE
@@ -111,9 +108,10 @@ class Publication:
     def _lineage(self) -> Path:
         """Return the folder for the archives: one of its own if they begin with another state."""
         root = Archive(self._folder)
-        is_first = not (root.files or root.contents.lineages)
-        if self.lineage is not None or is_first or not self.drafts:
-            return self.lineage or self._folder
+        if self.lineage is not None:
+            return self.lineage
+        if not (self.drafts and (root.files or root.contents.lineages)):
+            return self._folder
         if self.output.replaced_input is not None:
             return lineage_behind(root, self.source.lines).folder
         first = self.drafts[0].operation.before
@@ -130,7 +128,7 @@ class Publication:
         # batch that writes thousands of files into one folder would list it for each of them.
         if (self._folder / README).exists():
             remove_stale_drafts(self.fs, self.output.path.parent)
-        for folder in (self._folder, *filter(is_lineage, self._folder.iterdir())):
+        for folder in lineage_folders(self._folder):
             remove_stale_drafts(self.fs, folder)
 
     def _publish(
@@ -175,7 +173,7 @@ class Publication:
             lineage = lineage_behind(Archive(self._folder), FileChunks(output.path))
             link = displaced_name(output.path, self._folder, lineage.first_state)
             if digest_of(FileChunks(output.path)) not in lineage.states:
-                notes = (f"{output.path}: went on; what was in it is kept (see compactctl log)",)
+                notes = (f"{output.path}: had grown; what was in it is kept (see compactctl log)",)
         else:
             return None, ()
         self.undo.callback(remove_quietly, self.fs, link)
@@ -212,9 +210,10 @@ class Publication:
         """
         if self.output.replaced_input is None or self.lineage is not None:
             return displaced
+        name = displaced.name.removeprefix(DISPLACED)
         size = self.output.replaced_input.size + growth.n_copied_bytes
         with suppress(OSError):
-            link = displaced_name(displaced, self._folder, self._input_name, size)
+            link = displaced_name(displaced, self._folder, name, size)
             self.fs.rename(displaced, link)
             return link
         return displaced
