@@ -13,8 +13,14 @@ from compactctl.commands.operations.timeline import (
     in_order,
     timeline_of,
 )
-from compactctl.errors import ArchiveError, CompactctlError, IntegrityError
-from compactctl.model.operation import DocumentRecords, OperationId
+from compactctl.errors import (
+    ArchiveError,
+    ChangedError,
+    ChangedMeanwhileError,
+    CompactctlError,
+    IntegrityError,
+)
+from compactctl.model.operation import DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -66,12 +72,34 @@ class OperationHistory:
     @cached_property
     def archived(self) -> tuple[ArchivedStep, ...]:
         """The operations with an archive, in the order of ``in_order``."""
-        return () if self.archive is None else in_order(self.archive, self.lines)
+        if self.archive is None:
+            return ()
+        steps = tuple(
+            ArchivedStep(archive=self.archive, operation=operation, file=file)
+            for file, operation in self.archive.readable
+        )
+        current = None if isinstance(self.matched, ChangedError) else self.matched
+        return in_order(steps, current, self.lines)
+
+    @cached_property
+    def matched(self) -> Operation | ChangedError | None:
+        """The archived operation that led to the transcript; else why it is in no known state.
+
+        None in the first state.
+        """
+        if self.archive is None:
+            return None
+        try:
+            return self.archive.match_transcript(self.lines)[0]
+        except ChangedMeanwhileError:
+            raise
+        except ChangedError as error:
+            return error
 
     @cached_property
     def timeline(self) -> OperationTimeline:
         """The operations and the periods between them. Raises as ``timeline_of``."""
-        return timeline_of(self.archive, self.archived, self.lines, self.where, self.format_name)
+        return timeline_of(self)
 
     @property
     def chain(self) -> tuple[OperationStep, ...]:

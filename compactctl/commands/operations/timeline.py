@@ -1,9 +1,9 @@
 """From what is archived and the lines of a transcript to its operations and the time in between."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compactctl.commands.operations.inline import (
     may_hold_operation,
@@ -27,10 +27,12 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import Operation, OperationId
 from compactctl.records import dataclass
-from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.growth import matching_states
 from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
 from compactctl.store.files.source import split_lines
+
+if TYPE_CHECKING:
+    from compactctl.commands.operations.history import OperationHistory
 
 Chain = tuple[OperationId, ...]
 _Inside = dict[OperationId, InlineStep]
@@ -85,27 +87,17 @@ class OperationTimeline:
         return next(moment for moment in self.moments if moment.step == step)
 
 
-def in_order(archive: Archive, lines: Iterable[bytes]) -> tuple[ArchivedStep, ...]:
+def in_order(
+    steps: tuple[ArchivedStep, ...], current: Operation | None, lines: Iterable[bytes]
+) -> tuple[ArchivedStep, ...]:
     """Return the operations in an archive, oldest first.
 
     Operations that never took place come before the one in effect even if their archives are newer:
     they neither build upon it nor start from the transcript. Their runs were killed or, in an
     object store, slower than another one.
     """
-    steps = tuple(
-        ArchivedStep(archive=archive, operation=operation, file=file)
-        for file, operation in archive.readable
-    )
-    if len(steps) > 1:
-        with suppress(ChangedError):
-            current, _ = archive.match_transcript(lines)
-            return steps if current is None else _with_unrealized_first(steps, current, lines)
-    return steps
-
-
-def _with_unrealized_first(
-    steps: tuple[ArchivedStep, ...], current: Operation, lines: Iterable[bytes]
-) -> tuple[ArchivedStep, ...]:
+    if current is None:
+        return steps
     index = max(index for index, step in enumerate(steps) if step.operation == current)
     befores = matching_states(lines, {step.operation.before for step in steps[index + 1 :]})
     heads: set[OperationId | None] = {current.head}
@@ -119,20 +111,15 @@ def _with_unrealized_first(
     return (*steps[:index], *unrealized, steps[index], *later)
 
 
-def timeline_of(
-    archive: Archive | None,
-    archived: Sequence[ArchivedStep],
-    lines: Sequence[bytes],
-    where: str,
-    format_name: str | None,
-) -> OperationTimeline:
-    """Return the timeline of a transcript; ``archived`` are the steps of its archive.
+def timeline_of(history: "OperationHistory") -> OperationTimeline:
+    """Return the timeline of a transcript.
 
     Raises ArchiveError or IntegrityError for archives that cannot be read, ChangedError if the
     transcript is in no known state, and MissingArchiveError if records in it belong to an operation
     whose archive is missing.
     """
-    inside = _inline_steps(lines, lambda: b"".join(lines), where, format_name)
+    archived, lines, where = history.archived, history.lines, history.where
+    inside = _inline_steps(lines, lambda: history.data, where, history.format_name)
     by_id = {step.id: step for step in archived}
     walk = _Walk(
         by_id=by_id,
@@ -140,18 +127,10 @@ def timeline_of(
         where=where,
     )
     try:
-        current = _reached(archive, lines, by_id, inside)
-        _, rest = last_byte_and_rest(lines, _n_outcome_bytes(lines, current))
-        _require_archives(
-            archive, (*archived, *inside.values()), lines, (rest,), where, format_name
-        )
-    except (ChangedError, MissingArchiveError) as error:
-        if archive and archive.damaged:
-            raise archive.damaged[-1] from None
-        if isinstance(error, ChangedError):
-            _require_archives(
-                archive, (*archived, *inside.values()), lines, lines, where, format_name
-            )
+        current = _current(history, by_id, inside)
+    except (ChangedError, MissingArchiveError):
+        if history.archive and history.archive.damaged:
+            raise history.archive.damaged[-1] from None
         raise
     newest_inside = next(reversed(inside), None)
     below = archived[0].parent if archived and current is None else None
@@ -259,13 +238,24 @@ def _inline_steps(
     return {step.id: step for step in reversed(steps)}
 
 
-def _require_archives(  # noqa: PLR0913, PLR0917
-    archive: Archive | None,
-    steps: Sequence[OperationStep],
-    lines: Sequence[bytes],
-    pieces: Iterable[bytes],
-    where: str,
-    format_name: str | None,
+def _current(
+    history: "OperationHistory", by_id: Mapping[OperationId, ArchivedStep], inside: _Inside
+) -> Operation | None:
+    """Return the current operation, as in a timeline; raises as ``timeline_of``."""
+    lines = history.lines
+    steps: tuple[OperationStep, ...] = (*by_id.values(), *inside.values())
+    try:
+        current = _reached(history, by_id, inside)
+    except ChangedError:
+        _require_archives(history, steps, lines)
+        raise
+    _, rest = last_byte_and_rest(lines, _n_outcome_bytes(lines, current))
+    _require_archives(history, steps, (rest,))
+    return current
+
+
+def _require_archives(
+    history: "OperationHistory", steps: Iterable[OperationStep], pieces: Iterable[bytes]
 ) -> None:
     """Raise MissingArchiveError if records in some pieces name an unknown operation.
 
@@ -275,7 +265,8 @@ def _require_archives(  # noqa: PLR0913, PLR0917
     known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
     if not (known_ids and any(map(may_name_operation, pieces))):
         return
-    unknown_ids = named_operations(lines, where, format_name) - known_ids
+    where, archive = history.where, history.archive
+    unknown_ids = named_operations(history.lines, where, history.format_name) - known_ids
     if unknown_ids:
         text = missing_archive_text(where, unknown_ids)
         folder = archive.folder if archive else where
@@ -283,19 +274,16 @@ def _require_archives(  # noqa: PLR0913, PLR0917
 
 
 def _reached(
-    archive: Archive | None, lines: Sequence[bytes], by_id: Container[OperationId], inside: _Inside
+    history: "OperationHistory", by_id: Container[OperationId], inside: _Inside
 ) -> Operation | None:
-    """Return the current operation, as in a timeline; raises as ``match_transcript``."""
-    if archive is None or not archive.operations:
-        return None
+    """Return the current operation; raises ChangedError if the transcript is in no known state."""
     top = next(reversed(inside.values()), None)
     is_alone = top is not None and top.id not in by_id
-    try:
-        current, _ = archive.match_transcript(lines)
-    except ChangedError:
+    current = history.matched
+    if isinstance(current, ChangedError):
         if is_alone:
             return None
-        raise
+        raise current
     if current and top and is_alone and top.operation.line >= current.after.n_lines:
         return None
     return current
