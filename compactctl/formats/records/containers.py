@@ -9,8 +9,8 @@ from compactctl.formats.records.json_values import json_size, object_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.records import dataclass
 
-# What of the object around a conversation is read.
-_READ_PATHS: frozenset[JsonPath] = frozenset({("messages",), ("system_prompt",)})
+# What of the object around a conversation is read, or never sent: a session's title and folder.
+_READ_PATHS: frozenset[JsonPath] = frozenset({("messages",), ("system_prompt",), ("info",)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def take_in(fs: FileSystem, transcript: Path, folder: Path | None = None) -> int
     writing there, and DiskError.
     """
     path = Path(os.path.realpath(transcript))
-    folder = folder or archive_folder(path)
+    folder = folder or archive_folder(transcript)
     if not any(any(changed_since(lineage, path)) for lineage in Archive(folder).lineages):
         return 0
     with disk_errors(path, "late lines were not added"), locked_folder(fs, folder):
