@@ -133,7 +133,10 @@ def log(options: LogOptions) -> LogResult:
             ),
         ),
         by_client=_by_client(source, path),
-        warnings=tuple(text for text in history.warnings if text not in causes),
+        warnings=(
+            *(text for text in history.warnings if text not in causes),
+            *chain.from_iterable(map(_doubtful, (*others, history))),
+        ),
     )
 
 
@@ -159,6 +162,12 @@ def _lost(other: OperationHistory) -> tuple[LostState, ...]:
         return other.lost
     except CompactctlError as error:
         return (LostState(why=str(error)),)
+
+
+def _doubtful(history: OperationHistory) -> Iterator[str]:
+    """Yield what is said of outcomes that may never have been there."""
+    with suppress(CompactctlError):
+        yield from (state.why for state in history.doubtful())
 
 
 def _other_entries(other: OperationHistory) -> Iterator[LogEntry]:

@@ -1,6 +1,6 @@
 """The history of a transcript: what led to it, and the states that can be restored."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from compactctl.errors import (
     CompactctlError,
     IntegrityError,
 )
-from compactctl.model.operation import DocumentRecords, Operation, OperationId
+from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -147,12 +147,12 @@ class OperationHistory:
         later = self.timeline.periods[self.timeline.steps.index(step) + 1 :]
         return tuple(period.growth for period in later)
 
-    def reach(self, chain: Chain) -> Reached:
+    def reach(self, chain: Chain, rewound_by: OperationStep | None = None) -> Reached:
         """Return the state with exactly these compactions in effect, and what was added since.
 
         It is the end of the newest period with this chain. Periods that an appended rewind began
-        do not count, as they still hold what it undid. Raises ArchiveError if no such state was
-        kept.
+        do not count, as they still hold what it undid, but for that of ``rewound_by``. Raises
+        ArchiveError if no such state was kept.
         """
         moments, periods = self.timeline.moments, self.timeline.periods
         in_time = [
@@ -160,7 +160,7 @@ class OperationHistory:
             for index, period in enumerate(periods)
             if period.chain == chain and not (index < len(moments) and moments[index].is_put)
         ]
-        exact = (i for i in reversed(in_time) if not periods[i].is_begun_by_appending)
+        exact = (i for i in reversed(in_time) if periods[i].appended_by == rewound_by)
         index = next(exact, in_time[0] if in_time else None)
         if index is None:
             return self._reach_displaced(chain)
@@ -237,6 +237,18 @@ class OperationHistory:
         """
         without_archive = (*self._without_archive(),) or (*self._without_operation(),)
         return (*without_archive, *self._edited_inside(), *self._not_kept(), *self.written_anew)
+
+    def doubtful(self, kept: Container[Digest] = ()) -> Iterator[LostState]:
+        """Yield the outcomes that are nowhere, and of which nothing says that they were there.
+
+        ``kept`` are known to be somewhere. Reads other archives, as ``is_kept`` does.
+        """
+        lost = {state.operation for state in self.lost}
+        for step in self.archived:
+            is_kept = step.operation.after in kept or self.is_kept(step)
+            if step.id not in lost and not is_kept:
+                why = f"operation {step.id}: its outcome was never written here, or was replaced"
+                yield LostState(operation=step.id, why=why)
 
     def _without_archive(self) -> Iterator[LostState]:
         """Yield the states before operations whose archive is missing or cannot be read."""

@@ -32,10 +32,23 @@ from compactctl.store.files.source import split_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodStart:
-    """What may have led to a period: a step, or None if it continues an earlier period."""
+    """What may have led to a period: a step, or the earlier period that it continues."""
 
-    step: OperationStep | None
+    origin: "OperationStep | Period"
     state: Callable[[], KnownState]
+
+    @property
+    def step(self) -> OperationStep | None:
+        """The step, None for an earlier period."""
+        return None if isinstance(self.origin, Period) else self.origin
+
+    @property
+    def appended_by(self) -> OperationStep | None:
+        """The rewind that it is, or that the earlier period began with, if it only appended."""
+        if isinstance(self.origin, Period):
+            return self.origin.appended_by
+        is_appended = self.origin.is_rewind and self.origin.is_appended
+        return self.origin if is_appended else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +71,12 @@ class Period:
     where: str
 
     @property
-    def is_begun_by_appending(self) -> bool:
-        """Whether it began with a rewind that only appended records."""
-        if not any(_has_appended(start.step) for start in self.starts):
-            return False
+    def appended_by(self) -> OperationStep | None:
+        """The rewind that it began with, if that only appended records."""
+        if not any(start.appended_by for start in self.starts):
+            return None
         match = self._match
-        return match is not None and _has_appended(self.starts[match[0]].step)
+        return None if match is None else self.starts[match[0]].appended_by
 
     @property
     def growth(self) -> Growth:
@@ -161,11 +174,6 @@ def state_before(step: OperationStep) -> KnownState:
         records = None if path is None else read_records(step.before(), path)
         return KnownState(digest=step.before_digest, records=records)
     return KnownState(digest=step.before_digest)
-
-
-def _has_appended(step: OperationStep | None) -> bool:
-    """Return whether a step is a rewind that left in the file what it undid."""
-    return step is not None and step.is_rewind and step.is_appended
 
 
 def _by_others(growth: Growth) -> Growth:

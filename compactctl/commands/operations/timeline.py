@@ -340,29 +340,28 @@ def _periods(
     chains = (*(moment.before for moment in moments), in_effect)
     ends: Iterable[Iterable[bytes]]
     ends = (*(ChunksAndTail(moment.step.before) for moment in moments), lines)
-    return tuple(
-        Period(
-            chain=chain,
-            end=end,
-            starts=tuple(_starts(moments[:index], chain)),
-            is_oldest=index == 0,
-            where=where,
+    periods: list[Period] = []
+    for chain, end in zip(chains, ends, strict=True):
+        starts = tuple(_starts(moments, periods, chain))
+        periods.append(
+            Period(chain=chain, end=end, starts=starts, is_oldest=not periods, where=where)
         )
-        for index, (chain, end) in enumerate(zip(chains, ends, strict=True))
-    )
+    return tuple(periods)
 
 
-def _starts(moments: Iterable[Moment], chain: Chain) -> Iterator[PeriodStart]:
-    """Yield what may have led to the start of a period after some moments.
+def _starts(
+    moments: Iterable[Moment], periods: Iterable[Period], chain: Chain
+) -> Iterator[PeriodStart]:
+    """Yield what may have led to the start of a period: the earlier ones and what ended them.
 
-    That includes the ends of earlier periods: a step in between may never have taken place.
+    Those count, too, as the step in between may never have taken place.
     """
-    for moment in moments:
+    for moment, period in zip(moments, periods, strict=False):
         step = moment.step
         if moment.before == chain:
-            yield PeriodStart(step=None, state=partial(state_before, step))
+            yield PeriodStart(origin=period, state=partial(state_before, step))
         if moment.after == chain:
-            yield PeriodStart(step=step, state=partial(state_after, step))
+            yield PeriodStart(origin=step, state=partial(state_after, step))
 
 
 def _state(step: OperationStep) -> bytes:

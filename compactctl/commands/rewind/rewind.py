@@ -16,6 +16,7 @@ from compactctl.commands.client_sessions.new_session import (
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
@@ -40,6 +41,7 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
+from compactctl.records import dataclass
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -51,6 +53,14 @@ from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
 __all__ = ["RewindOptions", "RewindResult", "rewind"]
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedState:
+    """A state with certain compactions in effect; of a rewind that only appended, its outcome."""
+
+    chain: tuple[OperationId, ...]
+    rewound_by: OperationStep | None = None
 
 
 def rewind(options: RewindOptions) -> RewindResult:
@@ -130,14 +140,14 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     archived = _at_end(history)
     is_named = options.to or options.all
     try:
-        chain = (
-            _chain_wanted(options, archived)
+        wanted = (
+            _state_wanted(options, archived)
             if is_named
-            else archived.timeline.moment_of(compactions[-1]).before
+            else _NamedState(archived.timeline.moment_of(compactions[-1]).before)
         )
     except UsageError:
         raise error from None
-    target = _reached(options, archived, chain)
+    target = _reached(options, archived, wanted)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
     return _finish(options, source, archived, target, 0, note)
 
@@ -200,39 +210,37 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
         return undo_group(options.group, history)
     other = _other_history(options, history)
     if other is not None:
-        reached = _reached(options, other, _chain_named(options.to or "", other))
-        return replace(reached, other=other)
-    chain = _chain_wanted(options, history)
-    target = _reached(options, history, chain)
+        return replace(_reached(options, other, _state_named(options.to or "", other)), other=other)
+    wanted = _state_wanted(options, history)
+    target = _reached(options, history, wanted)
     is_elsewhere = _place(options) is not None or target.content.digest == source.digest
-    if not is_elsewhere and leads_over_appended(history, chain):
+    if not is_elsewhere and leads_over_appended(history, wanted.chain):
         return in_session(options, source, history, target)
     return target
 
 
 def _reached(
-    options: RewindOptions, history: OperationHistory, chain: tuple[OperationId, ...]
+    options: RewindOptions, history: OperationHistory, wanted: _NamedState
 ) -> RewindTarget:
-    """Return the state with a chain in effect, with what was added since.
+    """Return a state, with what was added since.
 
     What was added and is lost is only left out if another file is written.
     """
-    reached = history.reach(chain)
+    reached = history.reach(wanted.chain, wanted.rewound_by)
     if reached.losses and _place(options) is None:
         raise reached.losses[0]
     return RewindTarget(
         content=reached.content,
-        chain=chain,
+        chain=wanted.chain,
         carried=reached.n_added,
         notes=tuple(f"what was added since may not be in it: {loss}" for loss in reached.losses),
     )
 
 
-def _chain_wanted(options: RewindOptions, history: OperationHistory) -> tuple[OperationId, ...]:
-    """Return the compactions to be in effect."""
+def _state_wanted(options: RewindOptions, history: OperationHistory) -> _NamedState:
     if options.to:
-        return _chain_named(options.to, history)
-    return () if options.all else history.timeline.in_effect[:-1]
+        return _state_named(options.to, history)
+    return _NamedState(() if options.all else history.timeline.in_effect[:-1])
 
 
 def _other_history(options: RewindOptions, history: OperationHistory) -> OperationHistory | None:
@@ -246,8 +254,8 @@ def _other_history(options: RewindOptions, history: OperationHistory) -> Operati
     return None
 
 
-def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...]:
-    """Return the compactions in effect in a state: the first one, or that after an operation."""
+def _state_named(name: str, history: OperationHistory) -> _NamedState:
+    """Return the first state, or that after an operation."""
     named = _named(name, history)
     if len({*named.values()}) == 1:
         return next(iter(named.values()))
@@ -256,19 +264,24 @@ def _chain_named(name: str, history: OperationHistory) -> tuple[OperationId, ...
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
 
 
-def _named(name: str, history: OperationHistory) -> dict[str, tuple[OperationId, ...]]:
-    """Return the compactions in effect in each state whose name begins so.
+def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
+    """Return the states whose names begin so.
 
-    States are named by the operations that led to them, also if only others name these, and the
-    first one by its digest.
+    They are named by the operations that led to them, also if only others name these, and the first
+    one by its digest.
     """
-    above = {period.chain[-1]: period.chain for period in history.timeline.periods if period.chain}
-    chains = above | {moment.step.id: moment.after for moment in history.timeline.moments}
-    first = history.archived[0] if history.archived and name else None
-    firsts: dict[OperationId, tuple[OperationId, ...]] = {}
-    if first is not None:
-        firsts[OperationId(history.first_state)] = history.timeline.moment_of(first).before
-    return {s: chain for s, chain in (firsts | chains).items() if s.startswith(name)}
+    timeline = history.timeline
+    states: dict[str, _NamedState] = {}
+    if history.archived and name:
+        first = timeline.moment_of(history.archived[0])
+        states[history.first_state] = _NamedState(first.before)
+    states |= {
+        period.chain[-1]: _NamedState(period.chain) for period in timeline.periods if period.chain
+    }
+    for moment in timeline.moments:
+        is_appended = moment.step.is_rewind and moment.step.is_appended
+        states[moment.step.id] = _NamedState(moment.after, moment.step if is_appended else None)
+    return {each: state for each, state in states.items() if each.startswith(name)}
 
 
 def _finish(

@@ -106,8 +106,14 @@ def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
     if worst_state(proven.findings) == "proven":
         lineage = proven.archive
         history = OperationHistory(lineage, end_of_lineage(lineage), str(lineage.folder))
-        yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
-        yield from _never_there(history, proven)
+        yield from _not_kept(history, proven)
+
+
+def _not_kept(history: OperationHistory, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield the states that cannot be restored, and outcomes that may never have been there."""
+    yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
+    doubtful = history.doubtful(archives.kept_outcomes)
+    yield from (Finding(severity="note", text=state.why) for state in doubtful)
 
 
 def _verified(
@@ -237,8 +243,11 @@ def _prove_history(
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
     yield from lost
-    yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
-    yield from _outcomes(loaded, history, archives)
+    yield from _not_kept(history, archives)
+    newest = history.archived[-1] if history.archived else None
+    # An interrupted operation leaves the transcript in the state before it.
+    if newest and not history.is_around(newest):
+        yield _changed(loaded, newest.operation)
     yield from _late(history, "the next rewind or compact --in-place merges it")
 
 
@@ -257,27 +266,6 @@ def _nothing_to_restore(loaded: TranscriptFile) -> Finding:
     folder = archive_folder(path) if path is not None else "it"
     text = f"{path}: was compacted, but its archive is not here; put {folder} back"
     return Finding(severity="damaged", text=text)
-
-
-def _outcomes(
-    loaded: TranscriptFile, history: OperationHistory, archives: ProvenArchives
-) -> Iterator[Finding]:
-    """Yield whether the transcript is in another state than the newest, and outcomes not kept."""
-    newest = history.archived[-1] if history.archived else None
-    # An interrupted operation leaves the transcript in the state before it.
-    if newest and not history.is_around(newest):
-        yield _changed(loaded, newest.operation)
-    yield from _never_there(history, archives)
-
-
-def _never_there(history: OperationHistory, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield the outcomes that are nowhere, and of which nothing says that they were there."""
-    lost = {state.operation for state in history.lost}
-    for step in history.archived:
-        is_kept = step.operation.after in archives.kept_outcomes or history.is_kept(step)
-        if step.id not in lost and not is_kept:
-            text = f"operation {step.id}: its outcome was never written here, or was replaced"
-            yield Finding(severity="note", text=text)
 
 
 def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
