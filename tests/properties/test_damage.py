@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from properties.claude import claude_session
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
-from store.faults import Killing, Watched
+from store.faults import RENAMES, Killing, Watched
 
 from compactctl.commands.client_sessions import write as written
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -91,7 +91,7 @@ def test_a_cut_archive_is_refused(written: Written, way: dict[str, Any], where: 
 
 
 # Between two of these the disk holds the same for a later run; test_crash kills at every call.
-TURNING_POINTS = {"rename", "link", "unlink", "mkdir", "rmdir"}
+TURNING_POINTS = {*RENAMES, "link", "unlink", "mkdir", "rmdir"}
 
 
 @pytest.mark.parametrize(

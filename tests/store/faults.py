@@ -10,6 +10,7 @@ from compactctl.store.files.filesystem import FileSystem
 
 # Calls that may have done half of what they were asked for.
 HALVED = ("write", "append")
+RENAMES = ("rename", "rename_new", "exchange")
 CALLS = frozenset(name for name in vars(FileSystem) if not name.startswith("_"))
 
 
@@ -68,9 +69,9 @@ class Failing(Watched):
 
 def order(log: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, str]]:
     """Return the calls that move or make durable, with the kind of the file that they move."""
-    moves = {"rename", "link", "fsync", "fsync_folder"}
+    moves = {*RENAMES, "link", "fsync", "fsync_folder"}
     return [
-        (name, Path(arguments[-1]).suffix if name == "rename" else "")
+        (name, Path(arguments[-1]).suffix if name in RENAMES else "")
         for name, arguments in log
         if name in moves
     ]
@@ -85,7 +86,7 @@ def risky_calls(log: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple
             unsynced.add(arguments[0])
         elif name == "fsync":
             unsynced.discard(arguments[0])
-        elif (name == "rename" and unsynced) or (name == "close" and arguments[0] in unsynced):
+        elif (name in RENAMES and unsynced) or (name == "close" and arguments[0] in unsynced):
             calls.append((name, arguments))
     return calls
 

@@ -147,7 +147,9 @@ class Powerless(Watched):
 
     def rename(self, old: Path, new: Path) -> None:
         super().rename(old, new)
-        old, new = old.absolute(), new.absolute()
+        self._move(old.absolute(), new.absolute())
+
+    def _move(self, old: Path, new: Path) -> None:
         file = self.names[old]
 
         def move(names: Names) -> None:
@@ -155,6 +157,16 @@ class Powerless(Watched):
             names[new] = file
 
         self._change(new.parent, move)
+
+    def rename_new(self, old: Path, new: Path) -> None:
+        super().rename_new(old, new)
+        self._move(old.absolute(), new.absolute())
+
+    def exchange(self, one: Path, other: Path) -> None:
+        super().exchange(one, other)
+        one, other = one.absolute(), other.absolute()
+        files = {one: self.names[other], other: self.names[one]}
+        self._change(other.parent, lambda names: names.update(files))
 
     def link(self, existing: Path, name: Path) -> None:
         super().link(existing, name)

@@ -13,11 +13,15 @@ from pathlib import Path
 
 from compactctl.errors import CompactctlError
 
-NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 SHARED_FOLDER = 0o777
 """Before the umask is applied."""
+
+
+# Flags of renameat2(2), and what it takes for the current folder.
+_NO_REPLACE, _EXCHANGE, _HERE = 1, 2, -100
 
 
 class FileSystem:
@@ -98,6 +102,17 @@ class FileSystem:
         """Replace ``new`` by ``old`` atomically."""
         old.replace(new)
 
+    def rename_new(self, old: Path, new: Path) -> None:
+        """Rename to a name that is free, atomically.
+
+        Raises FileExistsError, and an error of ``NOT_SUPPORTED`` where the system cannot do it.
+        """
+        _rename_with(_NO_REPLACE, old, new)
+
+    def exchange(self, one: Path, other: Path) -> None:
+        """Let two files exchange their names, atomically; raises as ``rename_new``."""
+        _rename_with(_EXCHANGE, one, other)
+
     def link(self, existing: Path, name: Path) -> None:
         """Create a hard link ``name`` of a file."""
         if not hasattr(os, "link"):
@@ -115,6 +130,20 @@ class FileSystem:
     def rmdir(self, path: Path) -> None:
         """Remove an empty folder."""
         path.rmdir()
+
+
+def _rename_with(flag: int, old: Path, new: Path) -> None:
+    """Call renameat2(2) of Linux, which Python does not offer."""
+    import ctypes
+
+    call = None
+    if sys.platform == "linux":
+        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    if call(_HERE, os.fsencode(old), _HERE, os.fsencode(new), flag):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(old), None, str(new))
 
 
 def make_folders(fs: FileSystem, path: Path, mode: int = PRIVATE_FOLDER) -> None:

@@ -5,14 +5,16 @@ import itertools
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from compactctl.errors import IntegrityError
+from compactctl.errors import ChangedError, IntegrityError
+from compactctl.records import dataclass
 from compactctl.store.files.content import Content, rechunk
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import NOT_SUPPORTED, FileSystem
 from compactctl.store.files.locks import take_lock
 from compactctl.store.files.source import sha256_of
 from compactctl.store.files.stale_drafts import remove_quietly
@@ -53,6 +55,28 @@ NAME_LIMIT = 200
 """Bytes of the target's name in a draft's name; common systems allow 255 bytes in all."""
 
 
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that was at a name; its content counts if it has no other name that keeps it."""
+
+    info: os.stat_result
+    has_other_name: bool = False
+
+    @classmethod
+    def at(cls, path: Path) -> "FoundFile | None":
+        """Return the file at a path, None if there is none."""
+        try:
+            return cls(path.stat())
+        except FileNotFoundError:
+            return None
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether the file at a path is this one, and unchanged if that counts."""
+        now, then = path.stat(), self.info
+        is_unchanged = (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns)
+        return os.path.samestat(now, then) and (self.has_other_name or is_unchanged)
+
+
 class TempFile:
     """A draft of the file ``target``, open in its block, and removed there unless published."""
 
@@ -61,6 +85,8 @@ class TempFile:
         self.published = False
         self.path = target
         self.fd: int | None = None
+        self._info: os.stat_result
+        self._has_exchanged = False
         self._fs = fs
         self._written = hashlib.sha256()
 
@@ -71,6 +97,7 @@ class TempFile:
                 self.fd = self._fs.create(self.path)
             except FileExistsError:
                 continue
+            self._info = os.fstat(self.fd)
             if self._lock(self.fd):
                 break
             self.close()
@@ -86,9 +113,17 @@ class TempFile:
             with suppress(OSError):
                 self.close()
         # Asks the disk, because an error or Ctrl-C may come right after the move.
-        self.published = self.published or not self.path.exists()
-        if not self.published:
+        is_at_path = self._is_at_path()
+        self.published = self.published or not is_at_path
+        if self.path.exists() and (is_at_path or self._has_exchanged):
             remove_quietly(self._fs, self.path)
+
+    def _is_at_path(self) -> bool:
+        """Whether the draft has its own name yet."""
+        try:
+            return os.path.samestat(self.path.lstat(), self._info)
+        except FileNotFoundError:
+            return False
 
     def _lock(self, fd: int) -> bool:
         """Lock the new file, so that no other run takes it for a stale draft."""
@@ -146,29 +181,60 @@ class TempFile:
             self._fs.chmod(self.fd, mode)
 
     def publish(self) -> None:
-        """Move the draft to its target and make that durable.
+        """Move the draft to its target and make that durable."""
+        self._publish(lambda: self._fs.rename(self.path, self.target))
 
-        After an error, ``path`` exists only if the draft was not moved.
-        """
+    def _publish(self, move: Callable[[], None]) -> None:
         folder = self._fs.open_folder(self.target.parent)
         try:
-            self._fs.rename(self.path, self.target)
+            move()
             self.published = True
             self._fs.fsync_folder(folder)
         finally:
             self._fs.close(folder)
 
-    def publish_or_warn(self) -> tuple[str, ...]:
-        """Publish the draft; an error after the move is returned as a warning."""
+    def publish_over(self, found: FoundFile | None) -> tuple[str, ...]:
+        """Publish the draft over what was found at its target; return warnings.
+
+        An error after the move is a warning. Raises ChangedError if another file is there by now,
+        where the system can tell.
+        """
         try:
-            self.publish()
+            self._publish(lambda: self._move_over(found))
         except OSError as error:
-            if self.path.exists():
+            if self._is_at_path():
                 raise
             return (
                 f"{self.target}: written, but may be lost in a power failure ({error.strerror})",
             )
         return ()
+
+    def _move_over(self, found: FoundFile | None) -> None:
+        try:
+            if found is None:
+                self._fs.rename_new(self.path, self.target)
+            else:
+                self._exchange(found)
+        except FileExistsError as error:
+            raise _replaced_meanwhile(self.target) from error
+        except OSError as error:
+            # A file that is gone from its name was moved by its owner, who has it.
+            is_gone = isinstance(error, FileNotFoundError) and self._is_at_path()
+            if not is_gone and error.errno not in NOT_SUPPORTED:
+                raise
+            self._fs.rename(self.path, self.target)
+
+    def _exchange(self, found: FoundFile) -> None:
+        self._fs.exchange(self.path, self.target)
+        if not found.is_at(self.path):
+            self._fs.exchange(self.path, self.target)
+            raise _replaced_meanwhile(self.target)
+        self._has_exchanged = True
+        remove_quietly(self._fs, self.path)
+
+
+def _replaced_meanwhile(path: Path) -> ChangedError:
+    return ChangedError(f"{path}: another program has just written it; run the command again")
 
 
 def _draft_name(base: str, number: int) -> str:

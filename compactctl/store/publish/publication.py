@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from compactctl.model.operation import Digest
@@ -34,7 +34,7 @@ from compactctl.store.files.stale_drafts import (
     remove_quietly,
     remove_stale_drafts,
 )
-from compactctl.store.files.temp_file import TempFile
+from compactctl.store.files.temp_file import FoundFile, TempFile
 from compactctl.store.publish.input_changes import (
     InputGrowth,
     copy_growth,
@@ -96,7 +96,11 @@ class Publication:
             folder = self._lineage()
             archives = write_archives(self.fs, folder, self.drafts, self.undo)
             with draft:
-                return self._publish(draft, archives, warnings)
+                published = self._publish(draft, archives, warnings)
+            # Only now has the old file no other name.
+            if published.displaced is not None:
+                restrict_file(self.fs, published.displaced)
+            return published
         except BaseException as error:
             # A published transcript needs its archives, whatever happens.
             if draft.published:
@@ -136,14 +140,16 @@ class Publication:
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._copy_attributes(draft)
+        found = FoundFile.at(self.output.path)
         output = check_target(self.source, self.target, self.content, force=self.force)
         displaced, link_warnings = self._displace(output)
+        if found and displaced:
+            found = replace(found, has_other_name=True)
         growth = self._copy_growth(draft)
         digest = _digest(self.content, growth.tail, draft)
-        warnings += link_warnings + draft.publish_or_warn()
+        warnings += link_warnings + draft.publish_over(found)
         if displaced is not None:
             displaced = self._replaced(displaced, growth)
-            restrict_file(self.fs, displaced)
         return Published(
             path=self.output.path,
             digest=digest,

@@ -18,7 +18,7 @@ from compactctl.store.files.locks import require_locks
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.source import STANDARD_STREAM, Source
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.files.temp_file import TempFile
+from compactctl.store.files.temp_file import FoundFile, TempFile
 from compactctl.store.publish.overwrite import (
     OutputTarget,
     check_archive_fits,
@@ -123,15 +123,16 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
             stream.writelines(content.chunks)
         return ()
     with disk_errors(Path(path), on_failure):
+        found = FoundFile.at(file)
         if not force:
             check_archive_fits(file, content)
             source, archive = state_of or (None, Archive(archive_folder(file)))
             check_existing(file, existing_at(file, content, archive, source))
-        return _write_file(fs, file, content, state_of[0].path if state_of else None)
+        return _write_file(fs, file, content, found, state_of[0].path if state_of else None)
 
 
 def _write_file(
-    fs: FileSystem, file: Path, content: Content, origin: Path | None
+    fs: FileSystem, file: Path, content: Content, found: FoundFile | None, origin: Path | None
 ) -> tuple[str, ...]:
     require_locks()
     remove_stale_drafts(fs, file.parent)
@@ -141,7 +142,7 @@ def _write_file(
             draft.write_all(content)
             _set_mode(draft, origin)
             draft.sync()
-            return draft.publish_or_warn()
+            return draft.publish_over(found)
     except BaseException as error:
         if draft.published:
             error.add_note(already_written_note(file))

@@ -7,7 +7,7 @@ from compactctl.store.files.filesystem import DiskError, FileSystem, make_folder
 from compactctl.store.files.locks import require_locks
 from compactctl.store.files.source import digest_of, sha256_of
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.files.temp_file import TempFile
+from compactctl.store.files.temp_file import FoundFile, TempFile
 
 # 128 bits of the digest, so that two outputs never share a name.
 _N_NAME_DIGITS = 32
@@ -37,7 +37,7 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
         with TempFile(fs, path) as draft:
             draft.write(data)
             draft.sync()
-            draft.publish_or_warn()
+            draft.publish_over(FoundFile.at(path))
     except OSError as error:
         reason = error.strerror or str(error)
         raise DiskError(

@@ -9,7 +9,7 @@ from typing import Any
 from cli.asking import Ask
 from cli.faults.writing import Writing, contents, disk, lay_out, ways_back
 from examples import LONG
-from store.faults import Watched
+from store.faults import RENAMES, Watched
 
 from compactctl.__main__ import run
 
@@ -62,7 +62,7 @@ def _tried(folder: Path, writing: Writing, ask: Ask) -> Reference:
 
 def points(log: Sequence[tuple[str, tuple[Any, ...]]]) -> list[int]:
     """Return the calls to try: in the gate those around the last move, which switches the state."""
-    last = max(n for n, (name, _) in enumerate(log, 1) if name == "rename")
+    last = max(n for n, (name, _) in enumerate(log, 1) if name in RENAMES)
     if LONG:
         return list(range(1, len(log) + 1))
     return [last, last + 1]

@@ -53,6 +53,9 @@ def test_killed_at_any_call(
             assert ask(*arguments).code == 0
             assert contents(folder) == known.new
             assert ways_back(folder, ask) == known.new_ways
+        elif drafts(folder):
+            # What was replaced has a name yet, until the next run.
+            ask(*arguments)
         assert drafts(folder) == [], (name, point, known.log[point - 1])
 
 

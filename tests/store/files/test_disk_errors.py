@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from store.faults import Failing, Meddling, Watched, appending, risky_calls
+from store.faults import RENAMES, Failing, Meddling, Watched, appending, risky_calls
 from store.states import (
     AFTER,
     BEFORE,
@@ -73,7 +73,7 @@ def test_what_is_said_of_a_refused_close_is_true(tmp_path: Path, name: str) -> N
     watched = Watched()
     step(path, AFTER, target=path.with_name(name), fs=watched)
     closes = [n for n, (call, _) in enumerate(watched.log, 1) if call == "close"]
-    moved = max(n for n, (call, _) in enumerate(watched.log, 1) if call == "rename")
+    moved = max(n for n, (call, _) in enumerate(watched.log, 1) if call in RENAMES)
     for point in closes:
         path = lay_out(tmp_path / str(point))
         target = path.with_name(name)
@@ -104,36 +104,46 @@ def assert_all_happened(path: Path, target: Path, published: Published) -> None:
     assert all("\n" not in warning for warning in published.warnings)
 
 
-class LyingRename(FileSystem):
-    """Moves the transcript and reports an error all the same, as NFS may after a lost answer."""
+class RaisingAfterMoves(FileSystem):
+    """Moves the transcript, by exchanging files if it can, and raises an error all the same."""
+
+    def __init__(self, error: BaseException, *, exchanges: bool) -> None:
+        self.error = error
+        self.exchanges = exchanges
+
+    def exchange(self, one: Path, other: Path) -> None:
+        if not self.exchanges:
+            raise OSError(errno.EINVAL, "not supported")
+        super().exchange(one, other)
+        raise self.error
 
     def rename(self, old: Path, new: Path) -> None:
         super().rename(old, new)
         if new.suffix == ".jsonl":
-            raise OSError(errno.ENOENT, "lost answer")
+            raise self.error
 
 
-def test_archives_stay_when_a_failed_move_took_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EIO])
+def test_archives_stay_when_a_failed_move_took_place(
+    tmp_path: Path, number: int, *, exchanges: bool
+) -> None:
+    """As NFS may report after a lost answer."""
     path = lay_out(tmp_path / "a")
-    each, published = step(path, AFTER, fs=LyingRename())
+    fs = RaisingAfterMoves(OSError(number, "lost answer"), exchanges=exchanges)
+    each, published = step(path, AFTER, fs=fs)
     assert path.read_bytes() == AFTER
     assert state_before(archive_of(path), each.id) == BEFORE
     assert "lost answer" in published.warnings[0]
 
 
-class InterruptedRename(FileSystem):
-    """Is interrupted right after moving the transcript."""
-
-    def rename(self, old: Path, new: Path) -> None:
-        super().rename(old, new)
-        if new.suffix == ".jsonl":
-            raise KeyboardInterrupt
-
-
-def test_archives_stay_when_ctrl_c_comes_right_after_the_move(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_archives_stay_when_ctrl_c_comes_right_after_the_move(
+    tmp_path: Path, *, exchanges: bool
+) -> None:
     path = lay_out(tmp_path / "a")
     with pytest.raises(KeyboardInterrupt):
-        step(path, AFTER, fs=InterruptedRename())
+        step(path, AFTER, fs=RaisingAfterMoves(KeyboardInterrupt(), exchanges=exchanges))
     assert path.read_bytes() == AFTER
     assert state_before(archive_of(path), operation(BEFORE, AFTER).id) == BEFORE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from examples import LONG
 from forked import killed
-from store.faults import Killing, Watched
+from store.faults import RENAMES, Killing, Watched
 from store.states import (
     AFTER,
     BEFORE,
@@ -22,7 +22,7 @@ from store.states import (
 def points(calls: list[str]) -> list[int]:
     """Return the calls to kill at: when a change is tested those around the switch and a few."""
     every = range(1, len(calls) + 1)
-    last = max(number for number in every if calls[number - 1] == "rename")
+    last = max(number for number in every if calls[number - 1] in RENAMES)
     return [number for number in every if LONG or abs(number - last) < 2 or number % 12 == 0]
 
 

@@ -135,7 +135,7 @@ def test_an_unterminated_line_that_goes_on_is_not_carried_over(path: Path) -> No
 
 
 def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -> None:
-    fs = Meddling("rename", str(path), appending(path, MORE))
+    fs = Meddling("exchange", str(path), appending(path, MORE))
     _, published = step(path, AFTER, fs=fs)
     assert path.read_bytes() == AFTER
     assert written_late(path) == MORE

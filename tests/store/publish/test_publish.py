@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from store.faults import Watched, order
+from store.faults import RENAMES, Watched, order
 from store.states import (
     AFTER,
     BEFORE,
@@ -62,16 +62,16 @@ def test_work_in_place_keeps_the_old_file(path: Path) -> None:
 def test_the_archive_is_durable_and_proven_before_the_transcript_moves(path: Path) -> None:
     fs = Watched()
     step(path, AFTER, fs=fs)
-    moves = [("rename", ""), ("rename", ".parquet"), ("link", ""), ("rename", ".jsonl")]
+    moves = [("rename", ""), ("rename", ".parquet"), ("link", ""), ("exchange", ".jsonl")]
     moves.append(("rename", f".{len(BEFORE)}"))
-    assert [call for call in order(fs.log) if call[0] in {"rename", "link"}] == moves
+    assert [call for call in order(fs.log) if call[0] in {*RENAMES, "link"}] == moves
     calls = [name for name, _ in order(fs.log)]
     assert calls == [
         *("fsync_folder",),
         *("fsync", "rename", "fsync_folder"),
         *("fsync", "rename", "fsync_folder"),
         *("link", "fsync_folder"),
-        *("fsync", "rename", "fsync_folder"),
+        *("fsync", "exchange", "fsync_folder"),
         "rename",
     ]
 

@@ -193,3 +193,19 @@ def test_a_folder_of_archives_that_others_may_write_to_is_a_warning(path: Path) 
     archive_folder(path).chmod(0o777)
     (warning,) = archive_of(path).warnings
     assert "other users can write there" in warning
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl", "new.jsonl"])
+def test_what_another_program_writes_in_the_last_moment_stays(path: Path, name: str) -> None:
+    target = path.with_name(name)
+    step(path, AFTER, target=path.with_name("run.compacted.jsonl"))
+    other = path.with_name("other")
+    other.write_bytes(MORE)
+    call = "rename_new" if name == "new.jsonl" else "exchange"
+    fs = Meddling(call, str(target), lambda *_: other.replace(target))
+    archived = {file.name for file in archive_folder(target).glob("*.parquet")}
+    with pytest.raises(ChangedError, match="another program"):
+        step(path, AFTER, target=target, fs=fs)
+    assert target.read_bytes() == MORE
+    assert {file.name for file in archive_folder(target).glob("*.parquet")} == archived
+    assert not [each for each in path.parent.iterdir() if ".cctl-" in each.name]
