@@ -158,6 +158,8 @@ class SharedLife(Session):
             told = self.ask(*words)
         self.commands[-1] += note
         self.is_untidy |= "killed" in note
+        if "killed" in note and any(archive_folder(path.resolve()).glob("*.parquet")):
+            ledger.known.append(State(ledger.content))
         if "--native" in words and "killed" in note:
             self._mend(path)
         self.is_appended |= "--native" in words and told.code == 0
@@ -167,7 +169,8 @@ class SharedLife(Session):
             self._judge(path, words, told, changed, refusals)
         if told.code == 0 and path in changed and "--native" not in words:
             # Lines came in between the last look at the old file and its replacement.
-            ledger.written_late |= {*ledger.lines} - lines
+            more = {*ledger.lines} - lines
+            ledger.written_late |= {line for line in more if line not in ledger.content}
             if words[0] == "rewind" and any(line not in ledger.content for line in late):
                 raise BrokenPromiseError("a rewind does not put late lines into the file")
         if has_name and self.writer is not None and not self.writer.has_name:
@@ -217,6 +220,7 @@ class SharedLife(Session):
                     if not each.appended:
                         # What follows are lines of others.
                         state.data = data[: each.after.n_bytes]
+                        ledger.known.append(State(state.data))
                     self._archive(ledger, each.id, before)
                 if not state.operation:
                     raise BrokenPromiseError(f"no operation led to what is in {ledger.path}")
@@ -578,7 +582,7 @@ class SharedLife(Session):
         if reader in {"view", "stats"} and told.out not in {each.out for each in same}:
             raise BrokenPromiseError(f"{reader} shows neither the state before nor the one after")
         if reader == "log" and told.out:
-            chains = [_chain(each) for each in same]
+            chains = [_chain(each) for each in same if each.out]
             if _chain(told) not in chains:
                 raise BrokenPromiseError(f"log says {_chain(told)}, neither of {chains}")
 

@@ -217,6 +217,9 @@ class OperationHistory:
             for period in self.timeline.periods:
                 if period.chain == chain and find_growth(period.end, (outcome,)) is not None:
                     return True
+            # A rewind carries over what others had added.
+            if find_growth(self.reach(chain).content.chunks, (outcome,)) is not None:
+                return True
             self._reach_displaced(chain)
         except (ArchiveError, IntegrityError):
             return False

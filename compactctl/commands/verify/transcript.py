@@ -230,7 +230,7 @@ def _prove_history(
     except ChangedMeanwhileError:
         raise
     except (ChangedError, MissingArchiveError) as error:
-        lost = tuple(_without_archive(loaded, {operation.id for operation in archives.operations}))
+        lost = tuple(_without_archive(loaded, archives.archive.all_ids))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
@@ -239,7 +239,8 @@ def _prove_history(
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
         return
-    lost = tuple(_without_archive(loaded, {step.id for step in steps}))
+    known = {step.id for step in steps} | archives.archive.all_ids
+    lost = tuple(_without_archive(loaded, known))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
     yield from lost
@@ -320,6 +321,5 @@ def _read(source: Source, path: Path, format_name: str) -> TranscriptFile:
 
 def _lost_operations(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
     """Yield the operations that the transcript names and that have no archive under any name."""
-    names = {operation.id for operation in archives.operations}
-    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
-    yield from _without_archive(loaded, names)
+    inside = {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
+    yield from _without_archive(loaded, archives.archive.all_ids | inside)

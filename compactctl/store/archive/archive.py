@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
-from compactctl.model.operation import Digest, DocumentRecords, Operation
+from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
 from compactctl.store.archive.archive_file import raw_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents, read_contents
@@ -145,6 +145,15 @@ class Archive:
     def operations(self) -> tuple[Operation, ...]:
         """The operations of the readable archives, oldest first."""
         return tuple(operation for _, operation in self.readable)
+
+    @property
+    def all_ids(self) -> frozenset[OperationId]:
+        """The operations of all lineages, as far as they can be read."""
+        ids: set[OperationId] = set()
+        for lineage in self.lineages:
+            with suppress(CompactctlError):
+                ids |= {operation.id for operation in lineage.operations}
+        return frozenset(ids)
 
     @property
     def states(self) -> frozenset[Digest]:

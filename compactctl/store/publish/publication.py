@@ -93,10 +93,11 @@ class Publication:
         try:
             self._remove_stale_drafts()
             warnings = restrict_to_owner(self.fs, self._folder)
-            folder = self._lineage()
+            root = Archive(self._folder)
+            folder = self._lineage(root)
             archives = write_archives(self.fs, folder, self.drafts, self.undo)
             with draft:
-                published = self._publish(draft, archives, warnings)
+                published = self._publish(draft, root, archives, warnings)
             # Only now has the old file no other name.
             if published.displaced is not None:
                 restrict_file(self.fs, published.displaced)
@@ -109,9 +110,8 @@ class Publication:
                 self.undo.close()
             raise
 
-    def _lineage(self) -> Path:
+    def _lineage(self, root: Archive) -> Path:
         """Return the folder for the archives: one of its own if they begin with another state."""
-        root = Archive(self._folder)
         if self.lineage is not None:
             return self.lineage
         if not (self.drafts and (root.files or root.contents.lineages)):
@@ -136,13 +136,13 @@ class Publication:
             remove_stale_drafts(self.fs, folder)
 
     def _publish(
-        self, draft: TempFile, archives: tuple[Path, ...], warnings: tuple[str, ...]
+        self, draft: TempFile, root: Archive, archives: tuple[Path, ...], warnings: tuple[str, ...]
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._copy_attributes(draft)
         found = FoundFile.at(self.output.path)
         output = check_target(self.source, self.target, self.content, force=self.force)
-        displaced, link_warnings = self._displace(output)
+        displaced, link_warnings = self._displace(output, root)
         if found and displaced:
             found = replace(found, has_other_name=True)
         growth = self._copy_growth(draft)
@@ -166,17 +166,20 @@ class Publication:
                 return draft.copy_attributes(self.source.path)
         return ()
 
-    def _displace(self, output: OutputTarget) -> tuple[Path | None, tuple[str, ...]]:
+    def _displace(
+        self, output: OutputTarget, root: Archive
+    ) -> tuple[Path | None, tuple[str, ...]]:
         """Link the old file into the archive folder; return the link, if any, and warnings.
 
-        The input is always linked, and so is the only copy of a state.
+        The input is always linked, and so is the only copy of a state. It belongs to a lineage that
+        was there before.
         """
         notes: tuple[str, ...] = ()
         if output.replaced_input is not None:
             read_appended(output.path, output.replaced_input)
-            link = displaced_name(output.path, self._folder, self._input_name)
+            link = displaced_name(output.path, self._folder, self._input_name(root))
         elif output.is_only_copy:
-            lineage = lineage_behind(Archive(self._folder), FileChunks(output.path))
+            lineage = lineage_behind(root, FileChunks(output.path))
             link = displaced_name(output.path, self._folder, lineage.first_state)
             if digest_of(FileChunks(output.path)) not in lineage.states:
                 notes = (f"{output.path}: had grown; what was in it is kept (see compactctl log)",)
@@ -198,15 +201,14 @@ class Publication:
             raise DiskError(f"{what}; nothing was changed; {advice}or use --force") from error
         return link, notes
 
-    @property
-    def _input_name(self) -> str:
-        """What names the link to the input: the operation that replaces it.
+    def _input_name(self, root: Archive) -> str:
+        """Return what names the link to the input: the operation that replaces it.
 
         If the transcript goes on another lineage, that is the first state of its own one.
         """
         if self.drafts and self.lineage is None:
             return self.drafts[-1].operation.id
-        first = lineage_behind(Archive(self._folder), self.source.lines).first_state
+        first = lineage_behind(root, self.source.lines).first_state
         return first or self.source.digest.sha256[:STATE_DIGITS]
 
     def _replaced(self, displaced: Path, growth: InputGrowth) -> Path:
