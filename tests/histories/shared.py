@@ -86,6 +86,8 @@ class SharedLife(Session):
         self.is_untidy = False
         self.is_appended = False
         self.n_moved = 0
+        # The files of which another one has a state: their own commands may call it lost.
+        self.kept_elsewhere: set[Path] = set()
 
     def take(self, step: Step) -> None:
         """Take one step and check everything."""
@@ -210,7 +212,8 @@ class SharedLife(Session):
             folder = archive_folder(ledger.path.resolve())
             archives = sorted(folder.rglob("*.parquet")) if unnamed else ()
             operations = [(read_operation(path), restore(path)) for path in archives]
-            operations.sort(key=lambda each: each[0].after.n_bytes)
+            # What is exactly an outcome is that.
+            operations.sort(key=lambda each: (not each[0].appended, each[0].after.n_bytes))
             for state in unnamed:
                 data, state.operation = state.data, ""
                 for each, before in operations:
@@ -262,7 +265,7 @@ class SharedLife(Session):
         if ledger.is_foreign:
             allowed |= {2, 6, 8}
         if any(state.may_be_lost for state in ledger.states):
-            allowed |= {6}
+            allowed |= {7} if words[0] == "verify" else {6}
         is_refused = told.code == 2 and "appended records would" in told.err
         if not (is_refused or told.code in allowed):
             raise BrokenPromiseError(why)
@@ -502,6 +505,8 @@ class SharedLife(Session):
             )
         alias.unlink()
         self.commands.append(f"rm {alias}")
+        # As long as a file had two names, its mode was not changed.
+        self.is_untidy |= is_hard
 
     # Between two calls.
 
@@ -608,8 +613,11 @@ class SharedLife(Session):
         """Return the states that nothing gives back, which all commands must name."""
         missing = [(ledger, state) for ledger in self.ledgers.values() for state in ledger.states]
         lines = [(ledger, line) for ledger in self.ledgers.values() for line in ledger.lines]
-        for data in self._outputs():
-            missing = [(of, state) for of, state in missing if not of.holds(data, state)]
+        self.kept_elsewhere = set()
+        for path, data in self._outputs():
+            found = [(of, state) for of, state in missing if of.holds(data, state)]
+            self.kept_elsewhere |= {of.path for of, _ in found if of.path != path}
+            missing = [each for each in missing if each not in found]
             rows = set(data.splitlines(keepends=True))
             lines = [(of, line) for of, line in lines if not _is_in(line, rows)]
             if not (missing or lines):
@@ -623,17 +631,16 @@ class SharedLife(Session):
                 raise BrokenPromiseError(f"a state {what} of {ledger.path} is nowhere ({digest})")
         return missing
 
-    def _outputs(self) -> Iterator[bytes]:
-        """Yield what is in the files, and what commands give back."""
-        for ledger in self.ledgers.values():
-            yield ledger.content
+    def _outputs(self) -> Iterator[tuple[Path, bytes]]:
+        """Yield what is in the files, and what commands give back of each."""
         for path, ledger in self.ledgers.items():
-            archived = (state.data for state in ledger.states if state.is_archived)
-            firsts = [("--to", sha256(data).hexdigest()[:12]) for data in archived]
-            for route in (*self._routes(path), *firsts):
+            yield path, ledger.content
+        for path, ledger in self.ledgers.items():
+            names = (sha256(state.data).hexdigest()[:12] for state in ledger.states)
+            for route in (*self._routes(path), *(("--to", name) for name in names)):
                 data = self._back(path, route)
                 if data is not None:
-                    yield data
+                    yield path, data
 
     def _back(self, path: Path, route: Sequence[str]) -> bytes | None:
         """Return what a rewind to another file writes there, None if it fails."""
@@ -650,7 +657,7 @@ class SharedLife(Session):
         verified, logged = ask("verify", name, "--json"), ask("log", name, "--json")
         if lost:
             self._check_named(name, lost, verified, logged)
-        else:
+        elif ledger.path not in self.kept_elsewhere:
             self._check_quiet(ledger, verified, logged)
         if not ledger.is_foreign:
             self._check_late(ledger, verified)

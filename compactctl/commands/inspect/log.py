@@ -9,7 +9,7 @@ from pathlib import Path
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
-from compactctl.commands.operations.history import LostState, OperationHistory
+from compactctl.commands.operations.history import LostState, OperationHistory, ReplacedState
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
@@ -81,6 +81,7 @@ class LogResult:
         appended_bytes: the bytes appended after the newest operation.
         archive_missing: whether compactctl wrote records of it, but their archive is missing.
         lost: the states that cannot be restored.
+        replaced: the grown states that something else was written over.
         operations: an entry for each operation.
         by_client: the compactions by the client whose originals are in the transcript.
         warnings: what the user should know.
@@ -91,6 +92,7 @@ class LogResult:
     appended_bytes: int = 0
     archive_missing: bool = False
     lost: tuple[LostState, ...] = ()
+    replaced: tuple[ReplacedState, ...] = ()
     operations: tuple[LogEntry, ...] = ()
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -125,6 +127,7 @@ def log(options: LogOptions) -> LogResult:
         options=options,
         appended_bytes=_appended(history),
         lost=lost,
+        replaced=tuple(chain.from_iterable(each.replaced for each in (*others, history))),
         operations=(
             *chain.from_iterable(map(_other_entries, others)),
             *(

@@ -33,6 +33,8 @@ from compactctl.store.archive.displaced import (
     read_displaced,
 )
 from compactctl.store.archive.growth import Growth, KnownState, find_growth, known_state_in
+from compactctl.store.archive.names import STATE_DIGITS
+from compactctl.store.files.source import digest_of
 from compactctl.store.publish.overwrite import is_same_place
 
 
@@ -42,6 +44,19 @@ class LostState:
 
     why: str
     operation: OperationId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacedState:
+    """A state that had grown when something else was written over it, and the only copy of it.
+
+    ``name`` are the first digits of its SHA-256; ``operation`` is what it grew from, None if that
+    is the first state.
+    """
+
+    name: str
+    path: Path
+    operation: OperationId | None
 
 
 @dataclass(frozen=True)
@@ -135,6 +150,12 @@ class OperationHistory:
     def displaced(self) -> tuple[Path, ...]:
         """The displaced files of the transcript."""
         return self.archive.root.contents.displaced if self.archive else ()
+
+    @cached_property
+    def replaced(self) -> tuple[ReplacedState, ...]:
+        """The grown states that something else was written over, newest first."""
+        archive = self.archive
+        return () if archive is None else tuple(_replaced(archive))
 
     def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
         """Return the records of a state if one of the steps left a document."""
@@ -308,4 +329,18 @@ class OperationHistory:
             if (upon or step.id in replaced) and not self.is_kept(step):
                 yield LostState(
                     operation=step.id, why=f"operation {step.id}: the state after it was not kept"
+                )
+
+
+def _replaced(archive: Archive) -> Iterator[ReplacedState]:
+    for link in ends_of(archive):
+        with suppress(CompactctlError):
+            data = read_displaced(link)
+            digest = digest_of(data)
+            operation, _ = archive.match_transcript((data,))
+            if digest not in archive.states:
+                yield ReplacedState(
+                    name=digest.sha256[:STATE_DIGITS],
+                    path=link,
+                    operation=operation and operation.id,
                 )

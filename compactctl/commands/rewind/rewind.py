@@ -17,6 +17,7 @@ from compactctl.commands.client_sessions.write import Destination, Written, appe
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.operations.timeline import OperationTimeline
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
@@ -45,7 +46,7 @@ from compactctl.records import dataclass
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.files.content import Content, last_line_of
+from compactctl.store.files.content import Content, FileChunks, last_line_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.late_lines import take_in
@@ -57,10 +58,14 @@ __all__ = ["RewindOptions", "RewindResult", "rewind"]
 
 @dataclass(frozen=True, slots=True)
 class _NamedState:
-    """A state with certain compactions in effect; of a rewind that only appended, its outcome."""
+    """A state with certain compactions in effect; of a rewind that only appended, its outcome.
+
+    ``copy`` is the only copy of a state that had grown when something else was written over it.
+    """
 
     chain: tuple[OperationId, ...]
     rewound_by: OperationStep | None = None
+    copy: Path | None = None
 
 
 def rewind(options: RewindOptions) -> RewindResult:
@@ -226,6 +231,10 @@ def _reached(
 
     What was added and is lost is only left out if another file is written.
     """
+    if wanted.copy is not None:
+        return RewindTarget(
+            content=Content.from_chunks(FileChunks(wanted.copy)), chain=wanted.chain
+        )
     reached = history.reach(wanted.chain, wanted.rewound_by)
     if reached.losses and _place(options) is None:
         raise reached.losses[0]
@@ -267,21 +276,34 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
 def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
     """Return the states whose names begin so.
 
-    They are named by the operations that led to them, also if only others name these, and the first
-    one by its digest.
+    They are named by the operations that led to them, also if only others name these. The first
+    one, and those that something else was written over, are named by their digest.
     """
-    timeline = history.timeline
-    states: dict[str, _NamedState] = {}
-    if history.archived and name:
-        first = timeline.moment_of(history.archived[0])
-        states[history.first_state] = _NamedState(first.before)
-    states |= {
+    by_operation = _named_by_operation(history.timeline)
+    by_digest = _named_by_digest(history) if history.archived and name else {}
+    states = by_digest | by_operation
+    return {each: state for each, state in states.items() if each.startswith(name)}
+
+
+def _named_by_operation(timeline: OperationTimeline) -> dict[str, _NamedState]:
+    states: dict[str, _NamedState] = {
         period.chain[-1]: _NamedState(period.chain) for period in timeline.periods if period.chain
     }
     for moment in timeline.moments:
         is_appended = moment.step.is_rewind and moment.step.is_appended
         states[moment.step.id] = _NamedState(moment.after, moment.step if is_appended else None)
-    return {each: state for each, state in states.items() if each.startswith(name)}
+    return states
+
+
+def _named_by_digest(history: OperationHistory) -> dict[str, _NamedState]:
+    timeline = history.timeline
+    first = timeline.moment_of(history.archived[0]).before
+    chains = {moment.step.id: moment.after for moment in timeline.moments}
+    states = {history.first_state: _NamedState(first)}
+    for copy in history.replaced:
+        chain = chains[copy.operation] if copy.operation else first
+        states[copy.name] = _NamedState(chain, copy=copy.path)
+    return states
 
 
 def _finish(

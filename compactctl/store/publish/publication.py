@@ -98,10 +98,6 @@ class Publication:
             archives = write_archives(self.fs, folder, self.drafts, self.undo)
             with draft:
                 published = self._publish(draft, root, archives, warnings)
-            # Only now has the old file no other name.
-            if published.displaced is not None:
-                restrict_file(self.fs, published.displaced)
-            return published
         except BaseException as error:
             # A published transcript needs its archives, whatever happens.
             if draft.published:
@@ -109,6 +105,10 @@ class Publication:
             else:
                 self.undo.close()
             raise
+        # Only now has the old file no other name.
+        if published.displaced is not None:
+            restrict_file(self.fs, published.displaced)
+        return published
 
     def _lineage(self, root: Archive) -> Path:
         """Return the folder for the archives: one of its own if they begin with another state."""
@@ -166,9 +166,7 @@ class Publication:
                 return draft.copy_attributes(self.source.path)
         return ()
 
-    def _displace(
-        self, output: OutputTarget, root: Archive
-    ) -> tuple[Path | None, tuple[str, ...]]:
+    def _displace(self, output: OutputTarget, root: Archive) -> tuple[Path | None, tuple[str, ...]]:
         """Link the old file into the archive folder; return the link, if any, and warnings.
 
         The input is always linked, and so is the only copy of a state. It belongs to a lineage that

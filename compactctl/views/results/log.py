@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import LogEntry, LogResult
+from compactctl.commands.operations.history import ReplacedState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.operation import Operation
 from compactctl.views.encode import encoded, record
@@ -66,9 +67,17 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
     if result.lost:
         yield ""
         yield from (line_text(f"lost: {lost.why}") for lost in result.lost)
+    if result.replaced:
+        yield ""
+        yield from map(_replaced, result.replaced)
     if result.appended_bytes:
         yield ""
         yield f"{size_text(result.appended_bytes)} appended after the last operation"
+
+
+def _replaced(state: ReplacedState) -> str:
+    origin = f"operation {state.operation}" if state.operation else "the first state"
+    return f"written over: {state.name}, which grew from {origin}; --to {state.name} restores it"
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
