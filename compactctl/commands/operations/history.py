@@ -338,9 +338,7 @@ def _replaced(archive: Archive) -> Iterator[ReplacedState]:
             data = read_displaced(link)
             digest = digest_of(data)
             operation, _ = archive.match_transcript((data,))
+            origin = None if operation is None else operation.id
             if digest not in archive.states:
-                yield ReplacedState(
-                    name=digest.sha256[:STATE_DIGITS],
-                    path=link,
-                    operation=operation and operation.id,
-                )
+                name = digest.sha256[:STATE_DIGITS]
+                yield ReplacedState(name=name, path=link, operation=origin)

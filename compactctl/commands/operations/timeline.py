@@ -270,7 +270,8 @@ def _require_archives(
     if unknown_ids:
         text = missing_archive_text(where, unknown_ids)
         folder = archive.folder if archive else where
-        raise MissingArchiveError(f"{text}, or move {folder} away to start over")
+        end = "".join(f", which ends with operation {step.id}," for step in history.archived[-1:])
+        raise MissingArchiveError(f"{text}, or move {folder}{end} away to start over")
 
 
 def _reached(

@@ -142,7 +142,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
-    archived = _at_end(history)
+    archived, late = _with_late(options, _at_end(history))
     is_named = options.to or options.all
     try:
         wanted = (
@@ -154,13 +154,14 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
         raise error from None
     target = _reached(options, archived, wanted)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
-    return _finish(options, source, archived, target, 0, note)
+    return _finish(options, source, archived, target, late, note)
 
 
 def _at_end(history: OperationHistory) -> OperationHistory:
     """Return a history as if the transcript were still in the state before the newest operation."""
     newest = history.archived[-1]
-    return OperationHistory(history.archive, tuple(newest.before()), history.where)
+    lines = tuple(newest.before())
+    return OperationHistory(history.archive, lines, history.where, path=history.path)
 
 
 def _check_never_compacted(options: RewindOptions, source: Source) -> None:

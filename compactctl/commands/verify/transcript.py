@@ -233,7 +233,10 @@ def _prove_history(
         lost = tuple(_without_archive(loaded, archives.archive.all_ids))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
-        yield from lost or [Finding(severity="changed", text=text)]
+        if isinstance(error, ChangedError):
+            yield from (*lost, Finding(severity="changed", text=text))
+        else:
+            yield Finding(severity="damaged" if lost else "changed", text=text)
         yield from _late(history, "it has the only copy")
         return
     except CompactctlError as error:
