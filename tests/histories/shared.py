@@ -131,6 +131,8 @@ class SharedLife(Session):
         known = (state.operation for state in ledger.states)
         for operation in dict.fromkeys(filter(None, (*reversed(names), *known))):
             yield "--to", operation
+        for replaced in logged.get("replaced", ()):
+            yield "--to", replaced["name"]
         yield ("--all",)
         yield ()
 
@@ -556,6 +558,8 @@ class SharedLife(Session):
         written = self._output(path) if self._is_elsewhere(words) and step.way % 2 else path
         reading = READERS[step.pick // 3 % len(READERS)], self._name(written), "--json"
         before = ask(*reading)
+        # A command takes these in first.
+        has_late = any(ledger.late for ledger in self.ledgers.values())
         told: list[Told] = []
 
         def read() -> None:
@@ -574,7 +578,8 @@ class SharedLife(Session):
             self.counts[f"{words[0]} {'after' if left else 'in'} {reading[0]}"] += 1
             for each in left:
                 each()
-        self._check_read(reading, told[0], before, ask(*reading))
+        if not (has_late and reading[0] in {"view", "stats"}):
+            self._check_read(reading, told[0], before, ask(*reading))
 
     def _check_read(self, words: Sequence[str], told: Told, before: Told, after: Told) -> None:
         """Check that a reader saw the state before or the one after, or says that it changed."""

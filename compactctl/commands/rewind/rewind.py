@@ -265,8 +265,14 @@ def _other_history(options: RewindOptions, history: OperationHistory) -> Operati
 
 
 def _state_named(name: str, history: OperationHistory) -> _NamedState:
-    """Return the first state, or that after an operation."""
+    """Return the first state, or that after an operation.
+
+    Raises UsageError for another name, and ArchiveError for a state that is lost.
+    """
     named = _named(name, history)
+    lost = next((state for state in history.lost if state.operation in named), None)
+    if lost is not None:
+        raise ArchiveError(f"{lost.why}; choose another operation")
     if len({*named.values()}) == 1:
         return next(iter(named.values()))
     problem = "is ambiguous" if named else "is not an operation of this transcript"

@@ -12,7 +12,7 @@ from compactctl.records import dataclass
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents
-from compactctl.store.archive.displaced import displaced_state
+from compactctl.store.archive.displaced import displaced_files, displaced_state
 from compactctl.store.archive.growth import matching_states
 from compactctl.store.archive.names import archive_name
 from compactctl.store.files.limits import ReadLimits
@@ -94,6 +94,7 @@ def prove_archives(archive: Archive, lines: Iterable[bytes]) -> ProvenArchives:
     kept_outcomes |= frozenset(displaced)
     reached = kept_outcomes | matching_states(lines, outcomes)
     needed = frozenset(name for file in proven for name in _needs(file))
+    needed |= {file.operation for file in displaced_files(archive.root.contents.displaced)}
     linked = [
         file for file in proven if file.operation.after in reached or file.operation.id in needed
     ]

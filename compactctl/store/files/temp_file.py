@@ -13,10 +13,10 @@ from typing import Self
 
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.records import dataclass
-from compactctl.store.files.content import Content, rechunk
+from compactctl.store.files.content import Content, read_first, rechunk
 from compactctl.store.files.filesystem import NOT_SUPPORTED, FileSystem
 from compactctl.store.files.locks import take_lock
-from compactctl.store.files.source import sha256_of
+from compactctl.store.files.source import FileIdentity, digest_of, sha256_of
 from compactctl.store.files.stale_drafts import remove_quietly
 
 
@@ -57,10 +57,10 @@ NAME_LIMIT = 200
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that was at a name; its content counts if it has no other name that keeps it."""
+    """A file that was at a name, unchanged, or grown from a content that was read."""
 
     info: os.stat_result
-    has_other_name: bool = False
+    read: FileIdentity | None = None
 
     @classmethod
     def at(cls, path: Path) -> "FoundFile | None":
@@ -71,10 +71,17 @@ class FoundFile:
             return None
 
     def is_at(self, path: Path) -> bool:
-        """Return whether the file at a path is this one, and unchanged if that counts."""
+        """Return whether the file at a path is this one."""
         now, then = path.stat(), self.info
-        is_unchanged = (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns)
-        return os.path.samestat(now, then) and (self.has_other_name or is_unchanged)
+        if (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns):
+            return os.path.samestat(now, then)
+        return os.path.samestat(now, then) and self._has_grown(path)
+
+    def _has_grown(self, path: Path) -> bool:
+        if self.read is None:
+            return False
+        with path.open("rb") as stream:
+            return digest_of(read_first(stream, self.read.size)).sha256 == self.read.sha256
 
 
 class TempFile:

@@ -144,7 +144,8 @@ class Publication:
         output = check_target(self.source, self.target, self.content, force=self.force)
         displaced, link_warnings = self._displace(output, root)
         if found and displaced:
-            found = replace(found, has_other_name=True)
+            # What is appended at the last moment is late.
+            found = replace(found, read=output.replaced_input)
         growth = self._copy_growth(draft)
         digest = _digest(self.content, growth.tail, draft)
         warnings += link_warnings + draft.publish_over(found)
