@@ -168,12 +168,12 @@ class OperationHistory:
         later = self.timeline.periods[self.timeline.steps.index(step) + 1 :]
         return tuple(period.growth for period in later)
 
-    def reach(self, chain: Chain, rewound_by: OperationStep | None = None) -> Reached:
+    def reach(self, chain: Chain, after: OperationStep | None = None) -> Reached:
         """Return the state with exactly these compactions in effect, and what was added since.
 
-        It is the end of the newest period with this chain. Periods that an appended rewind began
-        do not count, as they still hold what it undid, but for that of ``rewound_by``. Raises
-        ArchiveError if no such state was kept.
+        It is the end of the newest period with this chain, if possible one that grew from the
+        outcome of the step ``after``. Periods that another appended rewind began do not count, as
+        they still hold what it undid. Raises ArchiveError if no such state was kept.
         """
         moments, periods = self.timeline.moments, self.timeline.periods
         in_time = [
@@ -181,27 +181,44 @@ class OperationHistory:
             for index, period in enumerate(periods)
             if period.chain == chain and not (index < len(moments) and moments[index].is_put)
         ]
-        exact = (i for i in reversed(in_time) if periods[i].appended_by == rewound_by)
-        index = next(exact, in_time[0] if in_time else None)
+        exact = [i for i in reversed(in_time) if periods[i].appended_by in (None, after)]
+        grown = (index for index in exact if after and self._has_grown(index, after))
+        index = next(grown, None)
+        if index is None and after is not None:
+            reached = self._displaced_after(after)
+            if reached is not None:
+                return reached
+        if index is None:
+            index = next(iter((*exact, *in_time)), None)
         if index is None:
             return self._reach_displaced(chain)
         return Reached(base=periods[index].end, later=periods[index + 1 :])
 
+    def _has_grown(self, index: int, step: OperationStep) -> bool:
+        """Return whether the end of a period grew from the outcome of a step."""
+        return find_growth(self.timeline.periods[index].end, (state_after(step),)) is not None
+
     def _reach_displaced(self, chain: Chain) -> Reached:
         """Return an outcome that only a displaced file holds."""
-        moments = [(i, m) for i, m in enumerate(self.timeline.moments) if m.after == chain]
-        for index, moment in reversed(moments):
-            state = self._displaced_with_growth(moment.step) or displaced_state(
-                self.displaced, moment.step.after
-            )
-            if state is not None:
-                return Reached(base=(state,), later=self.timeline.periods[index + 1 :])
-        if not moments:
+        steps = [moment.step for moment in self.timeline.moments if moment.after == chain]
+        for step in reversed(steps):
+            reached = self._displaced_after(step)
+            if reached is not None:
+                return reached
+        if not steps:
             raise self._no_first_state()
         raise ArchiveError(
             f"{self.archive.folder if self.archive else self.where}: the state after operation "
-            f"{moments[-1][1].step.id} was not archived; choose another operation"
+            f"{steps[-1].id} was not archived; choose another operation"
         )
+
+    def _displaced_after(self, step: OperationStep) -> Reached | None:
+        """Return the outcome of a step that a displaced file holds."""
+        state = self._displaced_with_growth(step) or displaced_state(self.displaced, step.after)
+        if state is None:
+            return None
+        index = self.timeline.steps.index(step)
+        return Reached(base=(state,), later=self.timeline.periods[index + 1 :])
 
     def _displaced_with_growth(self, step: OperationStep) -> bytes | None:
         """Return the newest only copy of a state that others continued after a step."""
@@ -235,16 +252,13 @@ class OperationHistory:
         """Return whether the state after a step can be restored; reads other archives for it."""
         chain, outcome = self.timeline.moment_of(step).after, state_after(step)
         try:
-            for period in self.timeline.periods:
-                if period.chain == chain and find_growth(period.end, (outcome,)) is not None:
-                    return True
-            # A rewind carries over what others had added.
-            if find_growth(self.reach(chain).content.chunks, (outcome,)) is not None:
+            reached = self.reach(chain, step)
+            if find_growth(reached.base, (outcome,)) is not None:
                 return True
-            self._reach_displaced(chain)
+            # A rewind carries over what others had added.
+            return find_growth(reached.content.chunks, (outcome,)) is not None
         except (ArchiveError, IntegrityError):
             return False
-        return True
 
     def is_around(self, step: ArchivedStep) -> bool:
         """Return whether the transcript is in the state after a step, or still in that before."""

@@ -58,13 +58,13 @@ __all__ = ["RewindOptions", "RewindResult", "rewind"]
 
 @dataclass(frozen=True, slots=True)
 class _NamedState:
-    """A state with certain compactions in effect; of a rewind that only appended, its outcome.
+    """A state with certain compactions in effect, that after a step if there are several.
 
     ``copy`` is the only copy of a state that had grown when something else was written over it.
     """
 
     chain: tuple[OperationId, ...]
-    rewound_by: OperationStep | None = None
+    after: OperationStep | None = None
     copy: Path | None = None
 
 
@@ -236,7 +236,7 @@ def _reached(
         return RewindTarget(
             content=Content.from_chunks(FileChunks(wanted.copy)), chain=wanted.chain
         )
-    reached = history.reach(wanted.chain, wanted.rewound_by)
+    reached = history.reach(wanted.chain, wanted.after)
     if reached.losses and _place(options) is None:
         raise reached.losses[0]
     return RewindTarget(
@@ -273,8 +273,8 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
     lost = next((state for state in history.lost if state.operation in named), None)
     if lost is not None:
         raise ArchiveError(f"{lost.why}; choose another operation")
-    if len({*named.values()}) == 1:
-        return next(iter(named.values()))
+    if len({state.chain for state in named.values()}) == 1:
+        return next(reversed(named.values()))
     problem = "is ambiguous" if named else "is not an operation of this transcript"
     names = ", ".join(named or _named("", history))
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
@@ -297,8 +297,7 @@ def _named_by_operation(timeline: OperationTimeline) -> dict[str, _NamedState]:
         period.chain[-1]: _NamedState(period.chain) for period in timeline.periods if period.chain
     }
     for moment in timeline.moments:
-        is_appended = moment.step.is_rewind and moment.step.is_appended
-        states[moment.step.id] = _NamedState(moment.after, moment.step if is_appended else None)
+        states[moment.step.id] = _NamedState(moment.after, moment.step)
     return states
 
 

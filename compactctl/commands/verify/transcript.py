@@ -230,7 +230,7 @@ def _prove_history(
     except ChangedMeanwhileError:
         raise
     except (ChangedError, MissingArchiveError) as error:
-        lost = tuple(_without_archive(loaded, archives.archive.all_ids))
+        lost = tuple(_without_archive(loaded, archives))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         if isinstance(error, ChangedError):
@@ -242,8 +242,7 @@ def _prove_history(
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
         return
-    known = {step.id for step in steps} | archives.archive.all_ids
-    lost = tuple(_without_archive(loaded, known))
+    lost = tuple(_without_archive(loaded, archives, {step.id for step in steps}))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
     yield from lost
@@ -255,10 +254,16 @@ def _prove_history(
     yield from _late(history, "the next rewind or compact --in-place merges it")
 
 
-def _without_archive(loaded: TranscriptFile, known_ids: Collection[str]) -> Iterator[Finding]:
-    """Yield the operations that records of the transcript name and that nothing can undo."""
+def _without_archive(
+    loaded: TranscriptFile, archives: ProvenArchives, known_ids: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Yield the operations that records of the transcript name and that nothing can undo.
+
+    Those with an archive in any lineage can be undone.
+    """
     named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
-    missing = named - {*known_ids}
+    archived = {operation.id for operation in archives.operations} | archives.archive.all_ids
+    missing = named - archived - {*known_ids}
     if missing:
         text = missing_archive_text(loaded.source.path, missing)
         yield Finding(severity="damaged", text=text)
@@ -325,4 +330,4 @@ def _read(source: Source, path: Path, format_name: str) -> TranscriptFile:
 def _lost_operations(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
     """Yield the operations that the transcript names and that have no archive under any name."""
     inside = {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
-    yield from _without_archive(loaded, archives.archive.all_ids | inside)
+    yield from _without_archive(loaded, archives, inside)
