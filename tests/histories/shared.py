@@ -162,7 +162,8 @@ class SharedLife(Session):
             told = self.ask(*words)
         self.commands[-1] += note
         self.is_untidy |= "killed" in note
-        if "killed" in note and any(archive_folder(path.resolve()).glob("*.parquet")):
+        is_archived = any(archive_folder(path.resolve()).glob("*.parquet"))
+        if "killed" in note and is_archived and not ledger.is_ours:
             ledger.known.append(State(ledger.content))
         if "--native" in words and "killed" in note:
             self._mend(path)
@@ -266,6 +267,9 @@ class SharedLife(Session):
             allowed |= {8}
         if ledger.is_foreign:
             allowed |= {2, 6, 8}
+        output = self.ledgers.get(self._output(path))
+        if output is not None and output.is_foreign:
+            allowed |= {2}
         if any(state.may_be_lost for state in ledger.states):
             allowed |= {7} if words[0] == "verify" else {6}
         is_refused = told.code == 2 and "appended records would" in told.err

@@ -35,6 +35,7 @@ from compactctl.store.archive.names import (
 )
 from compactctl.store.archive.permissions import check_owner, tamper_warning
 from compactctl.store.archive.unrealized import counted_archives
+from compactctl.store.files.content import can_follow, ends_mid_line, last_byte_and_rest
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 __all__ = ["Archive", "archive_folder", "read_archive"]
@@ -215,7 +216,8 @@ class Archive:
         outcome = KnownState(digest=newest.after, records=newest.records)
         record = None if published else changed_record(chunks, outcome)
         what = "was edited" if record is None else f"record {record:,} was edited"
-        if published:
+        end, rest = last_byte_and_rest(chunks, newest.after.n_bytes)
+        if published and not can_follow(rest, is_mid_line=ends_mid_line(end)):
             what = "was continued on its unterminated last line"
         folder = self.root.folder
         name = folder.name.removesuffix(SUFFIX)

@@ -75,8 +75,9 @@ def find_growth(
 ) -> tuple[int, Growth] | None:
     """Return the index of the outcome that a state grew from, and what was added to it.
 
-    The largest outcome counts, and the last one of equal ones. None if the state grew from none.
-    ``state`` are chunks that can be iterated more than once.
+    The largest outcome counts, and the last one of equal ones. None if the state grew from none, or
+    if what an operation appended was edited. ``state`` are chunks that can be iterated more than
+    once.
     """
     matching = matching_states(state, {outcome.digest for outcome in outcomes})
     indices = [index for index, outcome in enumerate(outcomes) if outcome.digest in matching]
@@ -84,7 +85,10 @@ def find_growth(
     size = outcomes[indices[0]].digest.n_bytes if indices else 0
     appended = _find_appended(state, outcomes, size)
     if appended is not None:
-        return appended
+        index, operation = appended
+        lines, others = _parted(state, operation)
+        suffix = canonical_suffix(b"".join(others), is_mid_line=False)
+        return (index, Growth(suffix=suffix)) if _are_whole(state, operation, lines) else None
     for index in indices:
         end, rest = last_byte_and_rest(state, outcomes[index].digest.n_bytes)
         is_mid_line = ends_mid_line(end)
@@ -95,7 +99,7 @@ def find_growth(
 
 def _find_appended(
     state: Iterable[bytes], outcomes: Sequence[KnownState], size: int
-) -> tuple[int, Growth] | None:
+) -> tuple[int, Operation] | None:
     """Find the newest operation that appended its records after those of another program.
 
     The state before it has at least ``size`` bytes, those of the largest outcome there is:
@@ -107,11 +111,21 @@ def _find_appended(
     matching = matching_states(state, befores) if befores else ()
     for index, outcome in reversed(tuple(enumerate(outcomes))):
         if outcome.appended and outcome.appended.before in matching:
-            lines, others = _parted(state, outcome.appended)
-            if len(lines) >= outcome.digest.n_lines - outcome.appended.before.n_lines > 0:
-                suffix = canonical_suffix(b"".join(others), is_mid_line=False)
-                return index, Growth(suffix=suffix)
+            lines, _ = _parted(state, outcome.appended)
+            if len(lines) >= _n_appended(outcome.appended) > 0:
+                return index, outcome.appended
     return None
+
+
+def _n_appended(operation: Operation) -> int:
+    return operation.after.n_lines - operation.before.n_lines
+
+
+def _are_whole(state: Iterable[bytes], operation: Operation, lines: Sequence[bytes]) -> bool:
+    """Return whether the lines of an operation are those that it appended to the state before."""
+    before = b"".join(state)[: operation.before.n_bytes]
+    block = b"\n" * ends_mid_line(before) + b"".join(lines[: _n_appended(operation)])
+    return bool(matching_states((before, block), (operation.after,)))
 
 
 def _parted(state: Iterable[bytes], operation: Operation) -> tuple[list[bytes], list[bytes]]:
