@@ -20,6 +20,7 @@ from compactctl.commands.reading.transcript import (
 from compactctl.errors import (
     ArchiveError,
     ChangedError,
+    ChangedMeanwhileError,
     CompactctlError,
     IntegrityError,
     NotUnderstoodError,
@@ -82,6 +83,7 @@ class LogResult:
         archive_missing: whether compactctl wrote records of it, but their archive is missing.
         lost: the states that cannot be restored.
         replaced: the grown states that something else was written over.
+        changed: why the transcript is in no known state, "" if it is in one.
         operations: an entry for each operation.
         by_client: the compactions by the client whose originals are in the transcript.
         warnings: what the user should know.
@@ -93,6 +95,7 @@ class LogResult:
     archive_missing: bool = False
     lost: tuple[LostState, ...] = ()
     replaced: tuple[ReplacedState, ...] = ()
+    changed: str = ""
     operations: tuple[LogEntry, ...] = ()
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -100,15 +103,27 @@ class LogResult:
 
     @property
     def exit_code(self) -> int:
-        """6 if a state is lost, else 0."""
+        """6 if a state is lost, 8 if the transcript is in no known one, else 0."""
+        if self.changed:
+            return ChangedError.exit_code
         return ArchiveError.exit_code if self.archive_missing or self.lost else 0
 
 
 def log(options: LogOptions) -> LogResult:
-    """Return the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+    """Return the history of a transcript.
+
+    Raises ArchiveError, IntegrityError, and ChangedError if it was changed meanwhile.
+    """
     path = options.input.path
     source = open_transcript(path, options.input.limits)
-    history = history_of(source, path, folder=options.archive)
+    history, changed = history_of(source, path, folder=options.archive), ""
+    try:
+        own_lost = history.lost
+    except ChangedMeanwhileError:
+        raise
+    except ChangedError as error:
+        changed, own_lost = str(error), history.lost_before_newest
+        history = history.before_newest
     if not history.timeline.steps:
         is_missing = is_tagged(source.lines, path)
         return LogResult(
@@ -118,16 +133,17 @@ def log(options: LogOptions) -> LogResult:
             advice=archive_advice(source, path) if is_missing else "",
         )
     others = tuple(other_histories(history))
-    lost = (*history.lost, *chain.from_iterable(map(_lost, others)))
+    lost = (*own_lost, *chain.from_iterable(map(_lost, others)))
     causes = {state.why for state in lost}
-    effective = {step.id for step in history.chain}
+    effective = set() if changed else {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
     last = {step.id: number for number, step in enumerate(history.timeline.steps, 1)}
     return LogResult(
         options=options,
-        appended_bytes=_appended(history),
+        appended_bytes=0 if changed else _appended(history),
         lost=lost,
-        replaced=tuple(chain.from_iterable(each.replaced for each in (*others, history))),
+        changed=changed,
+        replaced=tuple(chain.from_iterable(past.replaced for past in (*others, history))),
         operations=(
             *chain.from_iterable(map(_other_entries, others)),
             *(

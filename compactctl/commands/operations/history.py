@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from compactctl.commands.operations.periods import Reached, state_after
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
@@ -151,6 +152,23 @@ class OperationHistory:
         """The displaced files of the transcript."""
         return self.archive.root.contents.displaced if self.archive else ()
 
+    @property
+    def before_newest(self) -> Self:
+        """The history as if the transcript were still in the state before the newest operation."""
+        lines = tuple(self.archived[-1].before())
+        return type(self)(self.archive, lines, self.where, path=self.path)
+
+    @property
+    def lost_before_newest(self) -> tuple[LostState, ...]:
+        """The lost states of a transcript that was edited since its newest operation.
+
+        The outcome of that operation is not among them: it is what was edited.
+        """
+        if not self.archived:
+            return ()
+        newest = self.archived[-1].id
+        return tuple(state for state in self.before_newest.lost if state.operation != newest)
+
     @cached_property
     def replaced(self) -> tuple[ReplacedState, ...]:
         """The grown states that something else was written over, newest first."""
@@ -276,14 +294,14 @@ class OperationHistory:
         without_archive = (*self._without_archive(),) or (*self._without_operation(),)
         return (*without_archive, *self._edited_inside(), *self._not_kept(), *self.written_anew)
 
-    def doubtful(self, kept: Container[Digest] = ()) -> Iterator[LostState]:
+    def doubtful(self, outcomes: Container[Digest] = ()) -> Iterator[LostState]:
         """Yield the outcomes that are nowhere, and of which nothing says that they were there.
 
-        ``kept`` are known to be somewhere. Reads other archives, as ``is_kept`` does.
+        ``outcomes`` are known to be somewhere. Reads other archives, as ``is_kept`` does.
         """
         lost = {state.operation for state in self.lost}
         for step in self.archived:
-            is_kept = step.operation.after in kept or self.is_kept(step)
+            is_kept = step.operation.after in outcomes or self.is_kept(step)
             if step.id not in lost and not is_kept:
                 why = f"operation {step.id}: its outcome was never written here, or was replaced"
                 yield LostState(operation=step.id, why=why)

@@ -1,6 +1,6 @@
 """Restores earlier states of a transcript, byte for byte."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from glob import escape
@@ -46,7 +46,8 @@ from compactctl.records import dataclass
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
-from compactctl.store.files.content import Content, FileChunks, last_line_of
+from compactctl.store.archive.names import STATE_DIGITS
+from compactctl.store.files.content import ChunksAndTail, Content, FileChunks, last_line_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.late_lines import take_in
@@ -60,12 +61,12 @@ __all__ = ["RewindOptions", "RewindResult", "rewind"]
 class _NamedState:
     """A state with certain compactions in effect, that after a step if there are several.
 
-    ``copy`` is the only copy of a state that had grown when something else was written over it.
+    ``copy`` has the bytes of a state that is named by its digest.
     """
 
     chain: tuple[OperationId, ...]
     after: OperationStep | None = None
-    copy: Path | None = None
+    copy: Iterable[bytes] | None = None
 
 
 def rewind(options: RewindOptions) -> RewindResult:
@@ -129,7 +130,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     """
     try:
         history = history_of(source, options.input.path, folder=options.archive)
-        history = _other_history(options, _at_end(history)) or history
+        history = _other_history(options, history.before_newest) or history
     except CompactctlError:
         raise error from None
     compactions = [step for step in history.archived if not step.is_rewind]
@@ -142,26 +143,19 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
-    archived, late = _with_late(options, _at_end(history))
+    archived, late = _with_late(options, history.before_newest)
     is_named = options.to or options.all
     try:
-        wanted = (
-            _state_wanted(options, archived)
+        state = (
+            _state_asked(options, archived)
             if is_named
             else _NamedState(archived.timeline.moment_of(compactions[-1]).before)
         )
     except UsageError:
         raise error from None
-    target = _reached(options, archived, wanted)
+    target = _reached(options, archived, state)
     note = f"{options.input.path}: messages added since the compaction are not in these originals"
     return _finish(options, source, archived, target, late, note)
-
-
-def _at_end(history: OperationHistory) -> OperationHistory:
-    """Return a history as if the transcript were still in the state before the newest operation."""
-    newest = history.archived[-1]
-    lines = tuple(newest.before())
-    return OperationHistory(history.archive, lines, history.where, path=history.path)
 
 
 def _check_never_compacted(options: RewindOptions, source: Source) -> None:
@@ -217,37 +211,33 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
     other = _other_history(options, history)
     if other is not None:
         return replace(_reached(options, other, _state_named(options.to or "", other)), other=other)
-    wanted = _state_wanted(options, history)
-    target = _reached(options, history, wanted)
+    state = _state_asked(options, history)
+    target = _reached(options, history, state)
     is_elsewhere = _place(options) is not None or target.content.digest == source.digest
-    if not is_elsewhere and leads_over_appended(history, wanted.chain):
+    if not is_elsewhere and leads_over_appended(history, state.chain):
         return in_session(options, source, history, target)
     return target
 
 
-def _reached(
-    options: RewindOptions, history: OperationHistory, wanted: _NamedState
-) -> RewindTarget:
+def _reached(options: RewindOptions, history: OperationHistory, state: _NamedState) -> RewindTarget:
     """Return a state, with what was added since.
 
     What was added and is lost is only left out if another file is written.
     """
-    if wanted.copy is not None:
-        return RewindTarget(
-            content=Content.from_chunks(FileChunks(wanted.copy)), chain=wanted.chain
-        )
-    reached = history.reach(wanted.chain, wanted.after)
+    if state.copy is not None:
+        return RewindTarget(content=Content.from_chunks(state.copy), chain=state.chain)
+    reached = history.reach(state.chain, state.after)
     if reached.losses and _place(options) is None:
         raise reached.losses[0]
     return RewindTarget(
         content=reached.content,
-        chain=wanted.chain,
+        chain=state.chain,
         carried=reached.n_added,
         notes=tuple(f"what was added since may not be in it: {loss}" for loss in reached.losses),
     )
 
 
-def _state_wanted(options: RewindOptions, history: OperationHistory) -> _NamedState:
+def _state_asked(options: RewindOptions, history: OperationHistory) -> _NamedState:
     if options.to:
         return _state_named(options.to, history)
     return _NamedState(() if options.all else history.timeline.in_effect[:-1])
@@ -283,13 +273,13 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
 def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
     """Return the states whose names begin so.
 
-    They are named by the operations that led to them, also if only others name these. The first
-    one, and those that something else was written over, are named by their digest.
+    They are named by the operations that led to them, also if only others name these. Those that an
+    archive or a replaced file holds are also named by their digest.
     """
     by_operation = _named_by_operation(history.timeline)
     by_digest = _named_by_digest(history) if history.archived and name else {}
     states = by_digest | by_operation
-    return {each: state for each, state in states.items() if each.startswith(name)}
+    return {key: state for key, state in states.items() if key.startswith(name)}
 
 
 def _named_by_operation(timeline: OperationTimeline) -> dict[str, _NamedState]:
@@ -305,11 +295,16 @@ def _named_by_digest(history: OperationHistory) -> dict[str, _NamedState]:
     timeline = history.timeline
     first = timeline.moment_of(history.archived[0]).before
     chains = {moment.step.id: moment.after for moment in timeline.moments}
-    states = {history.first_state: _NamedState(first)}
-    for copy in history.replaced:
-        chain = chains[copy.operation] if copy.operation else first
-        states[copy.name] = _NamedState(chain, copy=copy.path)
-    return states
+    states = {}
+    for replaced in history.replaced:
+        chain = chains[replaced.operation] if replaced.operation else first
+        states[replaced.name] = _NamedState(chain, copy=FileChunks(replaced.path))
+    for step in history.archived:
+        name = step.before_digest.sha256[:STATE_DIGITS]
+        chain = timeline.moment_of(step).before
+        states[name] = _NamedState(chain, copy=ChunksAndTail(step.before))
+    # What was added to the first state since is carried over.
+    return states | {history.first_state: _NamedState(first)}
 
 
 def _finish(

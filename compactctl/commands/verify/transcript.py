@@ -237,6 +237,8 @@ def _prove_history(
             yield from (*lost, Finding(severity="changed", text=text))
         else:
             yield Finding(severity="damaged" if lost else "changed", text=text)
+        earlier = history.lost_before_newest
+        yield from (Finding(severity="damaged", text=state.why) for state in earlier)
         yield from _late(history, "it has the only copy")
         return
     except CompactctlError as error:

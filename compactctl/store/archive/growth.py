@@ -122,8 +122,15 @@ def _n_appended(operation: Operation) -> int:
 
 
 def _are_whole(state: Iterable[bytes], operation: Operation, lines: Sequence[bytes]) -> bool:
-    """Return whether the lines of an operation are those that it appended to the state before."""
-    before = b"".join(state)[: operation.before.n_bytes]
+    """Return whether the lines of an operation are those that it appended to the state before.
+
+    Unknown, and taken for true, if lines of another program come first: they were made to follow
+    these, and not archived.
+    """
+    data, size = b"".join(state), operation.before.n_bytes
+    before, rest = data[:size], data[size:].lstrip(b"\n")
+    if operation_of_line(rest.partition(b"\n")[0]) != operation.id:
+        return True
     block = b"\n" * ends_mid_line(before) + b"".join(lines[: _n_appended(operation)])
     return bool(matching_states((before, block), (operation.after,)))
 

@@ -200,14 +200,14 @@ class TempFile:
         finally:
             self._fs.close(folder)
 
-    def publish_over(self, found: FoundFile | None) -> tuple[str, ...]:
+    def publish_over(self, existing: FoundFile | None) -> tuple[str, ...]:
         """Publish the draft over what was found at its target; return warnings.
 
         An error after the move is a warning. Raises ChangedError if another file is there by now,
         where the system can tell.
         """
         try:
-            self._publish(lambda: self._move_over(found))
+            self._publish(lambda: self._move_over(existing))
         except OSError as error:
             if self._is_at_path():
                 raise
@@ -216,12 +216,12 @@ class TempFile:
             )
         return ()
 
-    def _move_over(self, found: FoundFile | None) -> None:
+    def _move_over(self, existing: FoundFile | None) -> None:
         try:
-            if found is None:
+            if existing is None:
                 self._fs.rename_new(self.path, self.target)
             else:
-                self._exchange(found)
+                self._exchange(existing)
         except FileExistsError as error:
             raise _replaced_meanwhile(self.target) from error
         except OSError as error:
@@ -231,9 +231,9 @@ class TempFile:
                 raise
             self._fs.rename(self.path, self.target)
 
-    def _exchange(self, found: FoundFile) -> None:
+    def _exchange(self, existing: FoundFile) -> None:
         self._fs.exchange(self.path, self.target)
-        if not found.is_at(self.path):
+        if not existing.is_at(self.path):
             self._fs.exchange(self.path, self.target)
             raise _replaced_meanwhile(self.target)
         self._has_exchanged = True

@@ -140,15 +140,15 @@ class Publication:
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._copy_attributes(draft)
-        found = FoundFile.at(self.output.path)
+        existing = FoundFile.at(self.output.path)
         output = check_target(self.source, self.target, self.content, force=self.force)
         displaced, link_warnings = self._displace(output, root)
-        if found and displaced:
+        if existing and displaced:
             # What is appended at the last moment is late.
-            found = replace(found, read=output.replaced_input)
+            existing = replace(existing, read=output.replaced_input)
         growth = self._copy_growth(draft)
         digest = _digest(self.content, growth.tail, draft)
-        warnings += link_warnings + draft.publish_over(found)
+        warnings += link_warnings + draft.publish_over(existing)
         if displaced is not None:
             displaced = self._replaced(displaced, growth)
         return Published(

@@ -123,16 +123,16 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
             stream.writelines(content.chunks)
         return ()
     with disk_errors(Path(path), on_failure):
-        found = FoundFile.at(file)
+        existing = FoundFile.at(file)
         if not force:
             check_archive_fits(file, content)
             source, archive = state_of or (None, Archive(archive_folder(file)))
             check_existing(file, existing_at(file, content, archive, source))
-        return _write_file(fs, file, content, found, state_of[0].path if state_of else None)
+        return _write_file(fs, file, content, existing, state_of[0].path if state_of else None)
 
 
 def _write_file(
-    fs: FileSystem, file: Path, content: Content, found: FoundFile | None, origin: Path | None
+    fs: FileSystem, file: Path, content: Content, existing: FoundFile | None, origin: Path | None
 ) -> tuple[str, ...]:
     require_locks()
     remove_stale_drafts(fs, file.parent)
@@ -142,7 +142,7 @@ def _write_file(
             draft.write_all(content)
             _set_mode(draft, origin)
             draft.sync()
-            return draft.publish_over(found)
+            return draft.publish_over(existing)
     except BaseException as error:
         if draft.published:
             error.add_note(already_written_note(file))

@@ -67,6 +67,9 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
     if result.lost:
         yield ""
         yield from (line_text(f"lost: {lost.why}") for lost in result.lost)
+    if result.changed:
+        yield ""
+        yield line_text(f"changed: {result.changed}")
     if result.replaced:
         yield ""
         yield from map(_replaced, result.replaced)

@@ -234,9 +234,12 @@ def test_what_continues_an_unterminated_line_is_an_edit(path: Path) -> None:
     with path.open("ab") as stream:
         stream.write(b"}\n")
     edited = path.read_bytes()
-    for look in (rewind_file, log_of, lambda where: squeeze(where, "prune")):
+    for write in (rewind_file, lambda where: squeeze(where, "prune")):
         with pytest.raises(ChangedError, match="unterminated"):
-            look(path)
+            write(path)
+    logged = log_of(path)
+    assert "unterminated" in logged.changed
+    assert logged.exit_code == ChangedError.exit_code
     assert path.read_bytes() == edited
 
 
