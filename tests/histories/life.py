@@ -74,7 +74,9 @@ class Life(Session):
         is_other = not self.path.samefile(done["output"])
         if is_other:
             self.path = Path(done["output"])
-            self.past.forget()
+            undone = self.appended - {*self.now.chain}
+            if not any(name.encode() in self.now.end for name in undone):
+                self.past.forget()
         self.past.spans.append(Span((*self.now.chain, operation), self.path.read_bytes()))
         if is_other and self.talk.is_stored:
             self._learn()

@@ -86,9 +86,9 @@ def deposits_under(
 ) -> list[ArchiveDraft]:
     """Return the archives of a session for its fork, with every state under the new id.
 
-    They are those of ``steps``, by default of the operations in effect.
+    They are those of ``steps``, by default of the operations that the session holds.
     """
-    steps = history.archived_chain if steps is None else steps
+    steps = history.archived_inside if steps is None else steps
     return [_renamed(fork, step, history) for step in steps]
 
 

@@ -189,4 +189,4 @@ def earlier_deposits(
         from compactctl.commands.client_sessions.new_session import deposits_under
 
         return deposits_under(place.output.fork, history)
-    return [ArchiveDraft(step.operation, step.rows()) for step in history.archived_chain]
+    return [ArchiveDraft(step.operation, step.rows()) for step in history.archived_inside]

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from compactctl.commands.operations.inline import named_operations
 from compactctl.commands.operations.periods import Reached, state_after
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.operations.timeline import (
@@ -126,6 +127,19 @@ class OperationHistory:
     def archived_chain(self) -> tuple[ArchivedStep, ...]:
         """The operations in effect that have an archive, oldest first."""
         return tuple(step for step in self.chain if isinstance(step, ArchivedStep))
+
+    @property
+    def archived_inside(self) -> tuple[ArchivedStep, ...]:
+        """The archived operations that a copy of the transcript needs, oldest first.
+
+        They are those in effect; if records of one that was undone are still in it, all.
+        """
+        in_effect = self.archived_chain
+        appended = {step.id for step in self.archived if step.is_appended}
+        undone = appended - {step.id for step in in_effect}
+        if undone and undone & named_operations(self.lines, self.where, self.format_name):
+            return self.archived
+        return in_effect
 
     @property
     def first_state(self) -> str:

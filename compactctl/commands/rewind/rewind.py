@@ -16,7 +16,7 @@ from compactctl.commands.client_sessions.new_session import (
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.operations.timeline import OperationTimeline
 from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
@@ -260,11 +260,14 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
     Raises UsageError for another name, and ArchiveError for a state that is lost.
     """
     named = _named(name, history)
-    lost = next((state for state in history.lost if state.operation in named), None)
-    if lost is not None:
-        raise ArchiveError(f"{lost.why}; choose another operation")
     if len({state.chain for state in named.values()}) == 1:
-        return next(reversed(named.values()))
+        state = next(reversed(named.values()))
+        if isinstance(state.after, ArchivedStep) and not history.is_kept(state.after):
+            raise ArchiveError(
+                f"{history.where}: the state after operation {state.after.id} was not kept; choose "
+                "another operation"
+            )
+        return state
     problem = "is ambiguous" if named else "is not an operation of this transcript"
     names = ", ".join(named or _named("", history))
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
