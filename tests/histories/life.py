@@ -337,9 +337,12 @@ class Life(Session):
             if not (is_told and (is_current or self.past.begins(self.talk, chain, data))):
                 self._same(chain, data, how)
         elif told.code == 0:
-            is_current = chain == self.now.chain and self.path.read_bytes() == self.left
-            if not (is_current or self._may_append(chain)):
-                self._same(chain, self.path.read_bytes(), how)
+            data = self.path.read_bytes()
+            is_current = chain == self.now.chain and data == self.left
+            # What was edited goes on from an older state; it is archived.
+            is_branch = is_told and self.past.begins(self.talk, chain, data)
+            if not (is_current or is_branch or self._may_append(chain)):
+                self._same(chain, data, how)
         elif told.code not in LOST:
             raise BrokenPromiseError(f"{how} {told.why}")
         elif not is_told:

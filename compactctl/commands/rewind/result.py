@@ -57,6 +57,7 @@ class RewindResult:
         change: the states before and after.
         undone: the compactions no longer in effect, newest first.
         in_effect: the compactions in effect now.
+        is_redone: whether some of them were not in effect before.
         appended: the bytes kept behind the restored state.
         by_client: those of ``undone`` that the client made, oldest first.
         redo_options: the options that lead back to the state before, if it was replaced.
@@ -71,6 +72,7 @@ class RewindResult:
     change: StateChange
     undone: tuple[str, ...]
     in_effect: tuple[str, ...]
+    is_redone: bool = False
     appended: KeptBytes = KeptBytes()
     by_client: tuple[ClientCompaction, ...] = ()
     redo_options: str | None = None
@@ -87,7 +89,7 @@ class RewindResult:
     @property
     def moved(self) -> bool:
         """Whether the state, or what is in effect in it, has changed."""
-        return self.change.before != self.change.after or bool(self.undone)
+        return self.change.before != self.change.after or bool(self.undone) or self.is_redone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

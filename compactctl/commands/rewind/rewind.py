@@ -329,6 +329,7 @@ def _finish(
             name for name in reversed(history.timeline.in_effect) if name not in target.chain
         ),
         in_effect=target.chain,
+        is_redone=not {*target.chain} <= {*history.timeline.in_effect},
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
         was_compacted=bool(history.timeline.steps),
