@@ -127,12 +127,21 @@ def _are_whole(state: Iterable[bytes], operation: Operation, lines: Sequence[byt
     Unknown, and taken for true, if lines of another program come first: they were made to follow
     these, and not archived.
     """
-    data, size = b"".join(state), operation.before.n_bytes
-    before, rest = data[:size], data[size:].lstrip(b"\n")
-    if operation_of_line(rest.partition(b"\n")[0]) != operation.id:
+    size = operation.before.n_bytes
+    end, rest = last_byte_and_rest(state, size)
+    if operation_of_line(rest.lstrip(b"\n").partition(b"\n")[0]) != operation.id:
         return True
-    block = b"\n" * ends_mid_line(before) + b"".join(lines[: _n_appended(operation)])
-    return bool(matching_states((before, block), (operation.after,)))
+    block = (b"\n" * ends_mid_line(end), *lines[: _n_appended(operation)])
+    return bool(matching_states(chain(_first(state, size), block), (operation.after,)))
+
+
+def _first(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Yield the first ``size`` bytes."""
+    for chunk in chunks:
+        if not size:
+            break
+        yield chunk[:size]
+        size -= min(size, len(chunk))
 
 
 def _parted(state: Iterable[bytes], operation: Operation) -> tuple[list[bytes], list[bytes]]:
