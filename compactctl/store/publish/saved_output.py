@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from compactctl.errors import UsageError
+from compactctl.errors import ChangedError, UsageError
 from compactctl.store.files.filesystem import DiskError, FileSystem, make_folders
 from compactctl.store.files.locks import require_locks
 from compactctl.store.files.source import digest_of, sha256_of
@@ -20,6 +20,7 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
 
     Raises:
         UsageError: a file of that name has other content, or the system has no file locks.
+        ChangedError: another program has just written other content there.
         DiskError: the output was not saved.
     """
     require_locks()
@@ -37,7 +38,12 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
         with TempFile(fs, path) as draft:
             draft.write(data)
             draft.sync()
-            draft.publish_over(FoundFile.at(path))
+            try:
+                draft.publish_over(FoundFile.at(path))
+            except ChangedError:
+                # Another run may have saved the same output.
+                if sha256_of(path) != sha256:
+                    raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise DiskError(

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from programs import running
+from store.faults import Meddling
 from store.states import mode, names_below
 
-from compactctl.errors import UsageError
+from compactctl.errors import ChangedError, UsageError
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import DiskError, FileSystem
 from compactctl.store.files.stale_drafts import remove_stale_drafts
@@ -107,6 +108,22 @@ def test_the_same_output_is_saved_once_and_nothing_else_is_replaced(tmp_path: Pa
     assert path.read_bytes() == b"mine"
     with pytest.raises(DiskError, match=r"File exists; the full output was not saved; name an"):
         save_output(fs, path, b"one")
+
+
+@pytest.mark.parametrize("call", ["rename_new", "exchange"])
+def test_an_output_that_another_run_saves_at_the_same_moment(tmp_path: Path, call: str) -> None:
+    folder = tmp_path / "spill"
+    if call == "exchange":
+        save_output(FileSystem(), folder, b"one")
+    fs = Meddling(call, ".txt", lambda: save_output(FileSystem(), folder, b"one"))
+    path = save_output(fs, folder, b"one")
+    assert fs.deed is None
+    assert path.read_bytes() == b"one"
+    assert names_below(folder) == {path.name}
+    fs = Meddling("exchange", ".txt", lambda: path.write_bytes(b"mine"))
+    with pytest.raises(ChangedError, match="another program"):
+        save_output(fs, folder, b"one")
+    assert path.read_bytes() == b"mine"
 
 
 def test_the_next_output_sweeps_what_the_last_one_left(tmp_path: Path, dead: int) -> None:
