@@ -94,6 +94,7 @@ class TempFile:
         self.fd: int | None = None
         self._info: os.stat_result
         self._has_exchanged = False
+        self._was_put_back = False
         self._fs = fs
         self._written = hashlib.sha256()
 
@@ -121,7 +122,7 @@ class TempFile:
                 self.close()
         # Asks the disk, because an error or Ctrl-C may come right after the move.
         is_at_path = self._is_at_path()
-        self.published = self.published or not is_at_path
+        self.published = self.published or not (is_at_path or self._was_put_back)
         if self.path.exists() and (is_at_path or self._has_exchanged):
             remove_quietly(self._fs, self.path)
 
@@ -232,12 +233,34 @@ class TempFile:
             self._fs.rename(self.path, self.target)
 
     def _exchange(self, existing: FoundFile) -> None:
-        self._fs.exchange(self.path, self.target)
-        if not existing.is_at(self.path):
+        try:
             self._fs.exchange(self.path, self.target)
+            self._has_exchanged = existing.is_at(self.path)
+        finally:
+            # An error or Ctrl-C may come right after the exchange.
+            if not (self._has_exchanged or self._is_at_path()):
+                self._put_back(existing)
+        if not self._has_exchanged:
             raise _replaced_meanwhile(self.target)
-        self._has_exchanged = True
         remove_quietly(self._fs, self.path)
+
+    def _put_back(self, existing: FoundFile) -> None:
+        """Give the file of another program its name back, the newest one if there are several."""
+        with suppress(OSError):
+            self._has_exchanged = existing.is_at(self.path)
+        if self._has_exchanged or not self.path.exists():
+            return
+        try:
+            with suppress(FileNotFoundError):
+                self._fs.exchange(self.path, self.target)
+            if not self._is_at_path():
+                self._fs.rename(self.path, self.target)
+        except OSError as error:
+            raise ChangedError(
+                f"{self.target}: another program has just written it, and its file is now "
+                f"{self.path} ({error.strerror}); give that another name, or it is removed"
+            ) from error
+        self._was_put_back = True
 
 
 def _replaced_meanwhile(path: Path) -> ChangedError:

@@ -1,8 +1,9 @@
 """Where a transcript may be written, and what is refused."""
 
+import errno
 import gzip
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -209,3 +210,59 @@ def test_what_another_program_writes_in_the_last_moment_stays(path: Path, name: 
     assert target.read_bytes() == MORE
     assert {file.name for file in archive_folder(target).glob("*.parquet")} == archived
     assert not [each for each in path.parent.iterdir() if ".cctl-" in each.name]
+
+
+class Interfering(FileSystem):
+    """A disk on which another program, or an error, comes after the exchange of two files."""
+
+    def __init__(self, deed: Callable[[], object], *, before_put_back: bool = False) -> None:
+        self.deed = deed
+        self.moment = 2 if before_put_back else 1
+        self.n_exchanges = 0
+
+    def exchange(self, one: Path, other: Path) -> None:
+        self.n_exchanges += 1
+        if self.n_exchanges == 1:
+            replacing(other, MORE)
+        if self.n_exchanges == self.moment == 2:
+            self.deed()
+        super().exchange(one, other)
+        if self.n_exchanges == self.moment == 1:
+            self.deed()
+
+
+def replacing(path: Path, data: bytes) -> None:
+    other = path.with_name("other")
+    other.write_bytes(data)
+    other.replace(path)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("deed", ["interrupted", "removed", "replaced"])
+def test_the_file_of_another_program_gets_its_name_back(path: Path, deed: str) -> None:
+    deeds = {
+        "interrupted": interrupt,
+        "removed": path.unlink,
+        "replaced": lambda: replacing(path, MORE + MORE),
+    }
+    fs = Interfering(deeds[deed], before_put_back=deed == "replaced")
+    with pytest.raises((ChangedError, KeyboardInterrupt)):
+        step(path, AFTER, fs=fs)
+    assert path.read_bytes() == (MORE + MORE if deed == "replaced" else MORE)
+    assert not [*archive_folder(path).glob("*.parquet")]
+    assert not [each for each in path.parent.iterdir() if ".cctl-" in each.name]
+
+
+def test_where_the_file_of_another_program_is_if_it_cannot_be_put_back(path: Path) -> None:
+    def fail() -> None:
+        raise OSError(errno.EIO, "broken")
+
+    with pytest.raises(ChangedError, match=r"its file is now .+ \(broken\)") as told:
+        step(path, AFTER, fs=Interfering(fail, before_put_back=True))
+    (left,) = path.parent.glob(".*.cctl-*")
+    assert left.read_bytes() == MORE
+    assert str(left) in str(told.value)
+    assert state_before(archive_of(path), operation(BEFORE, AFTER).id) == BEFORE
