@@ -42,6 +42,22 @@ def test_every_bundled_transcript_comes_back_byte_for_byte(
     assert small.read_bytes() == before
 
 
+def test_a_summary_of_the_client_that_is_shortened_inline_comes_back(
+    ask: Ask, sample: Sample
+) -> None:
+    original = sample("neurolink")
+    small, smaller, back = (original.with_name(f"{name}.jsonl") for name in "abc")
+    to_inline = ("--layout", "inline", "--target")
+    assert ask("compact", original, "-o", small, *to_inline, "1k").code == 0
+    assert '"condenseId":"a4feaa334a17","editId":' in small.read_text()
+    assert ask("verify", small).code == 0
+    assert ask("compact", small, "-o", smaller, *to_inline, "800").code == 0
+    assert ask("rewind", smaller, "--all", "-o", back).code == 0
+    assert back.read_bytes() == original.read_bytes()
+    assert ask("rewind", smaller).code == 0
+    assert smaller.read_bytes() == small.read_bytes()
+
+
 def test_what_is_written_is_told_with_the_way_back(ask: Ask, desk: Path) -> None:
     outcome = ask("compact", desk, "--target", "5k")
     small = desk.with_name("openai-chat.compacted.jsonl")

@@ -123,6 +123,23 @@ def test_an_archive_of_a_session_that_was_renamed_is_found(home: Home, ask: Ask)
     assert ask("rewind", renamed, "--check").code == 0
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_folder_of_the_archives_stands_for_their_sessions(
+    home: Home, ask: Ask, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    path = WRITERS["codex"](home)
+    in_place(ask, path)
+    folder = archive_folder(path)
+    if not is_there:
+        shutil.rmtree(path.parent)
+    monkeypatch.chdir(home.root)
+    relative = folder.relative_to(home.root)
+    for name in (state_of(home), Path(relative.parts[0]), relative, Path(), home.root):
+        transcripts = ask("verify", name, "--json").json["transcripts"]
+        assert [each["verdict"] for each in transcripts] == ["proven" if is_there else "damaged"]
+        assert path == home.root / transcripts[0]["path"]
+
+
 def test_the_readme_names_the_session_by_its_whole_path(home: Home, ask: Ask) -> None:
     path = WRITERS["codex"](home)
     in_place(ask, path)

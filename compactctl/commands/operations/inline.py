@@ -65,7 +65,10 @@ def inline_operations(
                 values[message.line] = decode(lines[message.line])[0]
             metadata = _metadata_of(values[message.line], message)
             records_by_operation.setdefault(message.tags.operation, []).append((message, metadata))
-    operations = (_operation_of(name, records) for name, records in records_by_operation.items())
+    copied_ids = _copied_ids(transcript)
+    operations = (
+        _operation_of(name, records, copied_ids) for name, records in records_by_operation.items()
+    )
     return tuple(
         sorted(
             (operation for operation in operations if operation.seq),
@@ -230,11 +233,32 @@ def _metadata_of(values: Iterable[Any], message: Message) -> Mapping[str, Any]:
     return next((fields for fields in metadata if fields.get("op") == message.tags.operation), {})
 
 
+def _copied_ids(transcript: Transcript) -> Mapping[str | None, frozenset[str]]:
+    """Return, by group of rewrites, the ids that rewritten records have from their originals.
+
+    A client's summary (condenseId=c) was rewritten by g: the summary has editParent=g, and the new
+    record editId=g and condenseId=c, which is no group of the operation.
+    """
+    ids_by_group: dict[str | None, frozenset[str]] = {}
+    for message in transcript.messages:
+        group = message.tags.edit_parent
+        if group and message.tags.hiding_ids:
+            ids_by_group[group] = ids_by_group.get(group, frozenset()) | {*message.tags.hiding_ids}
+    return ids_by_group
+
+
 def _operation_of(
-    operation_id: str, records: list[tuple[Message, Mapping[str, Any]]]
+    operation_id: str,
+    records: list[tuple[Message, Mapping[str, Any]]],
+    copied_ids: Mapping[str | None, frozenset[str]],
 ) -> InlineOperation:
     metadata = records[0][1]
-    groups = dict.fromkeys(g for message, _ in records for g in message.tags.hiding_ids)
+    groups = dict.fromkeys(
+        group
+        for message, _ in records
+        for group in message.tags.hiding_ids
+        if group not in copied_ids.get(message.tags.edit_id, ())
+    )
     parent = metadata.get("parent")
     return InlineOperation(
         id=OperationId(operation_id),

@@ -1,5 +1,6 @@
 """Restores earlier states of a transcript, byte for byte."""
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -55,6 +56,8 @@ from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
 __all__ = ["RewindOptions", "RewindResult", "rewind"]
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +279,14 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
 def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
     """Return the states whose names begin so.
 
-    They are named by the operations that led to them, also if only others name these. Those that an
-    archive or a replaced file holds are also named by their digest.
+    They are named by the operations that led to them, also if only others name these, and by their
+    digest, in full or by its first digits.
     """
     by_operation = _named_by_operation(history.timeline)
     by_digest = _named_by_digest(history) if history.archived and name else {}
     states = by_digest | by_operation
-    return {key: state for key, state in states.items() if key.startswith(name)}
+    short = name[:STATE_DIGITS] if _DIGEST.fullmatch(name) else name
+    return {key: state for key, state in states.items() if key.startswith(short)}
 
 
 def _named_by_operation(timeline: OperationTimeline) -> dict[str, _NamedState]:
@@ -298,7 +302,11 @@ def _named_by_digest(history: OperationHistory) -> dict[str, _NamedState]:
     timeline = history.timeline
     first = timeline.moment_of(history.archived[0]).before
     chains = {moment.step.id: moment.after for moment in timeline.moments}
-    states = {}
+    # What was added to an outcome since is carried over.
+    states = {
+        step.operation.after.sha256[:STATE_DIGITS]: _NamedState(chains[step.id], step)
+        for step in history.archived
+    }
     for replaced in history.replaced:
         chain = chains[replaced.operation] if replaced.operation else first
         states[replaced.name] = _NamedState(chain, copy=FileChunks(replaced.path))
@@ -306,7 +314,7 @@ def _named_by_digest(history: OperationHistory) -> dict[str, _NamedState]:
         name = step.before_digest.sha256[:STATE_DIGITS]
         chain = timeline.moment_of(step).before
         states[name] = _NamedState(chain, copy=ChunksAndTail(step.before))
-    # What was added to the first state since is carried over.
+    # So is what was added to the first state.
     return states | {history.first_state: _NamedState(first)}
 
 

@@ -187,15 +187,25 @@ def _below(
             name for name in remaining_names if name.endswith(SUFFIX) and _is_archive(folder / name)
         }
         folders[:] = [name for name in remaining_names if name not in archives]
-        paths = {_transcript_of(folder / name, places) for name in archives}
+        paths = {_named_below(root, _transcript_of(folder / name, places)) for name in archives}
         paths |= {folder / name for name in files if _may_be_compacted(name)}
         yield from sorted(path for path in paths if not _is_excluded(root, path, exclude))
     for problem in problems:
         yield _unreadable(problem)
 
 
+def _named_below(root: Path, path: Path) -> Path:
+    """Return a path as the walk from ``root`` names it, unless it is elsewhere.
+
+    The archives of a session are not beside it.
+    """
+    real_root = os.path.realpath(root)
+    return root / path.relative_to(real_root) if path.is_relative_to(real_root) else path
+
+
 def _is_excluded(root: Path, path: Path, exclude: Sequence[str]) -> bool:
-    return matches(path.relative_to(root).as_posix(), exclude)
+    name = path.relative_to(root) if path.is_relative_to(root) else path
+    return matches(name.as_posix(), exclude)
 
 
 def _is_archive(folder: Path) -> bool:

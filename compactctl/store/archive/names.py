@@ -74,10 +74,11 @@ def folders_for(parent: Path) -> tuple[Path, ...]:
 
 def transcript_of(folder: Path) -> Path:
     """Return the transcript that an archive folder belongs to."""
-    root = archives_folder(this_machine())
+    root = os.path.realpath(archives_folder(this_machine()))
+    parent = Path(os.path.realpath(folder.parent))
     name = folder.name.removesuffix(SUFFIX)
-    if root in folder.parents:
-        return Path(os.sep) / folder.parent.relative_to(root) / name
+    if parent.is_relative_to(root):
+        return Path(os.sep) / parent.relative_to(root) / name
     # with_name() raises for a path such as ".".
     return folder.parent / name
 

@@ -72,6 +72,24 @@ def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
         rewind_file(path, to="zzz")
 
 
+def test_a_state_is_named_by_every_digest_that_the_log_shows(path: Path) -> None:
+    squeeze(path, "prune")
+    more = append(path, turn(4))
+    squeeze(path, "truncate")
+    outcome = path.read_bytes()
+    operations = [entry.operation for entry in log_of(path).operations if entry.operation]
+    digests = [state for each in operations for state in (each.before, each.after)]
+    for state in digests:
+        rewind_file(path, to=state.sha256[:12], check=True)
+    rewind_file(path, to=digests[0].sha256)
+    assert path.read_bytes() == jsonl(TALK) + more
+    assert rewind_file(path, to=digests[-1].sha256[:12]).moved
+    assert path.read_bytes() == outcome
+    assert not rewind_file(path, to=digests[-1].sha256).moved
+    with pytest.raises(UsageError, match="not an operation"):
+        rewind_file(path, to="0" * 64)
+
+
 def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
     first = squeeze(path, "prune")
     one = append(path, turn(4))
