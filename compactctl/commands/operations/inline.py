@@ -123,11 +123,11 @@ def named_operations(
 
 def missing_archive_text(where: object, operations: Iterable[str]) -> str:
     """Return the error text for a transcript with operations whose archive is missing."""
-    names = ", ".join(sorted(operations))
-    return (
-        f"{where}: holds records of operation {names}, whose archive is not here; "
-        "put it back beside the transcript"
-    )
+    names = sorted(operations)
+    what = f"operation {names[0]}, whose archive is not here; put it back"
+    if len(names) > 1:
+        what = f"operations {', '.join(names)}, whose archives are not here; put them back"
+    return f"{where}: holds records of {what} beside the transcript"
 
 
 def inline_fields(

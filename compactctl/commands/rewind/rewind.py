@@ -263,8 +263,8 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
     Raises UsageError for another name, and ArchiveError for a state that is lost.
     """
     named = _named(name, history)
-    if len({state.chain for state in named.values()}) == 1:
-        state = next(reversed(named.values()))
+    if len(named) == 1:
+        (state,) = named.values()
         if isinstance(state.after, ArchivedStep) and not history.is_kept(state.after):
             raise ArchiveError(
                 f"{history.where}: the state after operation {state.after.id} was not kept; choose "
