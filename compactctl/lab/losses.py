@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.history.references import SourceRef
+from compactctl.history.shell_lines import only_looks
 from compactctl.lab.audit_findings import Loss, LossKind
 from compactctl.lab.mention_index import MentionIndex, without_line_suffix
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.entities import EntityUses, Lexicon
 from compactctl.summaries.extract.files import FileUse, file_uses
 from compactctl.summaries.extract.items import one_line
@@ -78,7 +78,7 @@ def unresolved_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
         if (
             not command
             or error.is_resolved
-            or is_read_only(command)
+            or only_looks(command)
             or not looks_like_error(error.line)
         ):
             continue

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.references import SourceRef
+from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.line_marks import LINE_NUMBER
 from compactctl.summaries.extract.outcomes import has_failed
@@ -102,7 +102,7 @@ def _subject(pair: ToolPair) -> str:
     if pair.reads:
         return pair.reads
     if pair.command is not None:
-        return pair.command.strip() if is_read_only(pair.command) else ""
+        return pair.command.strip() if only_looks(pair.command) else ""
     return f"{pair.tool} {pair.text}" if kind_of(pair.tool) in _SEARCH_KINDS else ""
 
 

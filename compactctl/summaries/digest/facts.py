@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
     MAX_COMMAND_CHARS,
@@ -157,7 +157,7 @@ def _chosen_before(passages: Sequence[Passage]) -> Iterator[tuple[LineIndex, Sta
 
 
 def _is_action(pair: ToolPair) -> bool:
-    return pair.command is not None and not is_read_only(pair.command)
+    return pair.command is not None and not only_looks(pair.command)
 
 
 def _outcome_row(result: Passage) -> int | None:

@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Literal, NamedTuple
 
+from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
 from compactctl.records import dataclass
 from compactctl.summaries.digest.facts import (
@@ -25,7 +26,6 @@ from compactctl.summaries.digest.lines import (
     quotable_lines,
     span_text,
 )
-from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
@@ -274,7 +274,7 @@ def _is_check_output(passage: Passage) -> bool:
 def _source_kind(passage: Passage) -> str:
     pair = passage.pair
     if passage.kind == "result" and pair is not None:
-        return "read" if pair.reads else "look" if is_read_only(pair.command or "") else "other"
+        return "read" if pair.reads else "look" if only_looks(pair.command or "") else "other"
     if passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}:
         return "change"
     return passage.kind if passage.kind in _REUSE_CHANCES else "other"

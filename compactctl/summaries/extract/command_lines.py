@@ -1,4 +1,4 @@
-"""Command lines in tool calls: which of them are read-only, and their normal form."""
+"""Command lines in tool calls, and their normal form."""
 
 import re
 from collections.abc import Mapping
@@ -6,11 +6,6 @@ from collections.abc import Mapping
 from compactctl.history.tool_names import kind_of
 
 _COMMAND_KEYS = ("command", "cmd", "script")
-# Read-only commands: what they print is not an outcome.
-_READ_ONLY = re.compile(
-    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|head|tail|less|bat|nl|sed\s+-n|e?grep|rg|ls|find|tree|wc"
-    r"|pwd|which|echo|file|stat|git\s+(?:log|show|diff|status|blame|grep|branch))\b"
-)
 # A leading cd, and what cuts the output short.
 _LEADING_CD = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
 _OUTPUT_FILTER = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
@@ -30,11 +25,6 @@ def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
         if isinstance(value, str) and value.strip():
             return value
     return None
-
-
-def is_read_only(command: str) -> bool:
-    """Whether a command line only shows things, judging by its first program."""
-    return _READ_ONLY.match(command) is not None
 
 
 def normalize_command(command: str) -> str:

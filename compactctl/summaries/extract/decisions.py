@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.extract.command_lines import is_read_only
+from compactctl.history.shell_lines import only_looks
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.items import DECISIONS, FINDINGS, ItemValue, SummaryItem
 from compactctl.summaries.extract.outcomes import has_failed
@@ -96,7 +96,7 @@ def _later_actions(passages: Sequence[Passage], index: int) -> list[str]:
 
 
 def _action_text(pair: ToolPair) -> str:
-    is_action = pair.changes or (pair.command is not None and not is_read_only(pair.command))
+    is_action = pair.changes or (pair.command is not None and not only_looks(pair.command))
     return "\n".join((*pair.changes, pair.text)) if is_action and not has_failed(pair) else ""
 
 

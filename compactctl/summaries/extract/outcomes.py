@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from compactctl.history.shell_lines import only_looks
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import is_read_only, normalize_command
+from compactctl.summaries.extract.command_lines import normalize_command
 from compactctl.summaries.extract.items import (
     COMMANDS,
     ERRORS,
@@ -91,7 +92,7 @@ def has_failed(pair: ToolPair) -> bool:
     ends = text if len(text) <= 2 * _END_CHARS else text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
     if pair.result.is_error or _reports_failure(ends):
         return True
-    changes_state = pair.command is not None and not is_read_only(pair.command)
+    changes_state = pair.command is not None and not only_looks(pair.command)
     return changes_state and _FAILED_LAST_LINE.match(last_line(pair)) is not None
 
 
@@ -138,7 +139,7 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
-        if pair.command and pair.result and not is_read_only(pair.command):
+        if pair.command and pair.result and not only_looks(pair.command):
             runs.setdefault(normalize_command(pair.command), []).append(pair)
     for command_runs in runs.values():
         newest = command_runs[-1]
@@ -200,7 +201,7 @@ def error_lines(pair: ToolPair) -> list[str]:
     # The answer or refusal that the user typed is not an error message.
     if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
-    is_failure, is_query = has_failed(pair), is_read_only(pair.command or "")
+    is_failure, is_query = has_failed(pair), only_looks(pair.command or "")
     if not is_failure and (pair.command is None or is_query):
         return []
     # A search fails if nothing matches, and what it matches may mention errors.
