@@ -296,7 +296,7 @@ def _is_writing(name: str, word: str) -> bool:
 
 
 def _sed_scripts(arguments: tuple[str, ...]) -> Iterator[str]:
-    """Yield the programs of sed: after ``-e``, or the first word that is no option."""
+    """Yield the programs of sed: after ``-e``, or the first word that is not an option."""
     programs = [b for a, b in pairwise(arguments) if a in {"-e", "--expression"}]
     yield from programs or [word for word in arguments if not word.startswith("-")][:1]
 

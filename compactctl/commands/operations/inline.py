@@ -237,7 +237,7 @@ def _copied_ids(transcript: Transcript) -> Mapping[str | None, frozenset[str]]:
     """Return, by group of rewrites, the ids that rewritten records have from their originals.
 
     A client's summary (condenseId=c) was rewritten by g: the summary has editParent=g, and the new
-    record editId=g and condenseId=c, which is no group of the operation.
+    record editId=g and condenseId=c, which is not a group of the operation.
     """
     ids_by_group: dict[str | None, frozenset[str]] = {}
     for message in transcript.messages:
