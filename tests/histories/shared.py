@@ -35,6 +35,7 @@ ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 # Over the same file, another file into its place, the old file moved away before.
 HOW = ("cat", "mv", "away")
 READERS = ("verify", "log", "view", "stats")
+REFUSED = ("appended records would", "is open in its client")
 UNDONE = ("nothing was changed", "nothing was written")
 # Why a command leaves everything as it is, by the exit code: what it was told, what is lost, what
 # others did, what the disk did.
@@ -272,8 +273,11 @@ class SharedLife(Session):
             allowed |= {2}
         if any(state.may_be_lost for state in ledger.states):
             allowed |= {7} if words[0] == "verify" else {6}
-        is_refused = told.code == 2 and "appended records would" in told.err
-        if not (is_refused or told.code in allowed):
+        is_refused = told.code == 2 and any(each in told.err for each in REFUSED)
+        # A killed run never led anywhere.
+        reached = {state.operation for each in self.ledgers.values() for state in each.states}
+        is_unreached = told.code == 6 and "--to" in words and not reached & {*words}
+        if not (is_refused or is_unreached or told.code in allowed):
             raise BrokenPromiseError(why)
 
     def _tell(self, command: str) -> None:
