@@ -23,6 +23,7 @@ from compactctl.errors import (
     ChangedMeanwhileError,
     CompactctlError,
     IntegrityError,
+    MissingArchiveError,
     NotUnderstoodError,
 )
 from compactctl.model.operation import Operation
@@ -116,13 +117,16 @@ def log(options: LogOptions) -> LogResult:
     """
     path = options.input.path
     source = open_transcript(path, options.input.limits)
-    history, changed = history_of(source, path, folder=options.archive), ""
+    history = history_of(source, path, folder=options.archive)
+    unknown: ChangedError | MissingArchiveError | None = None
     try:
         own_lost = history.lost
     except ChangedMeanwhileError:
         raise
-    except ChangedError as error:
-        changed, own_lost = str(error), history.lost_before_newest
+    except (ChangedError, MissingArchiveError) as error:
+        if not history.archived:
+            raise
+        unknown, own_lost = error, history.lost_before_newest
         history = history.before_newest
     if not history.timeline.steps:
         is_missing = is_tagged(source.lines, path)
@@ -133,16 +137,18 @@ def log(options: LogOptions) -> LogResult:
             advice=archive_advice(source, path) if is_missing else "",
         )
     others = tuple(other_histories(history))
+    if isinstance(unknown, MissingArchiveError):
+        own_lost = (LostState(why=str(unknown)), *own_lost)
     lost = (*own_lost, *chain.from_iterable(map(_lost, others)))
     causes = {state.why for state in lost}
-    effective = set() if changed else {step.id for step in history.chain}
+    effective = set() if unknown else {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
     last = {step.id: number for number, step in enumerate(history.timeline.steps, 1)}
     return LogResult(
         options=options,
-        appended_bytes=0 if changed else _appended(history),
+        appended_bytes=0 if unknown else _appended(history),
         lost=lost,
-        changed=changed,
+        changed=str(unknown) if isinstance(unknown, ChangedError) else "",
         replaced=tuple(chain.from_iterable(past.replaced for past in (*others, history))),
         operations=(
             *chain.from_iterable(map(_other_entries, others)),

@@ -259,10 +259,11 @@ def _require_archives(
 ) -> None:
     """Raise MissingArchiveError if records in some pieces name an unknown operation.
 
-    Parents of known operations count as known, as they are below the chain. If no operation is
-    known at all, an unknown one cannot be mistaken for another.
+    Parents of known operations count as known, as they are below the chain, and so do operations of
+    other lineages. If none is known at all, an unknown one cannot be mistaken for another.
     """
     known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
+    known_ids |= history.archive.all_ids if history.archive else frozenset()
     if not (known_ids and any(map(may_name_operation, pieces))):
         return
     where, archive = history.where, history.archive

@@ -142,7 +142,7 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     place = _place(options)
     if history.archive is not None and history.archive.others and not options.to:
         raise type(error)(f"{error}; name a state with --to (see {history.archive.root.folder})")
-    if not (isinstance(error, ChangedError) or (options.all and place)):
+    if not (isinstance(error, ChangedError) or ((options.all or options.to) and place)):
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
