@@ -41,12 +41,12 @@ _PREFIXES: Mapping[str, frozenset[str]] = {
 }
 
 # Programs that show what is there: what they print is not an outcome.
-LOOKING = frozenset(
+_LOOKING = frozenset(
     {"cat", "head", "tail", "less", "bat", "nl", "sed", "grep", "egrep", "rg", "ls", "find", "tree"}
     | {"wc", "pwd", "which", "echo", "file", "stat", "git"}
 )
 # Programs beside them that change nothing, as filters do.
-_HARMLESS = LOOKING | frozenset(
+_HARMLESS = _LOOKING | frozenset(
     {"awk", "base64", "basename", "cd", "cmp", "column", "comm", "cut", "date", "df", "diff"}
     | {"dirname", "du", "expr", "false", "fgrep", "fold", "gawk", "hexdump", "id", "jq", "ll"}
     | {"md5sum", "more", "od", "paste", "popd", "printenv", "printf", "pushd", "read", "readlink"}
@@ -150,7 +150,7 @@ def only_looks(line: str) -> bool:
         return False
     programs = (command.program for command in commands)
     first = next(dropwhile(_BEFORE.__contains__, programs), "")
-    return first in LOOKING
+    return first in _LOOKING
 
 
 def _commands(line: str, depth: int) -> tuple[SimpleCommand, ...] | None:
@@ -174,7 +174,7 @@ def _commands(line: str, depth: int) -> tuple[SimpleCommand, ...] | None:
 
 
 def _tokens(line: str) -> list[str] | None:
-    """Return words and operators; None for an open quote, or a substitution inside a word."""
+    """Return words and operators, None if a quote is open."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True

@@ -83,7 +83,7 @@ class LogResult:
         appended_bytes: the bytes appended after the newest operation.
         archive_missing: whether compactctl wrote records of it, but their archive is missing.
         lost: the states that cannot be restored.
-        replaced: the grown states that something else was written over.
+        replaced: the states that had grown when they were overwritten.
         changed: why the transcript is in no known state, "" if it is in one.
         operations: an entry for each operation.
         by_client: the compactions by the client whose originals are in the transcript.
@@ -190,7 +190,7 @@ def _lost(other: OperationHistory) -> tuple[LostState, ...]:
 
 
 def _doubtful(history: OperationHistory) -> Iterator[str]:
-    """Yield what is said of outcomes that may never have been there."""
+    """Yield a warning for each outcome that may never have been written."""
     with suppress(CompactctlError):
         yield from (state.why for state in history.doubtful())
 

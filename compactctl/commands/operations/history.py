@@ -50,7 +50,7 @@ class LostState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedState:
-    """A state that had grown when something else was written over it, and the only copy of it.
+    """A state that had grown when it was overwritten, and the only copy of it.
 
     ``name`` are the first digits of its SHA-256; ``operation`` is what it grew from, None if that
     is the first state.
@@ -132,7 +132,7 @@ class OperationHistory:
     def archived_inside(self) -> tuple[ArchivedStep, ...]:
         """The archived operations that a copy of the transcript needs, oldest first.
 
-        They are those in effect; if records of one that was undone are still in it, all.
+        They are those in effect, or all of them if it still has records of an undone one.
         """
         in_effect = self.archived_chain
         appended = {step.id for step in self.archived if step.is_appended}
@@ -185,7 +185,7 @@ class OperationHistory:
 
     @cached_property
     def replaced(self) -> tuple[ReplacedState, ...]:
-        """The grown states that something else was written over, newest first."""
+        """The states that had grown when they were overwritten, newest first."""
         archive = self.archive
         return () if archive is None else tuple(_replaced(archive))
 
@@ -309,9 +309,10 @@ class OperationHistory:
         return (*without_archive, *self._edited_inside(), *self._not_kept(), *self.written_anew)
 
     def doubtful(self, outcomes: Container[Digest] = ()) -> Iterator[LostState]:
-        """Yield the outcomes that are nowhere, and of which nothing says that they were there.
+        """Yield the outcomes that no file holds, and that may never have been written.
 
-        ``outcomes`` are known to be somewhere. Reads other archives, as ``is_kept`` does.
+        ``outcomes`` are those that some file is known to hold. Reads other archives, as ``is_kept``
+        does.
         """
         lost = {state.operation for state in self.lost}
         for step in self.archived:

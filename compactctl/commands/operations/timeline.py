@@ -262,11 +262,13 @@ def _require_archives(
     Parents of known operations count as known, as they are below the chain, and so do operations of
     other lineages. If none is known at all, an unknown one cannot be mistaken for another.
     """
-    known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
-    known_ids |= history.archive.all_ids if history.archive else frozenset()
-    if not (known_ids and any(map(may_name_operation, pieces))):
+    if not any(map(may_name_operation, pieces)):
         return
     where, archive = history.where, history.archive
+    known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
+    known_ids |= archive.all_ids if archive else frozenset()
+    if not known_ids:
+        return
     unknown_ids = named_operations(history.lines, where, history.format_name) - known_ids
     if unknown_ids:
         text = missing_archive_text(where, unknown_ids)

@@ -62,9 +62,10 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class _NamedState:
-    """A state with certain compactions in effect, that after a step if there are several.
+    """A state that the user named, by the compactions in effect in it.
 
-    ``copy`` has the bytes of a state that is named by its digest.
+    ``after`` is the operation that led to it, as several states may have the same in effect.
+    ``copy`` are its bytes if it was named by its digest.
     """
 
     chain: tuple[OperationId, ...]
@@ -258,9 +259,9 @@ def _other_history(options: RewindOptions, history: OperationHistory) -> Operati
 
 
 def _state_named(name: str, history: OperationHistory) -> _NamedState:
-    """Return the first state, or that after an operation.
+    """Return the state of this name.
 
-    Raises UsageError for another name, and ArchiveError for a state that is lost.
+    Raises UsageError if there is none, or more than one, and ArchiveError if it is lost.
     """
     named = _named(name, history)
     if len(named) == 1:
@@ -314,7 +315,7 @@ def _named_by_digest(history: OperationHistory) -> dict[str, _NamedState]:
         name = step.before_digest.sha256[:STATE_DIGITS]
         chain = timeline.moment_of(step).before
         states[name] = _NamedState(chain, copy=ChunksAndTail(step.before))
-    # So is what was added to the first state.
+    # What was added to the first state is carried over, too.
     return states | {history.first_state: _NamedState(first)}
 
 

@@ -80,8 +80,8 @@ class Surroundings:
     @cached_property
     def _moved(self) -> Mapping[Path, Path]:
         transcript_by_folder: dict[Path, Path] = {}
-        is_there = self._parent.is_dir()
-        for path in sorted(self._parent.iterdir()) if is_there and self._outcomes else ():
+        is_searched = self._outcomes and self._parent.is_dir()
+        for path in sorted(self._parent.iterdir()) if is_searched else ():
             if not _is_alone(path):
                 continue
             with suppress(CompactctlError):

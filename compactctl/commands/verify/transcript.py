@@ -110,7 +110,7 @@ def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
 
 
 def _not_kept(history: OperationHistory, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield the states that cannot be restored, and outcomes that may never have been there."""
+    """Yield the states that cannot be restored, and outcomes that may never have been written."""
     yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
     doubtful = history.doubtful(archives.kept_outcomes)
     yield from (Finding(severity="note", text=state.why) for state in doubtful)

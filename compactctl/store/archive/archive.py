@@ -216,9 +216,10 @@ class Archive:
         outcome = KnownState(digest=newest.after, records=newest.records)
         record = None if published else changed_record(chunks, outcome)
         what = "was edited" if record is None else f"record {record:,} was edited"
-        end, rest = last_byte_and_rest(chunks, newest.after.n_bytes)
-        if published and not can_follow(rest, is_mid_line=ends_mid_line(end)):
-            what = "was continued on its unterminated last line"
+        if published:
+            end, rest = last_byte_and_rest(chunks, newest.after.n_bytes)
+            if not can_follow(rest, is_mid_line=ends_mid_line(end)):
+                what = "was continued on its unterminated last line"
         folder = self.root.folder
         name = folder.name.removesuffix(SUFFIX)
         when = f" ({newest.recorded_at})" if newest.recorded_at else ""

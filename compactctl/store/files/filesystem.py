@@ -18,10 +18,8 @@ PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 SHARED_FOLDER = 0o777
 """Before the umask is applied."""
-
-
-# Flags of renameat2(2), and what it takes for the current folder.
-_NO_REPLACE, _EXCHANGE, _HERE = 1, 2, -100
+# Flags of renameat2(2), and AT_FDCWD, which stands for the current folder.
+_NO_REPLACE, _EXCHANGE, _CURRENT_FOLDER = 1, 2, -100
 
 
 class FileSystem:
@@ -110,7 +108,7 @@ class FileSystem:
         _rename_with(_NO_REPLACE, old, new)
 
     def exchange(self, one: Path, other: Path) -> None:
-        """Let two files exchange their names, atomically; raises as ``rename_new``."""
+        """Swap the names of two files atomically; raises as ``rename_new``."""
         _rename_with(_EXCHANGE, one, other)
 
     def link(self, existing: Path, name: Path) -> None:
@@ -141,7 +139,7 @@ def _rename_with(flag: int, old: Path, new: Path) -> None:
         call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    if call(_HERE, os.fsencode(old), _HERE, os.fsencode(new), flag):
+    if call(_CURRENT_FOLDER, os.fsencode(old), _CURRENT_FOLDER, os.fsencode(new), flag):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), str(old), None, str(new))
 

@@ -56,14 +56,14 @@ NAME_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file that was at a name, unchanged, or grown from a content that was read."""
+class ExistingFile:
+    """The file that an output replaces; ``read`` is what was read of it if it may have grown."""
 
     info: os.stat_result
     read: FileIdentity | None = None
 
     @classmethod
-    def at(cls, path: Path) -> "FoundFile | None":
+    def at(cls, path: Path) -> "ExistingFile | None":
         """Return the file at a path, None if there is none."""
         try:
             return cls(path.stat())
@@ -71,7 +71,7 @@ class FoundFile:
             return None
 
     def is_at(self, path: Path) -> bool:
-        """Return whether the file at a path is this one."""
+        """Return whether the file at a path is this one, unchanged or grown."""
         now, then = path.stat(), self.info
         if (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns):
             return os.path.samestat(now, then)
@@ -201,8 +201,8 @@ class TempFile:
         finally:
             self._fs.close(folder)
 
-    def publish_over(self, existing: FoundFile | None) -> tuple[str, ...]:
-        """Publish the draft over what was found at its target; return warnings.
+    def publish_over(self, existing: ExistingFile | None) -> tuple[str, ...]:
+        """Publish the draft in the place of ``existing``, None for a new file; return warnings.
 
         An error after the move is a warning. Raises ChangedError if another file is there by now,
         where the system can tell.
@@ -217,7 +217,7 @@ class TempFile:
             )
         return ()
 
-    def _move_over(self, existing: FoundFile | None) -> None:
+    def _move_over(self, existing: ExistingFile | None) -> None:
         try:
             if existing is None:
                 self._fs.rename_new(self.path, self.target)
@@ -232,7 +232,7 @@ class TempFile:
                 raise
             self._fs.rename(self.path, self.target)
 
-    def _exchange(self, existing: FoundFile) -> None:
+    def _exchange(self, existing: ExistingFile) -> None:
         try:
             self._fs.exchange(self.path, self.target)
             self._has_exchanged = existing.is_at(self.path)
@@ -244,7 +244,7 @@ class TempFile:
             raise _replaced_meanwhile(self.target)
         remove_quietly(self._fs, self.path)
 
-    def _put_back(self, existing: FoundFile) -> None:
+    def _put_back(self, existing: ExistingFile) -> None:
         """Give the file of another program its name back, the newest one if there are several."""
         with suppress(OSError):
             self._has_exchanged = existing.is_at(self.path)

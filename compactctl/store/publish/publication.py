@@ -34,7 +34,7 @@ from compactctl.store.files.stale_drafts import (
     remove_quietly,
     remove_stale_drafts,
 )
-from compactctl.store.files.temp_file import FoundFile, TempFile
+from compactctl.store.files.temp_file import ExistingFile, TempFile
 from compactctl.store.publish.input_changes import (
     InputGrowth,
     copy_growth,
@@ -140,7 +140,7 @@ class Publication:
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._copy_attributes(draft)
-        existing = FoundFile.at(self.output.path)
+        existing = ExistingFile.at(self.output.path)
         output = check_target(self.source, self.target, self.content, force=self.force)
         displaced, link_warnings = self._displace(output, root)
         if existing and displaced:

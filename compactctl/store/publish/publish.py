@@ -18,7 +18,7 @@ from compactctl.store.files.locks import require_locks
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.source import STANDARD_STREAM, Source
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.files.temp_file import FoundFile, TempFile
+from compactctl.store.files.temp_file import ExistingFile, TempFile
 from compactctl.store.publish.overwrite import (
     OutputTarget,
     check_archive_fits,
@@ -123,7 +123,7 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
             stream.writelines(content.chunks)
         return ()
     with disk_errors(Path(path), on_failure):
-        existing = FoundFile.at(file)
+        existing = ExistingFile.at(file)
         if not force:
             check_archive_fits(file, content)
             source, archive = state_of or (None, Archive(archive_folder(file)))
@@ -132,7 +132,7 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
 
 
 def _write_file(
-    fs: FileSystem, file: Path, content: Content, existing: FoundFile | None, origin: Path | None
+    fs: FileSystem, file: Path, content: Content, existing: ExistingFile | None, origin: Path | None
 ) -> tuple[str, ...]:
     require_locks()
     remove_stale_drafts(fs, file.parent)

@@ -7,7 +7,7 @@ from compactctl.store.files.filesystem import DiskError, FileSystem, make_folder
 from compactctl.store.files.locks import require_locks
 from compactctl.store.files.source import digest_of, sha256_of
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.files.temp_file import FoundFile, TempFile
+from compactctl.store.files.temp_file import ExistingFile, TempFile
 
 # 128 bits of the digest, so that two outputs never share a name.
 _N_NAME_DIGITS = 32
@@ -39,7 +39,7 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
             draft.write(data)
             draft.sync()
             try:
-                draft.publish_over(FoundFile.at(path))
+                draft.publish_over(ExistingFile.at(path))
             except ChangedError:
                 # Another run may have saved the same output.
                 if sha256_of(path) != sha256:

@@ -80,7 +80,7 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
 
 def _replaced(state: ReplacedState) -> str:
     origin = f"operation {state.operation}" if state.operation else "the first state"
-    return f"written over: {state.name}, which grew from {origin}; --to {state.name} restores it"
+    return f"overwritten: {state.name}, grown from {origin}; rewind --to {state.name} restores it"
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
