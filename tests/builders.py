@@ -8,7 +8,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.records.clients import CLAUDE_CODE
+from compactctl.formats.records.clients import CLAUDE_CODE, UNKNOWN_CLIENT
+from compactctl.formats.records.outcomes import with_outcomes
 from compactctl.formats.records.wrapping import attribute
 from compactctl.model.message import (
     CallId,
@@ -85,7 +86,7 @@ def raw_call(call_id: str, tool: str, arguments: str, /) -> Message:
 
 
 def result(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> Message:
-    """Build a tool result; ``flags`` are those of ToolResultPart (``is_error``, ``cleared`` …).
+    """Build a tool result; ``flags`` are fields of ToolResultPart, or ``is_error`` for a failure.
 
     ``conversation`` fills in the tool's name from the call when none is given.
     """
@@ -93,7 +94,9 @@ def result(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> Messa
 
 
 def result_part(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> ToolResultPart:
-    """Build the part of a tool result."""
+    """Build the part of a tool result; for ``flags`` see ``result``."""
+    if flags.pop("is_error", False):
+        flags["outcome"] = "failed"
     return ToolResultPart(call_id=CallId(call_id), tool=tool, text=text, **flags)
 
 
@@ -117,15 +120,20 @@ def definition(name: str, text: str, **fields: Any) -> Message:
 def conversation(*messages: Message) -> tuple[Message, ...]:
     """Number messages (ids m0, m1 … unless given; lines 0, 1 …) and name the tools of results.
 
-    What people wrote in the messages is noted, as a reader does it.
+    What people wrote in the messages and how calls ended is noted, as a reader does it.
     """
+    calls: dict[CallId, ToolCallPart] = {}
     tools = {part.call_id: part.tool for m in messages for part in m.calls}
     return tuple(
         replace(
             m,
             id=m.id or MessageId(f"m{n}"),
             line=n,
-            parts=attribute(_named(m.parts, tools), m.role, CLAUDE_CODE),
+            parts=attribute(
+                with_outcomes(_named(m.parts, tools), calls, UNKNOWN_CLIENT.results),
+                m.role,
+                CLAUDE_CODE,
+            ),
         )
         for n, m in enumerate(messages)
     )

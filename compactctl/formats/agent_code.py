@@ -4,7 +4,7 @@ Keys are those of ``SessionData``, ``Message`` and ``ContentBlock`` (avala-ai/ag
 2026).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.anthropic import (
@@ -16,6 +16,7 @@ from compactctl.formats.content.anthropic import (
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import uuid_for
 from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser, sample_messages
+from compactctl.formats.records.clients import AGENT_CODE
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, role_with
@@ -80,7 +81,11 @@ class AgentCode(Format):
 
 
 class _SessionReader(ChatLogReader):
-    """Count notes apart from empty messages."""
+    """Know the client, and count notes apart from empty messages."""
+
+    def __init__(self, name: str, new_conversation: Callable[[int], ConversationParser]) -> None:
+        super().__init__(name, new_conversation)
+        self.builder.wrapping = AGENT_CODE
 
     def unsent_kind(self, record: Mapping[str, Any]) -> str:
         """Return "note" for a record that is only shown."""

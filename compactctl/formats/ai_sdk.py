@@ -273,7 +273,7 @@ def _tool_parts(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
             call_id=call.call_id,
             tool=call.tool,
             text=text,
-            is_error=output_key == "errorText",
+            outcome="failed" if output_key == "errorText" else "unknown",
             embedded=call.embedded,
             media=media,
             path=(*path, output_key),
@@ -285,7 +285,7 @@ def _tool_parts(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
             tool=call.tool,
             text=reason or _DENIED_TEXT,
             said=reason,
-            is_error=True,
+            outcome="denied",
             embedded=True,
             path=(*path, "approval", "reason"),
         )

@@ -47,7 +47,6 @@ _OWN_FENCE = "mswea_bash_command"
 _COMMAND = re.compile(rf"(?<=```)(?:{_OWN_FENCE}|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
 _EXIT = "exit"
 _OBSERVATION = "<returncode>"
-_FAILED = re.compile(r"<returncode>(?!0<)")
 
 
 class MiniSweAgent(Format):
@@ -154,7 +153,6 @@ def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
                 call_id=call_id,
                 tool=_TOOL,
                 text=part.text,
-                is_error=_FAILED.match(part.text) is not None,
                 path=part.path,
             )
         else:

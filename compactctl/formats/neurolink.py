@@ -16,6 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.outcomes import stated_outcome
 from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     JsonPath,
@@ -154,7 +155,7 @@ class _NeuroLinkConversation(ConversationParser):
                 call_id=self.queue.id_for_result(tool, step, recorded_id),
                 tool=tool,
                 text=text,
-                is_error=object_or_empty(record.get("result")).get("success") is False,
+                outcome=stated_outcome(object_or_empty(record.get("result")).get("success")),
                 media=media,
                 path=content_path,
             )

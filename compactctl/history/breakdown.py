@@ -111,7 +111,7 @@ def tool_uses(
             count = counts[names[index]]
             count["results"] += 1
             count["result_tokens"] += meter.part(part)
-            count["errors"] += part.is_error
+            count["errors"] += part.has_failed
     uses = (
         ToolUse(
             tool=tool,

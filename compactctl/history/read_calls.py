@@ -32,8 +32,12 @@ _SHELL_READS = tuple(
         r"head\s+-(?:n\s*)?(?P<last>\d{1,9})",
     )
 )
-# The header of a file in a patch: what happens to it, and its path.
-PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
+# The header of a file in a patch: what happens to it, its path, and its new path.
+_PATCHED = re.compile(
+    r"^\*\*\* (Update|Add|Delete) File: (.+?)[^\S\n]*$(?:\n\*\*\* Move to: (.+?)[^\S\n]*$)?",
+    re.MULTILINE,
+)
+_PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
 _SHELL_ARGV_LENGTH = 3
 
 
@@ -112,8 +116,25 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
         return ()
     path = None if kind == "shell" else first_text(arguments, PATH_KEYS)
     patch = "\n".join(_texts(arguments)) or call.arguments
-    paths = [path] if path else [name for _, name in PATCHED.findall(patch)]
+    paths = [path] if path else [name for _, name in patched_files(patch)]
+    paths = paths or list(_nested_paths(arguments))
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
+
+
+def patched_files(patch: str) -> Iterator[tuple[str, str]]:
+    """Yield what a patch does to each file, and the file's path; a new path after the old one."""
+    for header, path, new_path in _PATCHED.findall(patch):
+        yield "moved" if new_path else _PATCH_ACTIONS[header], path
+        if new_path:
+            yield "edited", new_path
+
+
+def _nested_paths(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths in the objects of an argument that is a list, as in several edits at once."""
+    for value in arguments.values():
+        items = value if isinstance(value, list) else ()
+        paths = (first_text(item, PATH_KEYS) for item in items if isinstance(item, Mapping))
+        yield from filter(None, paths)
 
 
 def normal_path(path: str, cwd: str | None = None) -> str:

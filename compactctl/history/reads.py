@@ -316,7 +316,7 @@ def _requested_reads(
 
 
 def _may_show_content(part: ToolResultPart) -> bool:
-    return not (part.is_error or part.media or is_cleared(part))
+    return not (part.has_failed or part.media or is_cleared(part))
 
 
 def is_cleared(part: ToolResultPart) -> bool:

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, groupby, pairwise
 
 from compactctl.records import dataclass
 
@@ -19,6 +19,13 @@ _REDIRECTIONS = _WRITING | {">&", "<&", "<", "<<<"}
 # A file descriptor before a redirection, and what takes what is written away.
 _DESCRIPTOR = re.compile(r"\d{1,2}|\{\w+\}")
 _NOWHERE = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"})
+# Shells, and their options before a script.
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "powershell", "pwsh", "cmd"})
+_SCRIPT_OPTIONS = frozenset({"-c", "-lc", "-command", "/c"})
+# What may join programs, ends a statement, and lets a script stop at a failure.
+_JOINING = re.compile(r"[|;&\n]")
+_ENDING = frozenset({";", "\n"})
+_STOPPING = re.compile(r"set -\w*e")
 _HEREDOC = re.compile(r"(?<!<)<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
 _SUBSTITUTION = re.compile(r"[<>$]\(|`")
 _ESCAPED = re.compile(r"\\[();\n]")
@@ -53,6 +60,11 @@ _HARMLESS = _LOOKING | frozenset(
     | {"realpath", "rev", "seq", "sha1sum", "sha256sum", "sleep", "sort", "strings", "tac", "test"}
     | {"tr", "true", "type", "uname", "uniq", "whoami", "xxd", "yq", "zcat", "zgrep", ":", "["}
     | {"[[", "for", "case", "esac", "set", "export", "unset", "local", "break", "continue"}
+)
+# Programs whose work is to change files.
+_CHANGING = frozenset(
+    {"cp", "dd", "install", "ln", "mv", "patch", "rename", "rm", "rmdir", "rsync", "shred", "tee"}
+    | {"touch", "truncate", "unlink", "unzip", "apply_patch"}
 )
 # What only prepares for the first program that counts.
 _BEFORE = frozenset({"cd", "pushd", "set", "export", "test", "[", "[[", ""})
@@ -151,6 +163,53 @@ def only_looks(line: str) -> bool:
     programs = (command.program for command in commands)
     first = next(dropwhile(_BEFORE.__contains__, programs), "")
     return first in _LOOKING
+
+
+@lru_cache(4096)
+def changes_files(line: str) -> bool:
+    """Whether a line is known to write, move or delete files, or to change a repository."""
+    return any(map(_changes_files, simple_commands(line) or ()))
+
+
+def _changes_files(command: SimpleCommand) -> bool:
+    if command.written or command.program in _CHANGING:
+        return True
+    # What ``find`` runs may do anything.
+    is_known = command.program != "find" or "-delete" in command.words
+    return command.program in _HARMLESS and is_known and not command.only_looks
+
+
+@lru_cache(1024)
+def hides_status(line: str) -> bool:
+    """Whether a line may end well although a program in it failed: its exit status is another's.
+
+    ``pytest | tail -3``, ``make; echo done``, ``npm test || true``, and what cannot be taken apart.
+    """
+    if _JOINING.search(line) is None:
+        return False
+    tokens = _tokens(_ESCAPED.sub(" ", _without_heredocs(line))) if len(line) <= MAX_CHARS else None
+    if tokens is None or {"||", "&"} & set(tokens):
+        return True
+    if (script := _inner_script(tokens)) is not None:
+        return hides_status(script)
+    groups = groupby(tokens, _ENDING.__contains__)
+    *others, last = [list(group) for is_end, group in groups if not is_end] or [[]]
+    has_pipe = not {"|", "|&"}.isdisjoint(last) and "pipefail" not in tokens
+    stops_at_failure = any(map(_STOPPING.match, map(" ".join, others)))
+    return has_pipe or not (stops_at_failure or all(map(_prepares, others)))
+
+
+def _inner_script(tokens: list[str]) -> str | None:
+    """Return the script of a line that only runs a shell, None for other lines."""
+    words = _command(tokens)[0].words if _SEPARATORS.isdisjoint(tokens) else ()
+    is_shell = len(words) > 2 and words[0].rpartition("/")[2].removesuffix(".exe") in _SHELLS  # noqa: PLR2004
+    return words[-1] if is_shell and words[-2].casefold() in _SCRIPT_OPTIONS else None
+
+
+def _prepares(tokens: list[str]) -> bool:
+    """Whether a statement does nothing whose failure counts."""
+    commands = (_command(part)[0] for part in _parts(tokens))
+    return all(command.program in _BEFORE or command.only_looks for command in commands)
 
 
 def _commands(line: str, depth: int) -> tuple[SimpleCommand, ...] | None:

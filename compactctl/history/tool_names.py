@@ -1,48 +1,125 @@
 """The kind of work a tool does, by the names that agent clients give their tools."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-ToolKind = Literal["read", "edit", "write", "search", "find", "shell"]
+ToolKind = Literal["read", "edit", "write", "search", "find", "shell", "plan", "ask"]
 
-# Names in lower case without "_" and "-", from transcripts of Claude Code, Codex, OpenCode,
-# Gemini CLI, Copilot, Cursor, Cline, Roo, Droid, pi, Kiro, OpenHands, SWE-agent and agent-code.
-TOOL_KINDS: dict[ToolKind, frozenset[str]] = {
-    "read": frozenset(
-        {"read", "readfile", "view", "viewfile", "fileread", "openfile", "fsread", "readtextfile"}
-    ),
-    "edit": frozenset(
-        {
-            "edit", "multiedit", "fileedit", "editfile", "applypatch", "applydiff", "replace",
-            "replaceinfile", "strreplace", "searchreplace", "strreplaceeditor", "notebookedit",
-            "strreplacebasededittool", "insertcontent", "insertedit", "replacestringinfile",
-            "inserteditintofile", "multireplacestringinfile",
-        }
-    ),
-    "write": frozenset(
-        {"write", "filewrite", "writefile", "writetofile", "create", "createfile", "fswrite"}
-    ),
-    "search": frozenset(
-        {
-            "grep", "grepsearch", "ripgrep", "rg", "searchfiles", "searchfilecontent",
-            "codebasesearch", "findtextinfiles",
-        }
-    ),
-    "find": frozenset(
-        {
-            "glob", "ls", "list", "listdir", "listdirectory", "listfiles", "findfiles", "find",
-            "filesearch", "globfilesearch",
-        }
-    ),
-    "shell": frozenset(
-        {
-            "bash", "shell", "shellcommand", "execcommand", "executebash", "executecommand",
-            "runcommand", "runinterminal", "runshellcommand", "runterminalcmd", "terminal",
-            "localshell", "exec", "powershell", "execute", "writestdin", "bashoutput",
-        }
-    ),
-}  # fmt: skip
+# What the tools of each client do, from its sessions and its source of the version named; names
+# are in lower case without "_" and "-". Several words for one thing are tools of several versions.
+CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
+    "Claude Code 1.0 to 2.1": {
+        "read": "read",
+        "edit": "edit multiedit notebookedit",
+        "write": "write",
+        "search": "grep",
+        "find": "glob ls",
+        "shell": "bash bashoutput powershell",
+        "plan": "exitplanmode",
+        "ask": "askuserquestion",
+    },
+    "Codex 0.58 to 0.142": {
+        "edit": "applypatch",
+        "find": "listdir",
+        "shell": "shell shellcommand execcommand localshell exec writestdin",
+        "ask": "requestuserinput",
+    },
+    "OpenCode 1.2": {
+        "read": "read",
+        "edit": "edit multiedit patch applypatch",
+        "write": "write",
+        "search": "grep",
+        "find": "glob list",
+        "shell": "bash",
+        "ask": "question",
+    },
+    "Gemini CLI 0.1 to 0.56": {
+        "read": "readfile",
+        "edit": "replace",
+        "write": "writefile",
+        "search": "searchfilecontent",
+        "find": "glob listdirectory",
+        "shell": "runshellcommand",
+        "plan": "exitplanmode",
+        "ask": "askuser",
+    },
+    "Copilot CLI 1.0": {
+        "read": "view",
+        "edit": "edit strreplaceeditor applypatch",
+        "write": "create",
+        "search": "grep rg",
+        "find": "glob",
+        "shell": "bash powershell",
+        "plan": "exitplanmode",
+        "ask": "askuser",
+    },
+    "VS Code Copilot Chat 0.42": {
+        "read": "readfile",
+        "edit": "replacestringinfile multireplacestringinfile inserteditintofile applypatch",
+        "write": "createfile",
+        "search": "grepsearch findtextinfiles",
+        "find": "filesearch listdir",
+        "shell": "runinterminal",
+        "ask": "vscodeaskquestions",
+    },
+    "Cursor, sessions of 2025": {
+        "read": "readfile",
+        "edit": "editfile searchreplace",
+        "write": "write",
+        "search": "grep codebasesearch",
+        "find": "globfilesearch listdir",
+        "shell": "runterminalcmd",
+    },
+    "Cline 3 and Roo Code, source of April 2026": {
+        "read": "readfile",
+        "edit": "replaceinfile applydiff insertcontent applypatch",
+        "write": "writetofile",
+        "search": "searchfiles",
+        "find": "listfiles",
+        "shell": "executecommand runcommand",
+        "ask": "askfollowupquestion",
+    },
+    "Factory Droid, a session of 2025": {
+        "read": "read",
+        "edit": "edit multiedit applypatch",
+        "write": "create",
+        "search": "grep",
+        "find": "glob ls",
+        "shell": "execute",
+    },
+    "pi 0.58": {
+        "read": "read",
+        "edit": "edit",
+        "write": "write",
+        "search": "grep",
+        "find": "find ls",
+        "shell": "bash",
+        "ask": "ask askuser question",
+    },
+    "Kiro, a session of 2025": {"read": "fsread", "write": "fswrite", "shell": "executebash"},
+    "OpenHands V0 of November 2025 and SWE-agent": {
+        "read": "openfile",
+        "edit": "strreplaceeditor strreplacebasededittool",
+        "shell": "executebash bash terminal",
+    },
+    "agent-code, source of August 2026": {
+        "read": "fileread",
+        "edit": "fileedit",
+        "write": "filewrite",
+        "search": "grep",
+        "find": "glob",
+        "shell": "bash",
+    },
+    "servers of files": {
+        "read": "readtextfile viewfile",
+        "edit": "editfile strreplace insertedit",
+        "write": "writefile",
+        "search": "ripgrep",
+        "find": "listdirectory findfiles",
+    },
+}
 
 # Tools that read or edit, depending on their argument "command".
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
@@ -59,7 +136,12 @@ _CONFIRMING = frozenset(
 
 # Only from the start of a line: from each character it would take quadratic time.
 _PREFIX = re.compile(r"^.*(?:__|[.:/])", re.MULTILINE)
-_KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
+_KINDS: Mapping[str, ToolKind] = {
+    name: kind
+    for tools in CLIENT_TOOLS.values()
+    for kind, names in tools.items()
+    for name in names.split()
+}
 
 
 @lru_cache(maxsize=1024)
@@ -71,6 +153,11 @@ def plain_name(tool: str) -> str:
 def kind_of(tool: str) -> ToolKind | None:
     """Return the kind of a tool, None if its name is not in the table."""
     return _KINDS.get(plain_name(tool))
+
+
+def does_work(tool: str) -> bool:
+    """Whether a tool is in the table, and does not only speak with the user."""
+    return kind_of(tool) not in {None, "plan", "ask"}
 
 
 def loads_tools(tool: str) -> bool:

@@ -12,7 +12,7 @@ from compactctl.lab.text_content import (
 )
 from compactctl.records import dataclass
 from compactctl.summaries.extract.files import file_uses
-from compactctl.summaries.extract.outcomes import error_lines, has_failed, is_check
+from compactctl.summaries.extract.outcomes import error_lines, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
 from compactctl.summaries.extract.user_words import spoken_passages, user_requests
@@ -136,7 +136,7 @@ def _rules(passages: Sequence[Passage]) -> Iterator[str]:
 
 
 def _errors(pairs: Sequence[ToolPair]) -> Iterator[str]:
-    first_lines = [lines[0] for pair in pairs if has_failed(pair) and (lines := error_lines(pair))]
+    first_lines = [lines[0] for pair in pairs if pair.has_failed and (lines := error_lines(pair))]
     distinct = list(dict.fromkeys(first_lines))
     yield from dict.fromkeys([*distinct[:1], *distinct[-ERRORS:]])
 

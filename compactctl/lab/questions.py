@@ -6,7 +6,7 @@ from compactctl.lab.probes import COMMANDS, rules_in
 from compactctl.lab.text_content import collapse_whitespace, without_reasoning
 from compactctl.model.message import Message
 from compactctl.records import dataclass
-from compactctl.summaries.extract.outcomes import has_failed, is_check, last_line
+from compactctl.summaries.extract.outcomes import is_check, last_line
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
 
 # How many of the newest rules are asked for, how many words of one the question quotes, and how
@@ -77,7 +77,7 @@ def _command_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:
 
 
 def _file_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:
-    changed = [path for pair in pairs if not has_failed(pair) for path in pair.changes]
+    changed = [path for pair in pairs if pair.is_done for path in pair.changes]
     if changed:
         yield Question("Which file was changed last? Tell its path.", changed[-1], is_path=True)
 

@@ -10,7 +10,6 @@ from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import dataclass
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.line_marks import LINE_NUMBER
-from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # A call is a re-read if it shows this share of lines seen before, and less than that was left.
@@ -69,7 +68,7 @@ def find_read_calls(passages: Iterable[Passage]) -> Iterator[ReadCall]:
     """Yield the read-only calls that succeeded, in order."""
     for passage in passages:
         pair = passage.pair
-        if passage.kind == "call" and pair and pair.result and not has_failed(pair):
+        if passage.kind == "call" and pair and pair.result and pair.is_done:
             subject = _subject(pair)
             if subject:
                 shown = frozenset(_lines(pair.result.text))

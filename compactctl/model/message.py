@@ -14,6 +14,9 @@ CallId = NewType("CallId", str)
 Role = Literal["system", "user", "assistant", "tool"]
 SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
+CallOutcome = Literal["ok", "failed", "denied", "timed out", "interrupted", "unknown"]
+FAILURES: frozenset[CallOutcome] = frozenset({"failed", "denied", "timed out", "interrupted"})
+"""How a call ended that did not do what it was made for."""
 RecordLocation = tuple[int, JsonPath]
 """The index of a record's line and its path in that line, () when the record is the line."""
 _MEDIA_TYPE = re.compile(r"[a-z][\w.+-]{0,59}(?:/[\w.+-]{1,60})?", re.ASCII | re.IGNORECASE)
@@ -109,6 +112,10 @@ class ToolResultPart:
     Attributes:
         text: what the model reads: the stored content, or the client's placeholder for it.
         said: what the user wrote in it: the answer to a question, or why they denied the call.
+        outcome: how the call ended, as the record or the client's words in it say.
+        exit_code: the exit code of the command that was run, None if none is reported.
+        process: names the process that the call left running; "" if none is known.
+        is_inferred: no field and no word of the client says so; the text has no sign of a failure.
         cleared: the client already sends a placeholder instead of the stored content.
         embedded: the provider runs the tool and accepts no other content, so the result can only
             stay, or go together with its call.
@@ -119,11 +126,19 @@ class ToolResultPart:
     tool: str
     text: str
     said: str = ""
-    is_error: bool = False
+    outcome: CallOutcome = "unknown"
+    exit_code: int | None = None
+    process: str = ""
+    is_inferred: bool = False
     cleared: bool = False
     embedded: bool = False
     media: tuple[MediaPart, ...] = ()
     path: JsonPath = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the call is known not to have done what it was made for."""
+        return self.outcome in FAILURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

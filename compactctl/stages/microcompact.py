@@ -6,7 +6,7 @@ from dataclasses import replace
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, tool_pairs
 from compactctl.history.reads import stub_targets
-from compactctl.history.tool_names import kind_of
+from compactctl.history.tool_names import does_work
 from compactctl.history.turns import find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolCallPart
@@ -118,7 +118,7 @@ def _compactable(view: ConversationView, options: MicrocompactOptions) -> tuple[
         call = view.messages[call_index.message].parts[call_index.part]
         tool = getattr(call, "tool", "")
         # Without names, all tools of a known kind.
-        is_selected = {tool.casefold(), ANY_TOOL} & named if named else kind_of(tool) is not None
+        is_selected = {tool.casefold(), ANY_TOOL} & named if named else does_work(tool)
         if is_selected and tool.casefold() not in excluded:
             results.append(part_index)
     return tuple(sorted(results))

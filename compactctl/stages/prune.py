@@ -78,7 +78,7 @@ def _rewrites(view: ConversationView, meter: Meter, options: PruneOptions) -> It
         if (
             saved
             and part_index not in needed
-            and not (options.keep_errors and results[part_index].is_error)
+            and not (options.keep_errors and results[part_index].has_failed)
         ):
             yield Rewrite(
                 part_index=part_index, text=options.placeholder, tokens_saved=saved, reason=reason

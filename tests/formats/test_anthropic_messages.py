@@ -99,7 +99,7 @@ def test_blocks_of_all_kinds() -> None:
     assert isinstance(mixed.parts[1], FilePart)
     assert mixed.parts[1].path == ("content", 1, "source", "data")
     assert len(result.results) == 1
-    assert result.results[0].is_error
+    assert result.results[0].has_failed
     assert result.results[0].text.startswith("see\n")
     assert "print(1)" in result.results[0].text
     assert len(result.results[0].media) == 1

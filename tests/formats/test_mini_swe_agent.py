@@ -59,11 +59,11 @@ def test_a_command_and_the_message_after_it_are_a_pair(fence: str) -> None:
     assert call.calls[0].arguments == '{"command":"ls -la"}'
     assert (result.role, result.results[0].text) == ("tool", OUTPUT)
     assert result.results[0].call_id == call.calls[0].call_id
-    assert not result.results[0].is_error
+    assert not result.results[0].has_failed
 
 
 def test_a_command_that_fails_is_an_error() -> None:
-    assert trajectory(said(ANSWER), user(FAILURE)).messages[-1].results[0].is_error
+    assert trajectory(said(ANSWER), user(FAILURE)).messages[-1].results[0].has_failed
 
 
 def test_an_answer_without_exactly_one_command_gets_no_output() -> None:

@@ -52,7 +52,7 @@ def test_parallel_calls_without_steps_are_answered_in_order() -> None:
     calls = {m.calls[0].call_id: m.id for m in found.effective if m.calls}
     answers = {m.id: calls[m.results[0].call_id] for m in found.effective if m.results}
     assert answers == {"d": "a", "e": "c", "f": "b"}
-    assert found.effective[-1].results[0].is_error
+    assert found.effective[-1].results[0].has_failed
     assert found.effective[-1].results[0].path == ("content",)
 
 

@@ -392,7 +392,8 @@ class _Reader(LineReader):
             is_subagent=record.get("isSidechain") is True,
         )
         is_old = text_or_empty(record.get("version")).startswith(_OLD_VERSIONS)
-        place = RecordPlace(decoded, wrapping=CLAUDE_CODE_1 if is_old else CLAUDE_CODE)
+        wrapping = CLAUDE_CODE_1 if is_old else CLAUDE_CODE
+        place = RecordPlace(decoded, wrapping=wrapping, calls=self.builder.calls[0])
         return build_message(draft, record, place, tags, name)
 
     def response_id(
@@ -505,7 +506,7 @@ def _is_from_user(origin: object) -> bool:
 
 
 def _with_answers(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return a result with the answers that the client recorded for its questions, if any."""
+    """Return a result with what the client recorded of it: answers, or that it was interrupted."""
     outcome = object_or_empty(record.get("toolUseResult"))
     answers = object_or_empty(outcome.get("answers"))
     notes = object_or_empty(outcome.get("annotations"))
@@ -515,9 +516,14 @@ def _with_answers(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[P
         if isinstance(answer, str)
         for note in [text_or_empty(object_or_empty(notes.get(question)).get("notes"))]
     )
+    interrupted = outcome.get("interrupted") is True
     return tuple(
-        replace(part, said=said)
-        if said and isinstance(part, ToolResultPart) and part.tool == _ASKING_TOOL
+        replace(
+            part,
+            said=said if part.tool == _ASKING_TOOL else part.said,
+            outcome="interrupted" if interrupted else part.outcome,
+        )
+        if (said or interrupted) and isinstance(part, ToolResultPart)
         else part
         for part in parts
     )

@@ -71,12 +71,6 @@ _MEANWHILE = re.compile(
     re.DOTALL,
 )
 _VERDICTS = ('{"status":"denied"', '{"status":"approved"')
-_FAILURES = (
-    "The tool execution failed",
-    "The user denied this operation",
-    '{"status":"error"',
-    '{"status":"denied"',
-)
 _MODEL = re.compile(r"^<model>([^<\n]+)</model>", re.MULTILINE)
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((.+?)\)", re.MULTILINE)
 
@@ -144,11 +138,6 @@ def begins_as_client(text: str) -> bool:
 def is_client_text(text: str) -> bool:
     """Return whether the client wrote a text, with nothing that the user typed in it."""
     return begins_as_client(text) and not user_words(text)
-
-
-def is_failure(text: str) -> bool:
-    """Return whether a tool's result says that the call failed or was denied."""
-    return text.lstrip().startswith(_FAILURES)
 
 
 def working_folder(text: str) -> str | None:

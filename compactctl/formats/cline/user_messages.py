@@ -11,7 +11,6 @@ from compactctl.formats.cline.client_texts import (
     begins_as_client,
     is_client_text,
     is_environment,
-    is_failure,
     result_header,
     user_words,
     user_words_in_result,
@@ -100,10 +99,10 @@ class UserMessageParser:
         if header.ran and not text[header.end :].strip():
             self._waiting = (call, path)
         else:
-            self._add_result(call, text[header.end :], path, failed=not header.ran)
+            self._add_result(call, text[header.end :], path, was_skipped=not header.ran)
 
     def _add_result(
-        self, call: ToolCallPart, text: str, path: JsonPath, *, failed: bool = False
+        self, call: ToolCallPart, text: str, path: JsonPath, *, was_skipped: bool = False
     ) -> None:
         self.parts.append(
             ToolResultPart(
@@ -111,7 +110,7 @@ class UserMessageParser:
                 tool=call.tool,
                 text=text,
                 said=user_words_in_result(call.tool, text),
-                is_error=failed or is_failure(text),
+                outcome="interrupted" if was_skipped else "unknown",
                 path=path,
             )
         )

@@ -225,7 +225,7 @@ def _result(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
-        is_error=block.get("is_error") is True,
+        outcome="failed" if block.get("is_error") is True else "unknown",
         embedded=embedded,
         media=media,
         path=path,

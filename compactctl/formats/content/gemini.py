@@ -120,15 +120,15 @@ def _result(response: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
         if _is_media(object_or_empty(part))
     )
     fields = object_or_empty(payload)
-    outcome = next((key for key in _OUTCOME_KEYS if fields.keys() == {key}), None)
-    value = fields[outcome] if outcome else payload
-    value_path = ("response", outcome) if outcome else ("response",)
+    key = next((key for key in _OUTCOME_KEYS if fields.keys() == {key}), None)
+    value = fields[key] if key else payload
+    value_path = ("response", key) if key else ("response",)
     text, embedded_media = text_and_media(value, path)
     return ToolResultPart(
         call_id=CallId(text_or_empty(response.get("id"))),
         tool=text_or_empty(response.get("name")),
         text=text,
-        is_error=outcome == "error",
+        outcome="failed" if key == "error" else "unknown",
         media=(*media, *embedded_media),
         # An edit removes the images together with the text, so it replaces the object around both.
         path=path if media or "response" not in response else (*path, *value_path),

@@ -9,7 +9,14 @@ from typing import Any
 from compactctl.formats.content.bedrock import result_content
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_values import json_text, object_or_empty, text_or_empty
-from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, ToolResultPart
+from compactctl.model.message import (
+    CallId,
+    CallOutcome,
+    JsonPath,
+    MediaPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.records import dataclass
 
 
@@ -62,6 +69,7 @@ OTHER_NAMES = frozenset({*CALLS, *RESULTS})
 # The end of a path to the content of a Bedrock result.
 _BEDROCK_RESULT = ("toolResult", "content")
 _AI_SDK_ERRORS = ("error-text", "error-json")
+_AI_SDK_DENIAL = "execution-denied"
 # Keys of the call of the code that made a call: Anthropic, OpenAI, and their SDKs for JavaScript.
 _CALLER_KEYS = ("tool_id", "toolId", "caller_id", "callerId")
 # Where the AI SDK stores fields of one provider.
@@ -107,7 +115,7 @@ def other_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart | N
         call_id=CallId(first_text(identity, names.call_id)),
         tool=first_text(identity, names.tool),
         text=text,
-        is_error=_is_error(result, value),
+        outcome=_outcome(result, value),
         embedded=result.get("providerExecuted") is True,
         media=media,
         path=path,
@@ -144,12 +152,15 @@ def _content(value: Any, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:  
     return text_and_media(value["value"] if _is_typed(value) else value, path)
 
 
-def _is_error(result: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - JSON is any value
-    return (
+def _outcome(result: Mapping[str, Any], value: Any) -> CallOutcome:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, Mapping) and value.get("type") == _AI_SDK_DENIAL:
+        return "denied"
+    has_failed = (
         any(result.get(name) is True for name in ("isError", "error"))
         or result.get("status") == "error"
         or (_is_typed(value) and value["type"] in _AI_SDK_ERRORS)
     )
+    return "failed" if has_failed else "unknown"
 
 
 def new_other_result(path: JsonPath, current: object, text: str) -> object | None:

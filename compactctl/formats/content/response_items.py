@@ -4,7 +4,6 @@ Codex and the Agents SDK for Python store items unchanged. The Agents SDK for Ja
 some fields, and stores what it has no type for under ``providerData``.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -87,9 +86,6 @@ _RESULT_KEYS = ("output", "result")
 # Keys of reasoning: its summary, its full text, and the full text in the Agents SDK.
 _REASONING_KEYS = ("summary", "content", "rawContent")
 _REASONING_TEXT_TYPES = ("summary_text", "reasoning_text", "input_text")
-# The exit code is at the start of an output, or at the end of the JSON text of an older output.
-_EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)(-?\d+)')
-_EXIT_CODE_CHARS = 300
 
 
 def item_kind(item: Mapping[str, Any]) -> str:
@@ -270,7 +266,7 @@ def _hosted_result(call: ToolCallPart, value: object, path: JsonPath) -> ToolRes
         call_id=call.call_id,
         tool=call.tool,
         text=text,
-        is_error=path[-1] == "error",
+        outcome="failed" if path[-1] == "error" else "unknown",
         embedded=True,
         media=media,
         path=path,
@@ -294,18 +290,9 @@ def _output_draft(
         call_id=call_id,
         tool=tools.get(call_id, "") or text_or_empty(item.get("name")),
         text=text,
-        is_error=_has_failed(text),
         embedded=call_type not in _CLIENT_CALL_TYPES,
         media=media,
         path=(*path, key),
     )
     definitions = tool_definitions(item.get("tools"), (*path, "tools"))
     return MessageDraft(role="tool", parts=(result, *definitions))
-
-
-def _has_failed(text: str) -> bool:
-    for piece in (text[:_EXIT_CODE_CHARS], text[-_EXIT_CODE_CHARS:]):
-        match = _EXIT_CODE.search(piece)
-        if match:
-            return int(match[1]) != 0
-    return False

@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.outcomes import stated_outcome
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -192,7 +193,7 @@ def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str
         tool=tools.get(call_id, ""),
         text=text,
         said=reason[1] if reason else "",
-        is_error=data.get("success") is False,
+        outcome="denied" if is_denied else stated_outcome(data.get("success")),
         media=(*media, *inline_media),
         path=(*_DATA, "result") if media else path,
     )

@@ -21,6 +21,7 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     CallId,
+    CallOutcome,
     JsonPath,
     Message,
     Part,
@@ -42,6 +43,11 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
     keys=frozenset({"description", "resultDisplay", "thoughts", "displayName", "displayContent"})
 )
 _CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
+_OUTCOMES: Mapping[str, CallOutcome] = {
+    "success": "ok",
+    "error": "failed",
+    "cancelled": "interrupted",
+}
 # Stand around the contents of files that a prompt names, each in a part of its own.
 _FILES, _FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 _CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
@@ -268,7 +274,8 @@ def _tool_parts(
         call = {**tool, "id": text_or_empty(tool.get("id")) or _path_id(call_path)}
         if not are_called:
             calls.append(gemini.call_part(call, call_path))
-        results += _results(call, call_path)
+        status = text_or_empty(tool.get("status"))
+        results += [_with_outcome(part, status) for part in _results(call, call_path)]
     return tuple(calls), tuple(results)
 
 
@@ -279,11 +286,15 @@ def _results(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
             call_id=CallId(tool["id"]),
             tool=text_or_empty(tool.get("name")),
             text=result,
-            is_error=tool.get("status") == "error",
             path=result_path,
         )
     else:
         yield from _content_parts(result or [], result_path)
+
+
+def _with_outcome(part: Part, status: str) -> Part:
+    outcome = _OUTCOMES.get(status)
+    return replace(part, outcome=outcome) if outcome and isinstance(part, ToolResultPart) else part
 
 
 def _with_call_id(part: Part) -> Part:

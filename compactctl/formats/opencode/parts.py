@@ -6,6 +6,7 @@ from typing import Any
 from compactctl.formats.content.media import media_from_url
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_values import (
+    integer_or_none,
     json_text,
     list_or_empty,
     object_or_empty,
@@ -14,6 +15,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.model.message import (
     CallId,
+    CallOutcome,
     JsonPath,
     MediaPart,
     Part,
@@ -23,6 +25,8 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
+# How a call ended whose result is stored there.
+_OUTCOMES: Mapping[str, CallOutcome] = {"output": "ok", "error": "failed"}
 # Texts that the client sends instead of stored content, as in its source.
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
@@ -118,7 +122,8 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
         call_id=call.call_id,
         tool=call.tool,
         text=text,
-        is_error=key != "output",
+        outcome=_OUTCOMES.get(key, "interrupted"),
+        exit_code=integer_or_none(object_or_empty(state.get("metadata")).get("exit")),
         cleared=cleared,
         media=(*media, *inline_media),
         # An edit removes the attachments with the output, so it replaces the object around both.

@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
+from compactctl.formats.records.outcomes import stated_outcome
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -178,7 +179,7 @@ def _result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -
         call_id=CallId(text_or_empty(message.get("toolCallId"))),
         tool=text_or_empty(message.get("toolName")),
         text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
-        is_error=message.get("isError") is True,
+        outcome=stated_outcome(message.get("isError"), success=False),
         cleared=cleared,
         media=tuple(part for part in parts if isinstance(part, MediaPart)),
         path=(*path, "content"),

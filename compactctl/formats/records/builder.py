@@ -2,9 +2,9 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter, is_
@@ -17,6 +17,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
+from compactctl.formats.records.outcomes import with_outcomes
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.unread import COMMON_UNSENT, UnreadText, UnsentFields
 from compactctl.formats.records.wrapping import (
@@ -29,6 +30,7 @@ from compactctl.history.stand_ins import SUMMARY_QUESTION
 from compactctl.model.message import (
     NO_LOCKS,
     NO_TAGS,
+    CallId,
     JsonPath,
     Locks,
     Message,
@@ -37,6 +39,7 @@ from compactctl.model.message import (
     Part,
     Tags,
     TextPart,
+    ToolCallPart,
     ToolDefinitionPart,
     is_compaction,
 )
@@ -76,13 +79,17 @@ class RequestError:
 
 @dataclass(frozen=True, slots=True)
 class RecordPlace:
-    """The line of a record and the path in it; its conversation, with its dialect and client."""
+    """The line of a record and the path in it; its conversation, with its dialect and client.
+
+    ``calls`` are those of the conversation before it, and take up its own.
+    """
 
     line: Decoded
     path: JsonPath = ()
     conversation: int = 0
     dialect: str | None = None
     wrapping: Wrapping = UNKNOWN_CLIENT
+    calls: dict[CallId, ToolCallPart] = field(default_factory=dict)
 
 
 class TranscriptBuilder:
@@ -104,6 +111,7 @@ class TranscriptBuilder:
         self.wrapping = wrapping
         # The wrapping of each conversation of which the client is known, in logs of requests.
         self.wrappings: dict[int, Wrapping] = {}
+        self.calls: defaultdict[int, dict[CallId, ToolCallPart]] = defaultdict(dict)
         self.messages: list[Message] = []
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
@@ -212,6 +220,7 @@ class TranscriptBuilder:
             conversation,
             self.dialects.get(conversation),
             self.wrappings.get(conversation, self.wrapping),
+            self.calls[conversation],
         )
         sent = record if measured is None else measured
         self.unread.add_message(sent, record_path, draft.parts, decoded.index)
@@ -377,7 +386,9 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
     Without tags, an answer of the model is compactctl's only if a message of compactctl asked for
     it (``is_asked_for``), and, like a record that a client put in, only if it is nothing else.
     """
+    # Whose words a result holds depends on what the record states, not on what its text says.
     parts = attribute(draft.parts, draft.role, place.wrapping)
+    parts = with_outcomes(parts, place.calls, place.wrapping.results)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     by_client = draft.role == "user" and is_summary_from_client(parts)
     is_summary = draft.is_summary or by_client

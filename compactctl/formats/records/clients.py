@@ -7,6 +7,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from compactctl.formats.records.client_results import (
+    AGENT_CODE_RESULTS,
+    CLAUDE_CODE_RESULTS,
+    CLINE_RESULTS,
+    CODEX_RESULTS,
+    COPILOT_CLI_RESULTS,
+    GEMINI_CLI_RESULTS,
+    OPENCODE_RESULTS,
+    PI_RESULTS,
+    VSCODE_CHAT_RESULTS,
+)
 from compactctl.formats.records.wrapping import AnswerWording, Wrapping
 from compactctl.model.message import Part, TextPart
 
@@ -78,6 +89,7 @@ CLAUDE_CODE = Wrapping(
         r"(?:\n\nNote: The user's next message may contain .*)?",
         re.DOTALL,
     ),
+    results=CLAUDE_CODE_RESULTS,
 )
 
 # Before version 2, the error of a command was its output alone, which may read like anything.
@@ -118,6 +130,7 @@ CODEX = Wrapping(
         re.DOTALL,
     ),
     answers={"request_user_input": _JSON_ANSWERS},
+    results=CODEX_RESULTS,
 )
 
 # OpenCode 1.2 and its source: what is not typed is marked as synthetic in its sessions.
@@ -144,6 +157,7 @@ OPENCODE = Wrapping(
             "websearch", "write",
         }
     ),
+    results=OPENCODE_RESULTS,
 )  # fmt: skip
 
 # Gemini CLI 0.1 to 0.20, and its source.
@@ -158,6 +172,7 @@ GEMINI_CLI = Wrapping(
             )
         ),
     },
+    results=GEMINI_CLI_RESULTS,
 )
 
 # Copilot CLI 1.0: its records hold the prompt as it was typed.
@@ -167,9 +182,14 @@ COPILOT_CLI = Wrapping(
     answers={
         "ask_user": _RESPONSE,
         "exit_plan_mode": AnswerWording(
-            pattern=re.compile(r"Plan not approved\. User feedback: (.+)", re.DOTALL)
+            pattern=re.compile(
+                r"Plan not approved\. User feedback:\s+(.+?)"
+                r"(?:\n\nPlease update the plan based on this feedback and try again\.)?",
+                re.DOTALL,
+            )
         ),
     },
+    results=COPILOT_CLI_RESULTS,
 )
 
 # pi and oh-my-pi, whose extensions ask; messages of extensions have a role of their own. Files
@@ -178,6 +198,7 @@ PI = Wrapping(
     client="pi",
     line_tags=frozenset({"system-reminder", "file", "skill"}),
     answers={"ask": _RESPONSE, "ask_user": _RESPONSE, "question": _RESPONSE},
+    results=PI_RESULTS,
 )
 
 # VS Code Copilot Chat: its records hold the request as it was typed. What it sends ends with that,
@@ -194,6 +215,7 @@ VSCODE_CHAT = Wrapping(
     ),
     prompt=re.compile(r"(?:.*\n)?<userRequest>\n(.*)\n</userRequest>\s*", re.DOTALL),
     answers={"vscode_askquestions": _JSON_ANSWERS},
+    results=VSCODE_CHAT_RESULTS,
 )  # fmt: skip
 
 # Cline and Roo Code; the format parses the blocks in which they put the user's words.
@@ -201,6 +223,7 @@ CLINE = Wrapping(
     client="Cline or Roo Code",
     tags=frozenset({"environment_details", "mode_notice"}),
     answers={"ask_followup_question": _TAGGED_ANSWER},
+    results=CLINE_RESULTS,
 )
 
 # Records of APIs and of programs that are not known: nothing but the answer to a tool whose name
@@ -234,6 +257,9 @@ UNKNOWN_CLIENT = Wrapping(
         "request_user_input": _PLAIN_ANSWER,
     },
 )
+
+# agent-code, which writes nothing around what the user typed.
+AGENT_CODE = replace(UNKNOWN_CLIENT, client="agent-code", results=AGENT_CODE_RESULTS)
 
 # How the system prompts of clients begin.
 _PROMPTS = (

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 
+from compactctl.formats.records.outcomes import ResultWording
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Part, Role, TextPart, ToolResultPart
 from compactctl.records import dataclass
@@ -62,6 +63,7 @@ class Wrapping:
         denial: matches the result of a call that the user rejected, saying why; group 1 is that.
         own_tools: the tools whose errors it words itself; empty if those of servers are known by
             their names.
+        results: how it writes in a result how the call ended.
     """
 
     client: str = ""
@@ -76,6 +78,7 @@ class Wrapping:
     answers: Mapping[str, AnswerWording] = field(default_factory=dict)
     denial: re.Pattern[str] | None = None
     own_tools: frozenset[str] = frozenset()
+    results: ResultWording = ResultWording()
 
 
 _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
@@ -158,7 +161,7 @@ def reply_in(result: ToolResultPart, wrapping: Wrapping) -> str:
     """
     name = result.tool.lower()
     is_of_server = _SERVER_TOOL.match(name) is not None
-    if result.is_error:
+    if result.has_failed:
         # The error of a server may read like anything.
         is_worded = name in wrapping.own_tools if wrapping.own_tools else not is_of_server
         match = wrapping.denial.fullmatch(result.text) if wrapping.denial and is_worded else None

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
 from compactctl.records import dataclass
+from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
     MAX_COMMAND_CHARS,
     error_lines,
     exit_code,
-    has_failed,
     is_check,
     last_line,
 )
@@ -197,7 +197,5 @@ def _subject(pair: ToolPair) -> str:
 
 
 def _failure(pair: ToolPair) -> str:
-    code = exit_code(pair)
-    if code is not None:
-        return f" (failed, exit code {code})"
-    return " (failed)" if has_failed(pair) else ""
+    ended, code = CLAIMS[pair.outcome].heading, exit_code(pair)
+    return f" ({ended}, exit code {code})" if ended and code else f" ({ended})" if ended else ""

@@ -30,15 +30,13 @@ from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.outcomes import has_failed, is_check
+from compactctl.summaries.extract.outcomes import PASSED, is_check
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
 QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
-# A line that only says that a test started or passed.
-_PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)|\.\.\. ok$")
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
@@ -144,7 +142,7 @@ def collect_fragments(
 def _is_plumbing(passage: Passage) -> bool:
     """Whether a call or result says nothing about the work."""
     pair = passage.pair
-    if pair is None or has_failed(pair):
+    if pair is None or pair.has_failed:
         return False
     is_result = passage.kind == "result"
     return loads_tools(pair.tool) or (is_result and is_confirmation(pair.tool, passage.text))
@@ -189,7 +187,7 @@ class _FragmentCollector:
             facts = self.facts.get(line, ()) if is_new else ()
             if is_reply and not span.start:
                 facts = (*facts, *_finding_facts(passage, plain))
-            is_passed = is_check_output and _PASSED.search(plain)
+            is_passed = is_check_output and PASSED.search(plain)
             is_outdated = plain in outdated
             removed += is_outdated
             is_useless = is_repeated or is_passed or is_outdated
@@ -218,7 +216,7 @@ class _FragmentCollector:
     def _outdated_lines(self, passage: Passage) -> Collection[str]:
         """Return the lines of a read file that later edits removed; for an edit, record them."""
         pair = passage.pair
-        if pair is None or has_failed(pair):
+        if pair is None or not pair.is_done:
             return ()
         if passage.kind == "call":
             lines = replaced_lines(pair)
@@ -275,7 +273,9 @@ def _source_kind(passage: Passage) -> str:
     pair = passage.pair
     if passage.kind == "result" and pair is not None:
         return "read" if pair.reads else "look" if only_looks(pair.command or "") else "other"
-    if passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}:
+    is_change = passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}
+    # What an edit that failed would have written is in no file.
+    if is_change and (pair is None or pair.is_done):
         return "change"
     return passage.kind if passage.kind in _REUSE_CHANCES else "other"
 

@@ -15,7 +15,6 @@ from compactctl.model.own_texts import GAP, read_lines
 from compactctl.summaries.digest.facts import title
 from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.line_marks import without_line_marks
-from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.words import word_end
 
@@ -93,7 +92,7 @@ def plain_text(passage: Passage) -> str:
 
 def replaced_sources(pair: ToolPair) -> frozenset[int]:
     """Return which strings in a call's arguments hold what it has replaced in a file."""
-    if has_failed(pair):
+    if not pair.is_done:
         return frozenset()
     return frozenset(source for source, (name, _) in enumerate(pair.texts) if name in OLD_TEXTS)
 

@@ -12,6 +12,8 @@ from compactctl.summaries.extract.items import (
     FINDINGS,
     OLD_PLAN,
     PLAN,
+    PROPOSED_PLAN,
+    REJECTED_PLAN,
     RULES,
     SummaryItem,
     clip_middle,
@@ -71,9 +73,13 @@ _OWN_TOPICS = {
     FINDINGS: _Topic(4, 0.2, DECISIONS),
     PLAN: _Topic(5, 0.3),
     OLD_PLAN: _Topic(5, 0.1),
+    PROPOSED_PLAN: _Topic(5, 0.1),
+    REJECTED_PLAN: _Topic(5, 0.1),
     EARLIER: _Topic(6, 0.3),
 }
-_OWN_LABELS = {PLAN: f"{OLD_PLAN}:", OLD_PLAN: f"{OLD_PLAN}:", EARLIER: f"{EARLIER}:"}
+_OWN_LABELS = {PLAN: f"{OLD_PLAN}:"} | {
+    name: f"{name}:" for name in (OLD_PLAN, PROPOSED_PLAN, REJECTED_PLAN, EARLIER)
+}
 
 
 def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:

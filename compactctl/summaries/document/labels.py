@@ -138,8 +138,9 @@ def _lines(part: Part, mask: Callable[[str], str]) -> Iterator[str]:
     match part:
         case ToolCallPart(tool=tool, arguments=arguments):
             yield f"[tool call {named(tool)}] {shown(arguments)}"
-        case ToolResultPart(text=text, tool=tool, is_error=is_error):
-            yield f"[{'failed ' if is_error else ''}tool result {named(tool)}] {shown(text)}"
+        case ToolResultPart(text=text, tool=tool):
+            failed = "failed " if part.has_failed and not part.is_inferred else ""
+            yield f"[{failed}tool result {named(tool)}] {shown(text)}"
             yield from map(media_text, part.media)
         case FilePart(text=text, file_path=path):
             yield f"[file {named(path)}]\n{shown(text)}"

@@ -76,21 +76,23 @@ _BEST_ITEMS_SCALE = 4
 
 def best_items(
     items: Iterable[SummaryItem], room: int, count: Callable[[str], int]
-) -> Iterator[SummaryItem]:
-    """Yield the best item of each section that fits in its share of ``room`` tokens.
+) -> dict[SummaryItem, SummaryItem]:
+    """Return the best item of each section that fits in its share of ``room`` tokens, as it fits.
 
     They are pinned, so that no section with content looks empty. The newest reply is shortened to
-    fit.
+    fit; the key is the item as it was.
     """
     best: dict[tuple[int, str], SummaryItem] = {}
     for item in sorted(items, key=lambda item: (-item.value, item.position)):
         best.setdefault((item.section, item.topic), item)
+    fitting: dict[SummaryItem, SummaryItem] = {}
     for section, share in _SHARES.items():
         if section in best:
             text, limit = best[section].text, int(room * share)
             text = _quoted(text, limit, count) if section == _CURRENT_WORK else text
             if count(text) <= limit:
-                yield replace(best[section], text=text)
+                fitting[best[section]] = replace(best[section], text=text)
+    return fitting
 
 
 def word_items(passages: Sequence[Passage], words: UserWords) -> Iterator[SummaryItem]:
@@ -162,11 +164,8 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
         return Summary(text=_minimal_summary(document, words, earlier, request.budget, count))
     demand = EntityDemand.of(passages, shared_lexicon(request.cwd))
     items = list(_items(request, passages, following, demand))
-    pinned = (
-        *words,
-        *kept_request_items(passages, following),
-        *best_items(items, min(room, _BEST_ITEMS_SCALE * (budget - min_tokens)), count),
-    )
+    best = best_items(items, min(room, _BEST_ITEMS_SCALE * (budget - min_tokens)), count)
+    pinned = (*words, *kept_request_items(passages, following), *best.values())
     covered = (
         *chosen.texts.values(),
         *(item.text for item in pinned if item not in words),
@@ -174,7 +173,7 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     )
     material = SummaryMaterial(
         passages=passages,
-        items=fragments_of(_uncovered(items, pinned, covered), demand),
+        items=fragments_of((i for i in items if i not in best and i.text not in covered), demand),
         covered=covered,
         demand=demand,
     )
@@ -214,9 +213,9 @@ def _items(
 ) -> Iterator[SummaryItem]:
     pairs = tool_pairs(passages)
     yield from file_items(passages, request.cwd)
-    yield from error_items(pairs)
+    yield from error_items(pairs, request.cwd, tool_pairs(following))
     yield from finding_items(passages, demand.lexicon)
-    yield from command_items(pairs)
+    yield from command_items(pairs, request.cwd)
     if not newest_tasks(following):
         yield from plan_items(passages)
         yield from task_items(passages)
@@ -224,17 +223,6 @@ def _items(
     yield from current_items(passages, pairs)
     is_answered = any(message.role == "assistant" for message in request.following)
     yield from next_items(passages, is_answered=is_answered)
-
-
-def _uncovered(
-    items: Iterable[SummaryItem], pinned: Iterable[SummaryItem], covered: Sequence[str]
-) -> Iterator[SummaryItem]:
-    """Yield the items that are neither pinned nor covered elsewhere."""
-    pinned_keys = {(item.section, item.label, item.position) for item in pinned}
-    for item in items:
-        is_pinned = (item.section, item.label, item.position) in pinned_keys
-        if not is_pinned and item.text not in covered:
-            yield item
 
 
 def _texts(passages: Sequence[Passage]) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.extract.command_lines import normalize_command
+from compactctl.history.command_lines import normalize_command
 from compactctl.summaries.extract.files import MAX_PATH_CHARS
 from compactctl.summaries.extract.items import (
     NEWEST_CALLS,
@@ -106,5 +106,5 @@ def call_title(pair: ToolPair, limit: int) -> str:
     if path:
         return f"{pair.tool} {one_line(path, MAX_PATH_CHARS)}"
     lines = pair.subject.strip().splitlines()[:1]
-    subject = normalize_command(lines[0]) or lines[0] if lines else ""
+    subject = normalize_command(lines[0]).text or lines[0] if lines else ""
     return one_line(f"{pair.tool} {subject}", limit)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from compactctl.history.shell_lines import only_looks
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.items import DECISIONS, FINDINGS, ItemValue, SummaryItem
-from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -97,7 +96,7 @@ def _later_actions(passages: Sequence[Passage], index: int) -> list[str]:
 
 def _action_text(pair: ToolPair) -> str:
     is_action = pair.changes or (pair.command is not None and not only_looks(pair.command))
-    return "\n".join((*pair.changes, pair.text)) if is_action and not has_failed(pair) else ""
+    return "\n".join((*pair.changes, pair.text)) if is_action and pair.is_done else ""
 
 
 def _was_acted_on(sentence: str, actions: Sequence[str], lexicon: Lexicon) -> bool:

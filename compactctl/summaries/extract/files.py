@@ -1,15 +1,16 @@
 """The files that a conversation touched, how, and what was defined in them."""
 
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
-from compactctl.history.read_calls import PATCHED, normal_path
+from compactctl.history.read_calls import normal_path, patched_files
 from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
+from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import FILES, ItemValue, SummaryItem, one_line
-from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # Definitions listed per file, characters of a path, and files in the list of required ones.
@@ -28,10 +29,8 @@ _REQUIRED = ItemValue(0.12)
 # What each use of a file adds to its value, and the maximum.
 _USE, _MAX_USES = 0.015, 0.1
 
-# The actions of a patch.
-_PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
-# The actions that change nothing.
-_READS = frozenset({"read", "attached"})
+# The actions that change nothing, and one of which nobody knows how it ended.
+_READS = frozenset({"read", "attached", ""})
 
 # A file in a list of a digest, and its uses; so many of each use are counted.
 _LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
@@ -51,7 +50,8 @@ class FileUse:
     """The uses of one file.
 
     Attributes:
-        action_counts: how often it was read, attached, edited, written, deleted, or an edit failed.
+        action_counts: how often it was read, attached, edited, written, moved, deleted, or an edit
+            failed; how often nothing is known, under "".
         defined: names that edits defined in it, in order.
         ref: the reference of its newest use.
         age: number of model calls since then.
@@ -76,7 +76,7 @@ class FileUse:
     def describe(self, *, changes_only: bool = False) -> str:
         """Return what happened to it, such as "read x2, edited"."""
         counts = self.action_counts.items()
-        shown = [(act, n) for act, n in counts if not (changes_only and act in _READS)]
+        shown = [(act, n) for act, n in counts if act and not (changes_only and act in _READS)]
         return ", ".join(f"{act} x{n}" if n > 1 else act for act, n in shown)
 
 
@@ -85,8 +85,11 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
     files = file_uses(passages, cwd)
     for path, file in files.items():
         names = ", ".join(list(file.defined)[-MAX_DEFINITIONS:])
-        text = f"{one_line(path, MAX_PATH_CHARS)} - {file.describe()}" + (
-            f"; definitions: {names}" if names else ""
+        uses = file.describe()
+        text = (
+            one_line(path, MAX_PATH_CHARS)
+            + (f" - {uses}" if uses else "")
+            + (f"; definitions: {names}" if names else "")
         )
         yield SummaryItem(
             section=3,
@@ -133,18 +136,24 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     if passage.kind != "call" or passage.pair is None:
         return
     pair = passage.pair
-    if pair.reads and not has_failed(pair):
-        yield "read", pair.reads
-    if has_failed(pair):
-        yield from (("failed edit", path) for path in pair.changes)
+    if pair.reads and not pair.has_failed:
+        yield "read" if pair.is_done else "", pair.reads
+    if not pair.is_done:
+        yield from ((CLAIMS[pair.outcome].change, path) for path in pair.changes)
         return
     is_write = kind_of(pair.tool) == "write" or pair.arguments.get("command") == "create"
-    patched = {
-        normal_path(name, cwd): _PATCH_ACTIONS[header]
-        for header, name in PATCHED.findall(pair.text)
-    }
+    patched = {normal_path(path, cwd): act for act, path in patched_files(pair.text)}
+    confirmed = _confirmed(pair)
     for path in pair.changes:
-        yield patched.get(path, "written" if is_write else "edited"), path
+        act = patched.get(path, "written" if is_write else "edited")
+        yield act if path in confirmed or act == "moved" else "", path
+
+
+def _confirmed(pair: ToolPair) -> Collection[str]:
+    """Return the files that a call has changed: if its result names some of several, only these."""
+    text = pair.result.text if pair.result else ""
+    named = [path for path in pair.changes if posixpath.basename(path) in text]
+    return named or pair.changes
 
 
 def _listed(rows: str) -> Iterator[tuple[str, str]]:
@@ -153,7 +162,7 @@ def _listed(rows: str) -> Iterator[tuple[str, str]]:
         folder, mark, names = row.partition("/: ")
         for name, uses in _LISTED.findall(names if mark else row):
             path = f"{folder}/{name}" if mark else name
-            for use in uses.split(", ") if uses else ("read",):
+            for use in uses.split(", ") if uses else ("",):
                 act, _, times = use.partition(" x")
                 # Enough digits for the maximum: anyone may write a list, of any numbers.
                 n_times = int(times[:_MAX_DIGITS]) if times.isdecimal() else 1

@@ -22,8 +22,9 @@ ERRORS, COMMANDS, FINDINGS = "Errors:", "Commands, newest outcome:", "Decisions 
 FILES, REPLIES, NEWEST_CALLS = "Files:", "Newest replies:", "Newest tool calls:"
 SAID, KEY_LINES, NAMES = "Said by the agent:", "Key lines, verbatim:", "Identifiers in use:"
 TASK_LIST, PLAN, OLD_PLAN = "Current plan, the task list", "Current plan, agreed", "Agreed before"
+PROPOSED_PLAN, REJECTED_PLAN = "Proposed plan, not agreed", "Rejected plan"
 EARLIER = "Earlier summary"
-POINTS = (ERRORS, COMMANDS, FINDINGS, PLAN, OLD_PLAN, EARLIER)
+POINTS = (ERRORS, COMMANDS, FINDINGS, PLAN, OLD_PLAN, PROPOSED_PLAN, REJECTED_PLAN, EARLIER)
 """The labels, or their starts, of points that stay what they are in a later summary."""
 
 

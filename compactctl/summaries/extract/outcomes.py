@@ -5,9 +5,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from compactctl.history.shell_lines import only_looks
+from compactctl.history.command_lines import normalize_command
+from compactctl.history.failure_signs import is_placeholder
+from compactctl.history.failure_signs import last_line as last_output_line
+from compactctl.history.read_calls import PATH_KEYS
+from compactctl.history.shell_lines import changes_files, only_looks
+from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import normalize_command
+from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import (
     COMMANDS,
     ERRORS,
@@ -19,35 +24,6 @@ from compactctl.summaries.extract.items import (
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.words import word_end
 
-# How clients and shells report a failed command, at the start or end of its output:
-# Claude Code, Codex (text and JSON), Copilot CLI, mini-swe-agent, OpenHands, Cline.
-_FAILURE = re.compile(
-    r"\A\s*(?:Exit code [1-9]|Error\b|<tool_use_error>)"
-    r"|exited with (?:exit )?code [1-9]"
-    r"|\"exit_code\":\s*[1-9]"
-    r"|<returncode>[1-9]"
-    r"|finished with exit code [1-9]"
-    r"|[Cc]ommand failed with exit code",
-)
-_EXIT_CODE = re.compile(
-    r"(?:exit(?:ed with)?(?: exit)? code|\"exit_code\"|<returncode>)[: ]*([1-9]\d{0,9})",
-    re.IGNORECASE,
-)
-# A pipe hides the exit code of a command; then only its last line shows a failure.
-_FAILED_LAST_LINE = re.compile(
-    r"FAIL(?:ED|URE)?\b|.*\bFAIL(?:ED)?$|(?:error|fatal|panic)\b.{0,3}:"
-    r"|.*\b[1-9]\d* (?:failed|errors?|failures?)\b",
-    re.IGNORECASE,
-)
-# Lines that clients add before or after a command's output.
-_CLIENT_LINE = re.compile(
-    r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
-    r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
-)
-# Characters at either end of an output that are searched for signs of failure, and lines at its
-# end among which its last line is found.
-_END_CHARS = 400
-_MAX_LAST_LINES = 8
 # A longer line is data; its start is enough to recognize it.
 _MAX_LINE_CHARS = 1_000
 
@@ -64,6 +40,7 @@ ERROR_LINE_CHARS = range(8, 400)
 _COMMAND_VALUE = ItemValue(0.2, 0.4)
 _REPEATED_BONUS = 0.05
 _CHECK_BONUS = 0.3
+_CHANGE_BONUS = 0.2
 _FRESH_ERROR_VALUE = ItemValue(0.4, 0.7)
 _RESOLVED_ERROR_VALUE = ItemValue(0.15, 0.3)
 _FAILURE_BONUS = 0.2
@@ -81,45 +58,22 @@ _LIKELY_ERROR = re.compile(
     r"|denied|invalid|unexpected|unable",
     re.IGNORECASE,
 )
+PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)|\.\.\. ok$")
+"""A line that only says that a test started or passed."""
 _DIGITS = re.compile(r"\d+")
-
-
-def has_failed(pair: ToolPair) -> bool:
-    """Whether the client, the shell or the last line of a command reports a failure."""
-    if pair.result is None:
-        return False
-    text = pair.result.text
-    ends = text if len(text) <= 2 * _END_CHARS else text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
-    if pair.result.is_error or _reports_failure(ends):
-        return True
-    changes_state = pair.command is not None and not only_looks(pair.command)
-    return changes_state and _FAILED_LAST_LINE.match(last_line(pair)) is not None
-
-
-@lru_cache(4096)
-def _reports_failure(ends: str) -> bool:
-    """Whether a client or shell reports a failure at either end of an output.
-
-    Cached, because headings, facts and items of all drafts ask for it.
-    """
-    return _FAILURE.search(ends) is not None
+_WORD = re.compile(r"\w+")
+# The share of a line's words that a later edit of the same line holds, and lines compared of each.
+_SAME_WORDS, _MAX_LINES = 0.7, 400
 
 
 def exit_code(pair: ToolPair) -> int | None:
     """Return the non-zero exit code of a failed call, None if none is reported."""
-    if not has_failed(pair) or pair.result is None:
-        return None
-    text = pair.result.text
-    code = _EXIT_CODE.search(text[:_END_CHARS]) or _EXIT_CODE.search(text[-_END_CHARS:])
-    return int(code[1]) if code else None
+    return (pair.result.exit_code or None) if pair.result else None
 
 
 def last_line(pair: ToolPair) -> str:
     """Return the last non-empty line of a call's output, without the client's lines; "" if none."""
-    text = pair.result.text if pair.result else ""
-    newest = text.rstrip().rsplit("\n", _MAX_LAST_LINES)[-_MAX_LAST_LINES:]
-    lines = (line.strip() for line in reversed(newest))
-    last = next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
+    last = last_output_line(pair.result.text) if pair.result else ""
     return last[: word_end(last, _MAX_LINE_CHARS)]
 
 
@@ -132,35 +86,65 @@ class ReportedError:
     is_resolved: bool
 
 
-def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
+def command_items(pairs: Sequence[ToolPair], cwd: str | None = None) -> Iterator[SummaryItem]:
     """Yield each command that is not read-only, with the outcome of its newest run.
 
-    Commands are equal if they differ only in a leading ``cd`` and in how they truncate output.
+    How often it ran is said if all runs ended alike.
     """
-    runs: dict[str, list[ToolPair]] = {}
-    for pair in pairs:
-        if pair.command and pair.result and not only_looks(pair.command):
-            runs.setdefault(normalize_command(pair.command), []).append(pair)
-    for command_runs in runs.values():
-        newest = command_runs[-1]
+    for runs in _runs(pairs, cwd):
+        newest = runs[-1]
         command = one_line(newest.command or "", MAX_COMMAND_CHARS)
-        times = f" x{len(command_runs)}" if len(command_runs) > 1 else ""
+        ended = CLAIMS[newest.outcome].command
+        is_alike = len(runs) > 1 and all(run.outcome == newest.outcome for run in runs)
+        claim = f" -> {ended}" + (f" x{len(runs)}" if is_alike else "") if ended else ""
         output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
-        text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times}"
-        bonus = _REPEATED_BONUS * (len(command_runs) > 1) + _CHECK_BONUS * is_check(command)
+        # Beside "ok", a line about errors that were fixed reads like one about open ones.
+        if newest.is_done and looks_like_error(output):
+            output = ""
+        bonus = (
+            _REPEATED_BONUS * (len(runs) > 1)
+            + _CHECK_BONUS * is_check(command)
+            + _CHANGE_BONUS * changes_files(newest.command or "")
+            + _FAILURE_BONUS * newest.has_failed
+        )
         yield SummaryItem(
             section=4,
             label=COMMANDS,
             ref=newest.ref.name,
-            text=f"{text}: {output}" if output else text,
+            text=f"`{command}`{claim}: {output}" if output else f"`{command}`{claim}",
             value=_COMMAND_VALUE.at(newest.age) + bonus,
             position=newest.ref.position,
         )
 
 
-def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield the newest of each distinct error line, and whether the same call succeeded later."""
-    for error in find_errors(pairs):
+def _runs(pairs: Sequence[ToolPair], cwd: str | None) -> Iterator[Sequence[ToolPair]]:
+    """Yield the runs of each command that is not read-only.
+
+    A run that does not say where it ran is one of the others if these ran in one folder.
+    """
+    by_text: dict[str, dict[str, list[ToolPair]]] = {}
+    for pair in pairs:
+        if pair.command and pair.result and not only_looks(pair.command):
+            folder, text = normalize_command(pair.command, cwd)
+            runs = by_text.setdefault(text, {}).setdefault(folder, [])
+            # Later news of a run replace what was known of it.
+            runs[:] = [*runs[: len(runs) - pair.is_continued], pair]
+    for by_folder in by_text.values():
+        if len(by_folder.keys() - {""}) <= 1:
+            runs = [run for group in by_folder.values() for run in group]
+            yield sorted(runs, key=lambda run: run.ref.position)
+        else:
+            yield from by_folder.values()
+
+
+def error_items(
+    pairs: Sequence[ToolPair], cwd: str | None = None, following: Sequence[ToolPair] = ()
+) -> Iterator[SummaryItem]:
+    """Yield the newest of each distinct error line, and whether the same call succeeded later.
+
+    What succeeded may be one of the calls that follow ``pairs``.
+    """
+    for error in find_errors(pairs, cwd, following):
         pair = error.pair
         value = _RESOLVED_ERROR_VALUE if error.is_resolved else _FRESH_ERROR_VALUE
         note = " (later run ok)" if error.is_resolved else ""
@@ -169,21 +153,62 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             label=ERRORS,
             ref=pair.ref.name,
             text=clip_middle(error.line, MAX_ERROR_CHARS) + note,
-            value=value.at(pair.age) + _FAILURE_BONUS * has_failed(pair),
+            value=value.at(pair.age) + _FAILURE_BONUS * pair.has_failed,
             position=pair.ref.position,
         )
 
 
-def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
+def find_errors(
+    pairs: Sequence[ToolPair], cwd: str | None = None, following: Sequence[ToolPair] = ()
+) -> Iterator[ReportedError]:
     """Yield the newest of each distinct error line; lines that differ only in digits are equal."""
-    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not has_failed(pair)}
+    every = (*pairs, *following)
     newest: dict[str, tuple[int, str]] = {}
     for index, pair in enumerate(pairs):
         for line in error_lines(pair):
             newest[_DIGITS.sub("#", line)[:80]] = (index, line)
+    later: dict[str, list[int]] = {}
+    for index, pair in enumerate(every if newest else ()):
+        for key in _attempts(pair, cwd) if pair.is_done else ():
+            later.setdefault(key, []).append(index)
     for index, line in newest.values():
         pair = pairs[index]
-        yield ReportedError(line, pair, is_resolved=last_success.get(pair.subject, -1) > index)
+        successes = {n for key in _attempts(pair, cwd) for n in later.get(key, ()) if n > index}
+        is_resolved = any(_is_same_attempt(pair, every[n], cwd) for n in successes)
+        yield ReportedError(line, pair, is_resolved=is_resolved)
+
+
+def _attempts(pair: ToolPair, cwd: str | None) -> tuple[str, ...]:
+    """Return names of what a call tries; another call with one of them may be the same attempt."""
+    if pair.command:
+        return (f"run {normalize_command(pair.command, cwd).text}",)
+    if pair.changes:
+        return tuple(f"edit {path}" for path in pair.changes)
+    return (f"read {pair.reads}",) if pair.reads else (f"{pair.tool} {pair.text}",)
+
+
+def _is_same_attempt(failed: ToolPair, later: ToolPair, cwd: str | None) -> bool:
+    """Whether a later call ran the same command in the same folder, or edited the same place."""
+    if failed.command and later.command:
+        folders = {normalize_command(pair.command or "", cwd).folder for pair in (failed, later)}
+        return len(folders - {""}) <= 1
+    if not failed.changes or kind_of(later.tool) == "write":
+        return True
+    places = _edited_lines(later)
+    return any(
+        len(words & other) >= _SAME_WORDS * len(words)
+        for words in _edited_lines(failed)
+        for other in places
+    )
+
+
+def _edited_lines(pair: ToolPair) -> set[frozenset[str]]:
+    """Return the words of each line in what an edit replaces and writes."""
+    texts = [text for name, text in pair.texts if name not in PATH_KEYS]
+    lines = (line for text in texts for line in text.split("\n") if not line.startswith("*** "))
+    return {
+        frozenset(words) for line in islice(lines, _MAX_LINES) if (words := _WORD.findall(line))
+    }
 
 
 def is_check(command: str) -> bool:
@@ -197,24 +222,38 @@ def looks_like_error(line: str) -> bool:
 
 
 def error_lines(pair: ToolPair) -> list[str]:
-    """Return the first error lines in a result, [] if the call did not fail."""
-    # The answer or refusal that the user typed is not an error message.
-    if pair.result is None or (pair.result.is_error and pair.result.said):
+    """Return the first error lines in a result; [] if the call went well, or has no result.
+
+    Of a command of which nobody knows how it ended, only lines that are certain.
+    """
+    result, command = pair.result, pair.command or ""
+    # The answer or refusal that the user typed is not an error message, nor is a placeholder.
+    if (
+        result is None
+        or pair.is_done
+        or result.said
+        or result.cleared
+        or is_placeholder(result.text)
+    ):
         return []
-    is_failure, is_query = has_failed(pair), only_looks(pair.command or "")
-    if not is_failure and (pair.command is None or is_query):
+    if not (pair.has_failed or command):
         return []
     # A search fails if nothing matches, and what it matches may mention errors.
-    tail = f"\n{pair.result.text}"[-MAX_SEARCHED_CHARS:]
-    return list(_error_lines(tail, is_certain=not is_failure or is_query))
+    is_certain = not pair.has_failed or only_looks(command)
+    return list(_error_lines(f"\n{result.text}"[-MAX_SEARCHED_CHARS:], is_certain=is_certain))
 
 
 @lru_cache(1024)
 def _error_lines(tail: str, *, is_certain: bool) -> tuple[str, ...]:
-    """Return the first error lines, only certain ones if so; else the last line may be one."""
-    pattern = _CERTAIN_ERROR if is_certain else _LIKELY_ERROR
+    """Return the first certain error lines; unless they must be, else the first likely ones.
+
+    If there are none either, the last line may be one.
+    """
     # Skip the first line, which may be cut off at its start.
     lines = [line.strip() for line in tail.split("\n")[1:]]
-    lines = [line for line in lines if len(line) in ERROR_LINE_CHARS]
-    errors = list(islice(filter(pattern.search, lines), MAX_ERRORS_PER_OUTPUT))
-    return tuple(errors if errors or is_certain else lines[-1:])
+    lines = [line for line in lines if len(line) in ERROR_LINE_CHARS and not PASSED.search(line)]
+    for pattern in (_CERTAIN_ERROR,) if is_certain else (_CERTAIN_ERROR, _LIKELY_ERROR):
+        errors = tuple(islice(filter(pattern.search, lines), MAX_ERRORS_PER_OUTPUT))
+        if errors:
+            return errors
+    return () if is_certain else tuple(lines[-1:])

@@ -128,9 +128,7 @@ def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
         for title, _, lines in (text.partition("\n") for text in texts):
             yield SaidText("result", _unmarked(lines), title, title)
     elif label == FILES:
-        uses = (text.rpartition(" - ") for text in texts)
-        rows = (f"{path} ({use.partition('; ')[0]})" for path, _, use in uses)
-        yield SaidText("list", "\n".join(rows), "files")
+        yield SaidText("list", "\n".join(map(_file_row, texts)), "files")
     elif label == NAMES:
         yield SaidText("list", "\n".join(texts), "names")
     elif label.startswith(TASK_LIST):
@@ -138,6 +136,12 @@ def _labelled(label: str, texts: Sequence[str]) -> Iterator[SaidText]:
     elif label != NEWEST_CALLS:
         name = next(filter(label.startswith, POINTS), POINTS[-1])
         yield SaidText("point", "\n".join(texts), name, name)
+
+
+def _file_row(text: str) -> str:
+    """Return a file and its uses as a digest lists them; without uses nothing is known of it."""
+    path, _, uses = text.partition("; definitions: ")[0].rpartition(" - ")
+    return f"{path} ({uses})" if path else uses
 
 
 def _unmarked(lines: str) -> str:

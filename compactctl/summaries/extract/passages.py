@@ -1,7 +1,9 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from compactctl.history.command_lines import command_line
 from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
@@ -9,6 +11,7 @@ from compactctl.history.references import SourceRef, refs_of
 from compactctl.history.stand_ins import is_proven
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
+    CallOutcome,
     FilePart,
     MediaPart,
     Message,
@@ -21,7 +24,6 @@ from compactctl.model.message import (
 )
 from compactctl.model.own_texts import find_own_texts
 from compactctl.records import dataclass
-from compactctl.summaries.extract.command_lines import command_line
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.own_passages import (
     ATTACHMENT,
@@ -31,6 +33,9 @@ from compactctl.summaries.extract.own_passages import (
     passages_in,
 )
 
+# Arguments with the name of a process that was left running: Codex, Claude Code, Copilot CLI, VS
+# Code.
+_PROCESS_KEYS = ("session_id", "bash_id", "task_id", "shell_id", "shellId", "id")
 # Characters of the name of a file that a user attached.
 _MAX_NAME_CHARS = 120
 
@@ -48,7 +53,8 @@ class ToolPair:
         age: number of model calls since.
         reads: the file it shows, None if it does not show a single file.
         changes: the files it writes, edits or patches.
-        command: the command line it runs, None if it runs none.
+        command: the command line it runs, or whose process it asks for news; None without one.
+        is_continued: it runs nothing of its own, but asks for news of a process.
         result: its result, None if there is none.
     """
 
@@ -61,6 +67,22 @@ class ToolPair:
     changes: tuple[str, ...]
     command: str | None
     result: ToolResultPart | None
+    is_continued: bool = False
+
+    @property
+    def outcome(self) -> CallOutcome:
+        """How the call ended; without a result nobody knows."""
+        return self.result.outcome if self.result else "unknown"
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the call is known not to have done what it was made for."""
+        return self.result is not None and self.result.has_failed
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the call is known to have done what it was made for."""
+        return self.outcome == "ok"
 
     @property
     def text(self) -> str:
@@ -138,7 +160,7 @@ def read_passages(
         )
         for index, message, age, part in _parts(messages, ages)
         for is_own, said in _said_in(message, part, pairs.get(index), refs[index.message], merges)
-        if said.text.strip() or said.title
+        if said.text.strip() or said.title or said.kind == "call"
     )
 
 
@@ -201,11 +223,14 @@ def _pairs(
     """Return the pair of each call and of each result that has a call, by the part's index."""
     call_of = pair_indices(messages)
     results = {call: messages[index.message].parts[index.part] for index, call in call_of.items()}
-    pairs = {
-        index: _pair(part, results.get(index), ref=refs[index.message], age=age, cwd=cwd)
-        for index, _, age, part in _parts(messages, ages)
-        if isinstance(part, ToolCallPart)
-    }
+    pairs: dict[PartIndex, ToolPair] = {}
+    commands: dict[str, str] = {}
+    for index, _, age, part in _parts(messages, ages):
+        if isinstance(part, ToolCallPart):
+            pair = _pair(part, results.get(index), ref=refs[index.message], age=age, cwd=cwd)
+            pairs[index] = pair = _with_process(pair, commands)
+            if pair.command and pair.result and pair.result.process:
+                commands[pair.result.process] = pair.command
     return pairs | {index: pairs[call] for index, call in call_of.items()}
 
 
@@ -225,6 +250,15 @@ def _pair(
         command=command_line(call.tool, arguments),
         result=result if isinstance(result, ToolResultPart) else None,
     )
+
+
+def _with_process(pair: ToolPair, commands: Mapping[str, str]) -> ToolPair:
+    """Return a call that asks for news of a process with the command that started it."""
+    if pair.command or not commands:
+        return pair
+    names = (str(pair.arguments[key]) for key in _PROCESS_KEYS if key in pair.arguments)
+    command = next((commands[name] for name in names if name in commands), None)
+    return replace(pair, command=command, is_continued=True) if command else pair
 
 
 def _arguments(text: str) -> Mapping[str, object]:

@@ -126,4 +126,4 @@ def test_written_messages_are_the_client_s_own(kind: SyntheticKind, wanted: str)
     assert str(UUID(written["uuid"])) == written["uuid"]
     assert written.get("is_compact_summary", False) == (kind == "summary")
     (read_back,) = agent_code(written).messages
-    assert [result.is_error for result in read_back.results] == [False] * (kind == "result")
+    assert [result.has_failed for result in read_back.results] == [False] * (kind == "result")

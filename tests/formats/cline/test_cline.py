@@ -67,7 +67,7 @@ def test_results_written_as_text_belong_to_the_calls_in_their_order() -> None:
 
     (answer,) = found.effective[1:]
     assert [part.call_id for part in answer.results] == ["t1", "t2"]
-    assert [part.is_error for part in answer.results] == [False, True]
+    assert [part.has_failed for part in answer.results] == [False, True]
     heads = ["[read_file for 'a.py'] Result:\n", "Tool [read_file] "]
     (said,) = texts((answer,))
     assert said == " | ".join(
@@ -148,7 +148,7 @@ def test_a_failed_call_shows_no_file(body: str) -> None:
         user(f"[read_file for 'a.py'] Result:\n{body}"),
     )
 
-    assert found.effective[1].results[0].is_error
+    assert found.effective[1].results[0].has_failed
     assert find_file_reads(found.effective) == ()
 
 

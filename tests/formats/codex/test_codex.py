@@ -76,7 +76,7 @@ def test_outputs_of_every_shape_are_results() -> None:
     )  # fmt: skip
 
     results = [m.results[0] for m in found.effective if m.results]
-    assert [r.is_error for r in results] == [True, False, True, False]
+    assert [r.has_failed for r in results] == [True, False, True, False]
     assert results[1].text == "see"
     assert [(m.width, m.height) for m in results[1].media] == [(3, 2)]
     assert results[2].text == old

@@ -154,7 +154,7 @@ def test_a_failure_is_answered_with_its_message() -> None:
     failed = event("tool.execution_complete", toolCallId="c", success=False, error=error)
     result = found(called("c"), failed).effective[1].results[0]
 
-    assert (result.text, result.is_error) == ("Path does not exist", True)
+    assert (result.text, result.has_failed) == ("Path does not exist", True)
     path = ("data", "error", "message")
     assert result.path == path
 

@@ -80,6 +80,7 @@ def test_a_tool_call_holds_its_result() -> None:
         call_id=message.calls[0].call_id,
         tool="read_file",
         text="print(1)",
+        outcome="ok",
         path=(*at, "result", 0, "functionResponse", "response", "output"),
     )
     assert find_orphans((message,)) == frozenset()
@@ -113,7 +114,7 @@ def test_results_of_every_shape_can_be_read_and_rewritten(
     message = only(record)
     (found,) = message.results
 
-    assert (found.text, found.is_error) == (text, is_error)
+    assert (found.text, found.has_failed) == (text, is_error)
     at: Any = record
     for step in found.path[:-1]:
         at = at[step]

@@ -164,7 +164,7 @@ def test_a_result_counts_what_stands_in_its_blocks() -> None:
     (part,) = shown.results
     assert part.text == 'see\n[1]\na rule\n{"a":2}'
     assert [medium.width for medium in part.media] == [160]
-    assert part.is_error
+    assert part.has_failed
     assert BedrockConverse().new_value(shown, 0, [], "gone") == [text("gone")]
 
 

@@ -208,7 +208,7 @@ def test_an_answer_stays_an_object(
     record = user(answer("read", response_value))
     (message,) = read("gemini-api", record).effective
     (result,) = message.results
-    assert (result.text, result.is_error) == (said, is_error)
+    assert (result.text, result.has_failed) == (said, is_error)
     current: Any = record
     for step in result.path:
         current = current[step]

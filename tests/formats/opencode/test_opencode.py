@@ -66,6 +66,7 @@ def test_a_tool_part_is_a_call_and_its_result() -> None:
         call_id=message.calls[0].call_id,
         tool="read",
         text="print(1)",
+        outcome="ok",
         path=("messages", 0, "parts", 0, "state", "output"),
     )
     assert find_orphans((message,)) == frozenset()
@@ -91,8 +92,8 @@ def test_calls_that_failed_or_never_ended_have_a_result_too() -> None:
         tool("c2", "bash", {}, status="pending"),
     ).results
 
-    assert (failed.text, failed.is_error, failed.path[-1]) == ("no such file", True, "error")
-    assert (pending.text, pending.is_error, pending.cleared) == (
+    assert (failed.text, failed.has_failed, failed.path[-1]) == ("no such file", True, "error")
+    assert (pending.text, pending.has_failed, pending.cleared) == (
         "[Tool execution was interrupted]",
         True,
         True,

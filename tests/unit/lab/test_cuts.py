@@ -87,7 +87,7 @@ def test_cuts_come_when_so_many_tokens_have_come_together() -> None:
 
 
 def test_a_message_with_several_requests_is_cut_between_them() -> None:
-    parts = [
+    reads = [
         part
         for number in range(20)
         for part in (
@@ -95,13 +95,13 @@ def test_a_message_with_several_requests_is_cut_between_them() -> None:
             result_part(f"c{number}", "leaf\n" * 400, tool="Read"),
         )
     ]
-    (found,) = cuts_at(
-        conversation(user("Look at all."), message("assistant", *parts)), [0.5], characters
-    )
+    messages = conversation(user("Look at all."), message("assistant", *reads))
+    parts = messages[1].parts
+    (found,) = cuts_at(messages, [0.5], characters)
     asked, answered = found.prefix
-    assert (asked.role, answered.parts) == ("user", tuple(parts[:20]))
+    assert (asked.role, answered.parts) == ("user", parts[:20])
     assert [request[0].parts for request in found.future] == [
-        tuple(parts[at : at + 2]) for at in range(20, 40, 2)
+        parts[at : at + 2] for at in range(20, 40, 2)
     ]
 
 

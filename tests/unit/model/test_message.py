@@ -202,7 +202,7 @@ def test_a_record_that_says_nothing_is_an_ordinary_one() -> None:
     flags = [getattr(plain.origin, name) for name in plain.origin.__slots__]
     flags += [plain.tags.is_truncation_marker, plain.tags.is_final]
     part = result_part("a", "x")
-    flags += [part.is_error, part.cleared, part.embedded, ReportedUsage(context=1).is_sum]
+    flags += [part.has_failed, part.cleared, part.embedded, ReportedUsage(context=1).is_sum]
     flags += [each.embedded for each in (TextPart(text=""), PICTURE, call_part("a", "b"))]
     session, request = SessionInfo(), SummaryRequest(messages=(), budget=1)
     flags += [session.drops_past_reasoning, session.holds_overhead, request.continues]

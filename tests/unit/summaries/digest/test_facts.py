@@ -177,6 +177,6 @@ def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
 )
 def test_a_path_in_the_heading_is_not_quoted_again(cwd: str | None, path: str, shown: str) -> None:
     edit = call("e", "Edit", file_path=path, old_string="a", new_string=r"set bay D:\quay\src")
-    (passage,) = read_passages(conversation(edit), cwd)
+    passage, _ = read_passages(conversation(edit, result("e", "Updated the file.")), cwd)
     assert heading_of(passage) == f"Edit {shown}"
     assert [line.text for line in quotable_lines(passage)] == [r"new_string: set bay D:\quay\src"]

@@ -120,10 +120,16 @@ def test_a_heading_has_the_facts_of_its_call() -> None:
     assert {fragment.group.passage for fragment in found} == {0}
 
 
+WRITING = call("a", "Edit", file_path="a", new_string="one two three four five")
+
+
 @pytest.mark.parametrize(
     ("messages", "value"),
     [
-        ((call("a", "Edit", file_path="a", new_string="one two three four five"),), 0.1),
+        ((WRITING, result("a", "The file a has been updated.")), 0.1),
+        # What is in no file is still to be written.
+        ((WRITING, result("a", "The text was not found.")), 0.15),
+        ((WRITING,), 0.15),
         ((call("a", "Bash", command="make", note="one two three four five"),), 0.15),
         ((call("r", "Read", file_path="a"), result("r", "one two three four five")), 0.05),
         ((call("r", "Bash", command="ls"), result("r", "one two three four five")), 0.05),

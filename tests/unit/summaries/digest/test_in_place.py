@@ -21,7 +21,7 @@ TALK = (
     result("a", f"port = 80\nhost = 1\n{SHORT}"),
     assistant("The port is read before the settings, because main.py imports it."),
     call("b", "Bash", command="python main.py --port 8443 --host quay\nls xxxxxxxxxx\necho done"),
-    result("b", f"Traceback: port 80 is in use\n{SHORT}"),
+    result("b", f"Traceback: port 80 is in use\n{SHORT}", is_error=True),
     user("Use port 8443 and nothing else."),
 )
 UNITS = ((0,), (1, 2), (3,), (4, 5), (6,))

@@ -1,6 +1,7 @@
+import pytest
 from builders import attached, call, conversation, result
 
-from compactctl.model.message import Message
+from compactctl.model.message import CallOutcome, Message
 from compactctl.summaries.extract.files import MAX_REQUIRED_FILES, file_items
 from compactctl.summaries.extract.passages import read_passages
 
@@ -33,13 +34,55 @@ def test_patches_shell_reads_and_attachments_count() -> None:
         call("2", "apply_patch", input=patch),
         result("2", "ok"),
         call("3", "Write", file_path="d.ts", content="export function go() {}"),
+        result("3", "The file d.ts has been written."),
         attached("e.txt", "text"),
     )
     assert found == [
         ("L1", "c.md - read"),
         ("L3", "b.go - edited; definitions: Run"),
         ("L5", "d.ts - written; definitions: go"),
-        ("L6", "e.txt - attached"),
+        ("L7", "e.txt - attached"),
+    ]
+
+
+def test_a_file_is_listed_without_a_use_if_nobody_knows_how_the_call_ended() -> None:
+    found = told(
+        call("1", "Write", file_path="a.ts", content="export function go() {}"),
+        call("2", "Read", file_path="b.py"),
+        call("3", "Edit", file_path="c.py", new_string="x"),
+        result("3", "done"),
+        call("4", "Edit", file_path="c.py", new_string="def late(): ..."),
+    )
+    assert found == [("L1", "a.ts"), ("L2", "b.py"), ("L5", "c.py - edited")]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "use"),
+    [
+        ("failed", "failed edit"),
+        ("denied", "denied edit"),
+        ("timed out", "interrupted edit"),
+        ("interrupted", "interrupted edit"),
+    ],
+)
+def test_an_edit_that_did_not_end_well_is_told_as_what_it_was(
+    outcome: CallOutcome, use: str
+) -> None:
+    edit = call("1", "Edit", file_path="a.py", new_string="def run(): ...")
+    assert told(edit, result("1", "no", outcome=outcome)) == [("L1", f"a.py - {use}")]
+
+
+def test_of_a_patch_only_the_files_are_changed_that_its_result_names() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: src/a.py\n+x\n*** Update File: src/b.py\n+x\n"
+        "*** Update File: old.py\n*** Move to: new.py\n+x\n*** End Patch"
+    )
+    found = told(call("1", "apply_patch", input=patch), result("1", "Updated:\nM a.py\nM new.py"))
+    assert found == [
+        ("L1", "src/a.py - edited"),
+        ("L1", "src/b.py"),
+        ("L1", "old.py - moved"),
+        ("L1", "new.py - edited"),
     ]
 
 
@@ -74,6 +117,7 @@ def test_changed_files_are_required_before_files_that_were_only_read() -> None:
         for n in range(20)
         for m in (call(f"{n}", "Read", file_path=f"{n}.py"), result(f"{n}", "text"))
     ]
-    found = told(call("e", "Write", file_path="mine.py", content="x"), *reads, section=9)
+    edit = call("e", "Write", file_path="mine.py", content="x"), result("e", "Wrote mine.py.")
+    found = told(*edit, *reads, section=9)
     assert found[:2] == [("", "mine.py"), ("", "19.py")]
     assert len(found) == MAX_REQUIRED_FILES

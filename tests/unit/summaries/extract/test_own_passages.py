@@ -259,11 +259,19 @@ def test_files_of_a_digest_are_in_use_as_it_lists_them() -> None:
     later = call("r", "Read", file_path="src/a.py"), result("r", "x")
     found = file_uses(passages(read_back(digest.encode()), *later), None)
     assert {path: use.describe() for path, use in found.items()} == {
-        "top.py": "read",
+        "top.py": "",
         "src/x.py": "read",
         "src/a.py": "edited x2, failed edit, read",
         "src/b.py": "attached",
     }
+
+
+def test_a_file_without_a_known_use_is_found_again_in_a_hand_over() -> None:
+    items = (HandOverItem("src/a.py", "Files:", "L3"), HandOverItem("b.py - read", "Files:", "L4"))
+    document = HandOver(count=9, sections=(HandOverSection("All", items),))
+    found = file_uses(passages(read_back(document.encode())), None)
+    assert list(found) == ["src/a.py", "b.py"]
+    assert not found["src/a.py"].is_changed
 
 
 @pytest.mark.parametrize("digits", [4, 12, 5_000])

@@ -36,14 +36,29 @@ def test_the_steps_of_the_agreed_plan_are_told(messages: tuple[Message, ...]) ->
     assert told(*messages) == [("Current plan, agreed at [L1]:", step) for step in STEPS]
 
 
-def test_a_plan_that_was_turned_down_is_none() -> None:
-    refused = result("p", "The user doesn't want to proceed.", is_error=True)
-    assert told(ACCEPTED[0], refused) == []
-    assert told(ACCEPTED[0]) == []
+@pytest.mark.parametrize(
+    ("answers", "label"),
+    [
+        ((), "Proposed plan, not agreed, of [L1]:"),
+        ((result("p", "The plan was shown."),), "Proposed plan, not agreed, of [L1]:"),
+        ((result("p", "The user doesn't want to proceed."),), "Rejected plan of [L1]:"),
+        ((result("p", "No.", outcome="denied"),), "Rejected plan of [L1]:"),
+    ],
+)
+def test_a_plan_is_called_agreed_only_if_the_user_agreed(
+    answers: tuple[Message, ...], label: str
+) -> None:
+    assert told(ACCEPTED[0], *answers) == [(label, step) for step in STEPS]
+
+
+def test_a_plan_that_could_not_be_presented_is_none() -> None:
+    assert told(ACCEPTED[0], result("p", "You are not in plan mode.", is_error=True)) == []
 
 
 def test_the_newest_plan_counts_and_a_newer_task_list_replaces_it() -> None:
-    newer = (call("q", "ExitPlanMode", plan="1. Stop"), result("q", "ok"))
+    newer = (call("q", "ExitPlanMode", plan="1. Stop"), result("q", "User has approved it."))
     assert told(*ACCEPTED, *newer) == [("Current plan, agreed at [L3]:", "Stop")]
     todo = call("t", "TodoWrite", todos=[{"content": "Stop", "status": "pending"}])
     assert {label for label, _ in told(*ACCEPTED, todo)} == {"Agreed before, the plan of [L1]:"}
+    proposed = told(*ACCEPTED, call("q", "ExitPlanMode", plan="1. Stop"))
+    assert proposed == [("Proposed plan, not agreed, of [L3]:", "Stop")]

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from builders import call, conversation, result, user
 
@@ -6,16 +8,13 @@ from compactctl.summaries.extract.outcomes import command_items, error_items
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 
-def run(number: int, command: str, output: str, *, is_error: bool = False) -> tuple[Message, ...]:
+def run(number: int, command: str, output: str, **flags: Any) -> tuple[Message, ...]:
     call_id = f"c{number}"
-    return (
-        call(call_id, "Bash", command=command),
-        result(call_id, output, is_error=is_error),
-    )
+    return call(call_id, "Bash", command=command), result(call_id, output, **flags)
 
 
-def commands(*messages: Message) -> list[tuple[str, str]]:
-    items = command_items(tool_pairs(read_passages(conversation(*messages))))
+def commands(*messages: Message, cwd: str | None = None) -> list[tuple[str, str]]:
+    items = command_items(tool_pairs(read_passages(conversation(*messages))), cwd)
     return [(item.ref, item.text) for item in items]
 
 
@@ -29,12 +28,58 @@ def test_a_command_is_told_once_with_its_newest_outcome() -> None:
         *run(1, "make test", "Exit code 2\nboom", is_error=True),
         *run(2, "make  test", "12 passed\n"),
     )
-    assert found == [("L3", "`make test` -> ok x2: 12 passed")]
+    assert found == [("L3", "`make test` -> ok: 12 passed")]
+
+
+def test_runs_are_counted_if_all_of_them_ended_alike() -> None:
+    fine = (*run(1, "make test", "12 passed"), *run(2, "make test", "13 passed"))
+    assert commands(*fine) == [("L3", "`make test` -> ok x2: 13 passed")]
+    failed = run(3, "make test", "1 failed")
+    assert commands(*fine, *failed) == [("L5", "`make test` -> FAILED: 1 failed")]
+    ended = run(1, "make test", "", outcome="timed out"), run(2, "make test", "", outcome="denied")
+    assert commands(*ended[0], *ended[1]) == [("L3", "`make test` -> denied")]
+
+
+def test_a_run_without_a_result_is_no_run() -> None:
+    late = call("late", "Bash", command="make test")
+    assert commands(*run(1, "make test", "12 passed"), late) == [
+        ("L1", "`make test` -> ok: 12 passed")
+    ]
+
+
+def test_a_run_in_another_folder_is_another_command() -> None:
+    api, web = run(1, "cd /w/api && make", "1 failed"), run(2, "cd /w/web && make", "built")
+    assert commands(*api, *web) == [
+        ("L1", "`cd /w/api && make` -> FAILED: 1 failed"),
+        ("L3", "`cd /w/web && make` -> ok: built"),
+    ]
+    # One that does not say where it ran is the same if there is one other folder.
+    plain = run(3, "make", "built")
+    assert commands(*web, *plain) == [("L3", "`make` -> ok x2: built")]
+    assert [text for _, text in commands(*api, *web, *plain)] == [
+        "`cd /w/api && make` -> FAILED: 1 failed",
+        "`cd /w/web && make` -> ok: built",
+        "`make` -> ok: built",
+    ]
+    own = run(4, "cd /w/web && make", "built")
+    assert commands(*own, *plain, cwd="/w/web") == [("L3", "`make` -> ok x2: built")]
+
+
+def test_beside_ok_no_line_is_quoted_that_looks_like_an_error() -> None:
+    assert commands(*run(1, "ruff check --fix", "Fixed 12 errors.")) == [
+        ("L1", "`ruff check --fix` -> ok")
+    ]
+
+
+def test_news_of_a_process_are_news_of_the_run_that_started_it() -> None:
+    started = call("1", "Bash", command="make test"), result("1", "started", process="p7")
+    ended = call("2", "BashOutput", bash_id="p7"), result("2", "2 failed")
+    assert commands(*started, *ended) == [("L3", "`make test` -> FAILED: 2 failed")]
 
 
 def test_commands_that_show_more_or_less_of_the_same_are_one() -> None:
     found = commands(
-        *run(1, "cd /w && pytest -q 2>&1 | tail -5", "1 failed"),
+        *run(1, "cd /w && pytest -q 2>&1 | tail -5", "4 passed"),
         *run(2, "pytest -q 2>&1 | head -n 20", "3 passed"),
         *run(3, "pytest -q tests/a.py", "2 passed"),
     )
