@@ -1,71 +1,111 @@
 """Signs of how a call ended in the text of its result, for records that do not say so.
 
 They depend on what a tool is for: of an edit the first sentence counts, since the text of the file
-may follow; of a command the last line and an exit code; of all else only an error that stands
-alone, since a document may begin like one.
+may follow; of a command its exit code and last lines; of all else only an error that stands alone,
+since a document may begin like one. Colors are removed first, an object is read by its fields, and
+only other texts are read as prose.
 """
 
 import re
+from collections.abc import Mapping
 
 from compactctl.history.tool_names import ToolKind
+from compactctl.model.json_parser import parse_json
 from compactctl.model.message import CallOutcome
 
-# Characters at either end of a result in which a client's words stand.
-END_CHARS = 400
-# A longer line is data; its start is enough to recognize it.
-_MAX_LINE_CHARS = 1_000
+# Characters at the start and the end of a result in which signs stand, and of a line.
+_HEAD_CHARS, _TAIL_CHARS, _MAX_LINE_CHARS = 1_000, 2_000, 1_000
 # Lines at the end of an output among which its last line is found.
 _MAX_LAST_LINES = 8
 # Lines that clients add before or after a command's output.
 _CLIENT_LINE = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
     r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
+    r"|<shellId: |Exit Code: |Process Group PGID: |Background PIDs: |Signal: "
 )
-# An error of more lines or characters is a document.
-_MAX_ERROR_LINES, _MAX_ERROR_CHARS = 3, 600
+_COLOR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# An error of more lines or characters is a document; a longer object is data.
+_MAX_ERROR_LINES, _MAX_ERROR_CHARS, _MAX_OBJECT_CHARS = 3, 600, 20_000
 
 # A line with an exit code, as clients and harnesses write it: "Exit code: 2", "[Command finished
 # with exit code 2]", "<returncode>2</returncode>", "exit status 2".
 _CODE_LINE = re.compile(
     r"[\W_]*(?:(?:the |your )?(?:command|process|script|program|shell|tool|task)\b[ \w]{0,30})?"
-    r"(?:exit(?:ed)?(?:[ _-]?(?:code|status|value))?|return[ _-]?(?:code|status|value)|status)"
+    r"(?:exit(?:ed)?(?:[ _-]?(?:code|status|value))?|return[ _-]?(?:code|status))"
     r"(?:[ _-](?:with|was|of))*(?: (?:an? )?(?:non-zero )?(?:exit )?(?:code|status|value))?"
-    r"[ :=>]{1,4}(-?\d{1,10})(?:</\w+>|\W*|(?: in |[:;,.] ).{0,200})",
+    r"[ :=>]{1,4}(?P<code>-?\d{1,10})(?:\.0)?"
+    r"(?:</\w+>|\W*|\W*\((?:error|failed|failure)\)|(?: in | after |[:;,.] ).{0,200})",
     re.IGNORECASE,
 )
-# The same in a JSON object beside the output.
-_JSON_CODE = re.compile(r'"(?:exit_?code|return_?code)":\s*(-?\d{1,10})', re.IGNORECASE)
-_JSON_OUTPUT = re.compile(r'"(?:output|stdout|stderr)":')
+# Fields of an object that say how a call ended.
+_FLAGS, _ERROR_FLAGS = ("success", "ok", "applied"), ("isError", "is_error")
+_STATUSES: Mapping[str, CallOutcome] = {
+    "success": "ok",
+    "ok": "ok",
+    "completed": "ok",
+    "error": "failed",
+    "failed": "failed",
+    "failure": "failed",
+    "denied": "denied",
+    "rejected": "denied",
+    "timeout": "timed out",
+    "cancelled": "interrupted",
+}
+_CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode")
+_OUTPUTS = frozenset({"output", "stdout", "stderr", "result"})
+_NO_ERRORS = frozenset({"", "none", "null", "no", "false"})
 
 # The last line of a program that failed.
 _FAILED_LINE = re.compile(
-    r"\W*(?:FAIL(?:ED|URE|S)?\b(?!\W*0\b)|(?:error|fatal|panic)\b.{0,3}:)|.*\bFAIL(?:ED)?$"
-    r"|.*(?:: command not found|: No such file or directory)$|make: \*\*\* "
-    r"|[A-Za-z_][\w.]{0,60}(?:Error|Exception): ",
+    r"\W*(?:FAIL(?:ED|URE|S)?\b(?!\W*0\b)|(?:error|fatal|panic)\b.{0,3}:(?! none\b))"
+    r"|(?!.*\b0 fail).*\bFAIL(?:ED)?$"
+    r"|.*(?:: (?:command )?not found|: No such file or directory|: Permission denied)$"
+    r"|make: \*\*\* |[A-Za-z_][\w.]{0,60}(?:Error|Exception)(?:: |$)"
+    r"|(?:Segmentation fault|Killed|Aborted)\b",
     re.IGNORECASE,
 )
-# A line with which programs report an error, and where it is searched in an output.
-_ERROR_LINE = re.compile(
-    r"\s*(?:(?:npm )?error\b.{0,40}[: ]|npm ERR!|fatal: |panic: |Traceback |FAIL(?:ED)?\b|--- FAIL"
-    r"|[A-Za-z_][\w.]{0,60}(?:Error|Exception): )|.{1,300}(?:\berror [A-Z]+\d|: error\b)"
+# A line near the end that says so: of test runners, builds, package managers and git.
+_FAILED_TAIL = re.compile(
+    r"^\W*(?:(?:Tests?|Test (?:Suites|Files)|Failures|Errors)\b[^\n]{0,30}?\b[1-9]\d* fail"
+    r"|(?:Failures|Errors): [1-9]|[1-9]\d* (?:failing|failed)\b|BUILD FAIL"
+    r"|FAIL(?:ED)?[\t ]|--- FAIL|npm (?:ERR!|error code)|ELIFECYCLE"
+    r"|CONFLICT \(|! \[(?:remote )?rejected\])",
+    re.MULTILINE,
 )
-_TAIL_LINES, _TAIL_CHARS = 20, 4_000
+# A line near the end with which programs report an error.
+_ERROR_TAIL = re.compile(
+    r"^\W{0,20}(?:(?:npm )?error\b.{0,40}[: ]|ERROR\b|fatal: |panic: |Traceback |curl: \("
+    r"|[A-Za-z_][\w.]{0,60}(?:Error|Exception)\b)|^.{1,300}(?:\berror [A-Z]+\d|: error\b)",
+    re.MULTILINE,
+)
+# A last line that says that all went well.
+_PASSED_LINE = re.compile(
+    r"\W*(?:ok|pass(?:ed)?|done|success\w*|finished|completed?|built|compiled|build succe\w+)\b"
+    r"|.*\b(?:[1-9]\d* (?:tests? )?pass(?:ed|ing)?|all (?:tests |checks )?(?:good|fine|ok|passed)"
+    r"|0 (?:errors|failures|failed|problems)|no (?:errors|issues|problems|warnings)"
+    r"|success(?:ful(?:ly)?)?|up[ -]to[ -]date|passed)\b",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(r"\b(?P<count>\d{1,9}) (?:failed|failing|errors?|failures?)\b", re.IGNORECASE)
-# Words before and behind a count of errors that were repaired.
-_REPAIRED = r"(?:auto-?)?(?:fix|resolv|repair|correct|remov|clear|solv)(?:ed|es|e)?"
+# Words before and behind a count of errors that were repaired, or meant.
+_REPAIRED = r"(?:auto-?)?(?:fix|resolv|repair|correct|remov|clear|solv|handl)(?:ed|es|e)?"
 _REPAIRED_BEFORE = re.compile(rf"\b{_REPAIRED} (?:\w+ )?$", re.IGNORECASE)
 _REPAIRED_BEHIND = re.compile(
-    rf" (?:(?:was|were|have been|has been|automatically) )*{_REPAIRED}\b|[^\n]*\b0 remaining\b",
+    rf" (?:(?:was|were|have been|has been|automatically|found|and) )*(?:{_REPAIRED}|expected)\b"
+    r"|[^\n]*\b0 remaining\b",
     re.IGNORECASE,
 )
 
+# How harnesses say, at the start of a result, that a call was refused or stopped.
+_REFUSING = r"(?:denied|rejected|declined|refused|disallowed|disapproved)"
 _REFUSED = re.compile(
-    r"\b(?:user|human|operator|tool use|operation|request|approval|plan|permission(?! denied))\b"
-    r"[^\n]{0,80}\b(?:denied|rejected|declined|refused|disallowed|disapproved|not approved)\b"
-    r"|\b(?:denied|rejected|declined|refused|disapproved|blocked) by (?:the |your )?"
-    r"(?:user|human|operator|policy|hook|permission|sandbox|admin)"
-    r"|\b(?:doesn['\u2019]t|does not|did not|didn['\u2019]t) (?:approve|grant|allow"
-    r"|want to (?:proceed|take this action))\b|\bhaven['\u2019]t granted\b|\bnot approved\b",
+    r"\W*(?:error: )?(?:the )?(?:"
+    rf"(?:user|human|operator)\b[^\n]{{0,60}}?\b(?:{_REFUSING}|cancell?ed|(?:chose|wants) to skip"
+    r"|(?:has|have|had|did|does|do)(?: not|n['\u2019]t))"
+    r"|(?:tool use|tool(?: call)?|command|operation|request|execution|action|edit|plan|approval"
+    rf"|permission(?! denied))\b[^\n]{{0,80}}?\b(?:{_REFUSING}|not (?:approved|allowed|permitted)"
+    r"|blocked by)"
+    rf"|(?:{_REFUSING}|blocked) by|permission denied by)\b",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -75,9 +115,15 @@ _INTERRUPTED = re.compile(
     re.IGNORECASE,
 )
 _TIMED_OUT = re.compile(
-    r"\W*(?:error: )?(?:(?:the )?(?:command|process|tool|execution|script|operation|request|shell)"
-    r"\b[^\n]{0,60}\b)?(?:timed out\b|timeout (?:of|after|exceeded|reached))"
-    r"|[^\n]{0,60}\bexceed(?:ed|ing) (?:the )?time(?:out| limit)\b",
+    r"\W*(?:error: )?(?:the )?"
+    r"(?:(?:command|process|tool|execution|script|operation|request|shell)\b[^\n]{0,60}?\b"
+    r"(?:timed out|exceed(?:ed|ing) (?:the |its )?time(?:out| limit))\b"
+    r"|timed out after \d|timeout after \d)",
+    re.IGNORECASE,
+)
+_RUNNING = re.compile(
+    r"\W*(?:the )?(?:command|process|task)\b[^\n]{0,40}\b"
+    r"(?:still running|(?:running|started|moved) (?:in|to) (?:the )?background)\b",
     re.IGNORECASE,
 )
 
@@ -88,7 +134,8 @@ _PLACEHOLDER = re.compile(
 )
 _TOOL_ERROR = "<tool_use_error>"
 
-# The first sentence of what an edit returns.
+# The first sentence of what an edit returns, and the paths in it.
+_PATH = re.compile(r"[^\s:'\"`]*[/\\][^\s:'\"`]*|[^\s:'\"`/\\]+\.[A-Za-z]\w{0,9}\b")
 _SENTENCE_END = re.compile(r"(?<=[.!])\s")
 _FAILED_START = re.compile(
     r"\W*(?:<tool_use_error>|(?:\w+ ){0,3}(?:error|failed|failure|invalid|exception)\b"
@@ -107,8 +154,8 @@ _NEGATED = re.compile(
 _FAILED_WORD = re.compile(
     r"\b(?:error|fail(?:s|ed|ure)?|denied|rejected|refused|invalid|unable|aborted|cancell?ed|skipped"
     r"|interrupted|missing|multiple (?:match(?:es)?|occurrences)|must (?:be )?(?:first )?read"
-    r"|already exists|ambiguous|out of range|stale|conflict|no such file|permission denied)\b"
-    r"|\[Errno \d",
+    r"|already exists|ambiguous|out of range|stale|conflict|no such file|permission denied"
+    r"|unsuccessful\w*|mismatch\w*)\b|\[Errno \d",
     re.IGNORECASE,
 )
 _DONE = re.compile(
@@ -117,7 +164,14 @@ _DONE = re.compile(
     r"|deleted|removed|moved|renamed|changed|added|inserted|patched|completed)\b",
     re.IGNORECASE,
 )
+# Some of several edits were made.
+_PARTLY = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b|\b[1-9]\d* (?:\w+ )?failed\b")
 _AGREED = re.compile(r"\b(?:approved|accepted|agreed|confirmed)\b", re.IGNORECASE)
+_UNDECIDED = re.compile(
+    r"\b(?:not|to be|must be|should be|will be|waiting|awaiting|pending|submitted|once|until|if)\b"
+    r"|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 # A result that is nothing but an error: of a tool that shows a file or lists names, and of others.
 _UNREADABLE = re.compile(
     r"<tool_use_error>|(?:Error|ERROR): |(?:Error|Failed) (?:reading|to read|opening|to open)\b"
@@ -127,9 +181,9 @@ _UNREADABLE = re.compile(
     r"|(?:Could not|Cannot|Unable to) (?:find|read|open)\b"
 )
 _ERROR_ALONE = re.compile(
-    rf"{_UNREADABLE.pattern}|\{{\s*\"(?:error|isError)\":(?!\s*(?:null|false|\"\"|\{{\}}|\[\]))"
-    r"|(?:\w+ ){0,4}(?i:error|exception|failed|failure)\b[^\n:]{0,80}: "
-    r"|(?i:failed to|cannot|could not|couldn['\u2019]t|unable to|unknown tool|tool not found) "
+    rf"{_UNREADABLE.pattern}|(?:\w+ ){{0,4}}\w{{0,60}}(?i:error|exception|failed|failure)\b"
+    r"[^\n:]{0,80}: |(?i:failed to|cannot|could not|couldn['\u2019]t|unable to|unknown tool"
+    r"|tool not found) "
 )
 
 
@@ -138,31 +192,121 @@ def is_placeholder(text: str) -> bool:
     return _PLACEHOLDER.fullmatch(text) is not None
 
 
-def outcome_of(kind: ToolKind | None, text: str) -> CallOutcome:
-    """Return how a call of this kind ended, by the text of its result; not for commands."""
+def outcome_of(kind: ToolKind | None, text: str, *, is_whole: bool = True) -> CallOutcome:
+    """Return how a call of this kind ended, by the text of its result; not for commands.
+
+    Of a result that was shortened (not ``is_whole``), the absence of a sign says nothing.
+    """
+    if kind in {"read", "search", "find"}:
+        is_error = _is_short(text) and _UNREADABLE.match(_first_line(text))
+        return "failed" if is_error else "ok"
+    if kind == "ask":
+        # What the user answers may read like anything.
+        return "ok" if text else "unknown"
+    if (fields := _object_in(text)) is not None and (outcome := _outcome_in_fields(fields)):
+        return outcome
     match kind:
         case "edit" | "write":
-            return _edit(text)
+            return _edit(text, is_whole=is_whole)
         case "plan":
             return _plan(text)
-        case "ask":
-            # What the user answers may read like anything.
-            return "ok" if text else "unknown"
-        case "read" | "search" | "find":
-            return "failed" if _is_short(text) and _UNREADABLE.match(text.lstrip()) else "ok"
         case _:
             return _other(text)
 
 
-def _edit(text: str) -> CallOutcome:
+def outcome_of_output(text: str, *, has_status: bool) -> CallOutcome:
+    """Return how a command ended, by the lines of its output.
+
+    With ``has_status`` its exit code was that of the program that did the work, though it is not
+    known; without, no sign of a failure is none of a success either.
+    """
+    if (fields := _object_in(text)) is not None and (outcome := _outcome_in_fields(fields)):
+        return outcome
+    first, last, tail = _first_line(text), last_line(text), _plain(text[-_TAIL_CHARS:])
+    if outcome := _stopped(first) if _is_short(text) else _timed_out(first) or _timed_out(last):
+        return outcome
+    if first.startswith(_TOOL_ERROR) or _reports_failure(last):
+        return "failed"
+    if _PASSED_LINE.match(last):
+        return "ok"
+    if _FAILED_TAIL.search(tail):
+        return "failed"
+    if _ERROR_TAIL.search(tail) or _RUNNING.match(first):
+        return "unknown"
+    return "ok" if has_status else "unknown"
+
+
+def plain_exit_code(text: str) -> int | None:
+    """Return the exit code that an output begins or ends with, or that an object around it has."""
+    fields = _object_in(text)
+    if isinstance(fields, Mapping) and not _OUTPUTS.isdisjoint(fields):
+        inner = fields.get("metadata")
+        holders = (fields, inner if isinstance(inner, Mapping) else {})
+        for value in (holder.get(name) for holder in holders for name in _CODES):
+            if str(value).lstrip("-").isdecimal() and len(str(value)) <= 11:  # noqa: PLR2004
+                return int(str(value))
+    for line in (_first_line(text), _last_visible_line(text)):
+        if match := _CODE_LINE.fullmatch(line):
+            return int(match["code"])
+    return None
+
+
+def stopped(text: str) -> CallOutcome | None:
+    """Return how a failed call was kept from its end, None if its first line does not say so."""
+    return _stopped(_first_line(text))
+
+
+def last_line(text: str) -> str:
+    """Return the last line of an output that is not blank and not the client's; "" if none."""
+    newest = text.rstrip().rsplit("\n", _MAX_LAST_LINES)[-_MAX_LAST_LINES:]
+    lines = (_plain(line[:_MAX_LINE_CHARS]).strip() for line in reversed(newest))
+    return next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
+
+
+def _object_in(text: str) -> Mapping[str, object] | list[object] | None:
+    """Return the object or list that a text is, None for prose and for data of some length."""
+    if len(text) > _MAX_OBJECT_CHARS or not text.lstrip().startswith(("{", "[{")):
+        return None
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _outcome_in_fields(value: object) -> CallOutcome | None:
+    """Return how a call ended by the fields of its result; of several, the first that failed."""
+    if isinstance(value, list):
+        outcomes = [_outcome_in_fields(item) for item in value]
+        return next((o for o in outcomes if o and o != "ok"), next(filter(None, outcomes), None))
+    if not isinstance(value, Mapping):
+        return None
+    flags = [value[name] for name in _FLAGS if isinstance(value.get(name), bool)]
+    status = value.get("status")
+    stated = _STATUSES.get(status.casefold()) if isinstance(status, str) else None
+    has_error = _is_error(value.get("error")) and True not in flags
+    if False in flags or has_error or any(value.get(name) is True for name in _ERROR_FLAGS):
+        return stated if stated not in {None, "ok"} else "failed"
+    return stated or ("ok" if flags else None)
+
+
+def _is_error(value: object) -> bool:
+    return bool(value) and not (isinstance(value, str) and value.casefold() in _NO_ERRORS)
+
+
+def _edit(text: str, *, is_whole: bool) -> CallOutcome:
     """Return how an edit or write ended, by the first sentence of its result."""
-    line = _first_line(text)
+    line = _PATH.sub("…", _first_line(text))
     if outcome := _stopped(line):
         return outcome
     sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
     if _FAILED_START.match(sentence) or _NEGATED.search(sentence):
         return "failed"
-    return "ok" if _DONE.search(sentence) or not _FAILED_WORD.search(sentence) else "failed"
+    if (partly := _PARTLY.search(line)) and partly[1] != partly[2]:
+        return "unknown"
+    if _DONE.search(sentence):
+        return "ok"
+    return "failed" if _FAILED_WORD.search(sentence) else "ok" if is_whole else "unknown"
 
 
 def _plan(text: str) -> CallOutcome:
@@ -170,15 +314,7 @@ def _plan(text: str) -> CallOutcome:
     line = _first_line(text)
     if outcome := _stopped(line):
         return outcome
-    return "ok" if _AGREED.search(line) and not _NEGATED.search(line) else "unknown"
-
-
-def outcome_of_output(text: str) -> CallOutcome:
-    """Return how a command ended, by the first and the last line of its output."""
-    first, last = _first_line(text), last_line(text)
-    if outcome := _stopped(first) or _stopped(last):
-        return outcome
-    return "failed" if first.startswith(_TOOL_ERROR) or _reports_failure(last) else "ok"
+    return "ok" if _AGREED.search(line) and not _UNDECIDED.search(line) else "unknown"
 
 
 def _other(text: str) -> CallOutcome:
@@ -194,61 +330,36 @@ def _is_short(text: str) -> bool:
     return len(text) <= _MAX_ERROR_CHARS and text.strip().count("\n") < _MAX_ERROR_LINES
 
 
-def stopped(text: str) -> CallOutcome | None:
-    """Return how a failed call was kept from its end, None if its first line does not say so."""
-    return _stopped(_first_line(text))
-
-
-def plain_exit_code(text: str) -> int | None:
-    """Return the exit code that an output begins or ends with, or that an object around it has."""
-    if text.lstrip().startswith("{"):
-        ends = text[:END_CHARS], text[-END_CHARS:]
-        has_output = any(map(_JSON_OUTPUT.search, ends))
-        codes = [match for end in ends if (match := _JSON_CODE.search(end))] if has_output else []
-    else:
-        lines = _first_line(text), _last_visible_line(text)
-        codes = [match for line in lines if (match := _CODE_LINE.fullmatch(line))]
-    return int(codes[0][1]) if codes else None
-
-
-def mentions_failure(text: str) -> bool:
-    """Whether one of the last lines of an output reports an error, of whichever program in it."""
-    return any(map(_ERROR_LINE.match, text[-_TAIL_CHARS:].rstrip().split("\n")[-_TAIL_LINES:]))
-
-
-def last_line(text: str) -> str:
-    """Return the last line of an output that is not blank and not the client's; "" if none."""
-    newest = text.rstrip().rsplit("\n", _MAX_LAST_LINES)[-_MAX_LAST_LINES:]
-    lines = (line.strip() for line in reversed(newest))
-    return next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
-
-
 def _stopped(line: str) -> CallOutcome | None:
     """Return how a call was kept from its end, None if a line does not say so."""
-    line = line[:_MAX_LINE_CHARS]
-    if _REFUSED.search(line):
+    if _REFUSED.match(line):
         return "denied"
-    if _TIMED_OUT.match(line):
-        return "timed out"
-    return "interrupted" if _INTERRUPTED.match(line) else None
+    return _timed_out(line) or ("interrupted" if _INTERRUPTED.match(line) else None)
+
+
+def _timed_out(line: str) -> CallOutcome | None:
+    return "timed out" if _TIMED_OUT.match(line) else None
 
 
 def _reports_failure(line: str) -> bool:
     """Whether the last line of an output says that a program failed: not "Fixed 12 errors"."""
-    line = line[:_MAX_LINE_CHARS]
-    if _FAILED_LINE.match(line):
-        return True
-    return any(
-        int(match["count"]) > 0
-        and not _REPAIRED_BEFORE.search(line[: match.start()])
-        and not _REPAIRED_BEHIND.match(line[match.end() :])
+    counts = [
+        int(match["count"])
         for match in _COUNTED.finditer(line)
-    )
+        if not _REPAIRED_BEFORE.search(line[: match.start()])
+        and not _REPAIRED_BEHIND.match(line[match.end() :])
+    ]
+    return any(counts) or (_FAILED_LINE.match(line) is not None and not _COUNTED.search(line))
 
 
 def _first_line(text: str) -> str:
-    return text[:END_CHARS].lstrip().partition("\n")[0].rstrip()
+    return _plain(text[:_HEAD_CHARS].lstrip().partition("\n")[0].rstrip())
 
 
 def _last_visible_line(text: str) -> str:
-    return text[-END_CHARS:].rstrip().rpartition("\n")[2].strip()
+    return _plain(text[-_HEAD_CHARS:].rstrip().rpartition("\n")[2].strip())
+
+
+def _plain(text: str) -> str:
+    """Return a text without colors."""
+    return _COLOR.sub("", text) if "\x1b" in text else text

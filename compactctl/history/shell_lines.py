@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import dropwhile, groupby, pairwise
+from itertools import dropwhile, pairwise
 
 from compactctl.records import dataclass
 
@@ -19,13 +19,19 @@ _REDIRECTIONS = _WRITING | {">&", "<&", "<", "<<<"}
 # A file descriptor before a redirection, and what takes what is written away.
 _DESCRIPTOR = re.compile(r"\d{1,2}|\{\w+\}")
 _NOWHERE = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"})
-# Shells, and their options before a script.
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "powershell", "pwsh", "cmd"})
-_SCRIPT_OPTIONS = frozenset({"-c", "-lc", "-command", "/c"})
-# What may join programs, ends a statement, and lets a script stop at a failure.
+# What may join programs or end a statement, and what lets a script stop at a failure.
 _JOINING = re.compile(r"[|;&\n]")
-_ENDING = frozenset({";", "\n"})
-_STOPPING = re.compile(r"set -\w*e")
+_ENDING = re.compile(r"[;\n]+")
+_STOPPING = re.compile(r"^\s*set -\w*e")
+# What runs beside the rest, or after a failure.
+_DETACHED = re.compile(r"\|\||(?<![&<>|])&(?![&>])")
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?<!\S)#[^\n]*", re.DOTALL)
+# A line that only runs a shell with a script.
+_SCRIPT = re.compile(
+    r"\s*(?:\S*/)?(?:bash|sh|zsh|dash|powershell|pwsh|cmd)(?:\.exe)?\s+(?:-\w+\s+)*?"
+    r"(?:-l?c|-Command|/c)\s+(['\"])(.*)\1\s*",
+    re.DOTALL | re.IGNORECASE,
+)
 _HEREDOC = re.compile(r"(?<!<)<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
 _SUBSTITUTION = re.compile(r"[<>$]\(|`")
 _ESCAPED = re.compile(r"\\[();\n]")
@@ -179,37 +185,32 @@ def _changes_files(command: SimpleCommand) -> bool:
     return command.program in _HARMLESS and is_known and not command.only_looks
 
 
-@lru_cache(1024)
 def hides_status(line: str) -> bool:
     """Whether a line may end well although a program in it failed: its exit status is another's.
 
-    ``pytest | tail -3``, ``make; echo done``, ``npm test || true``, and what cannot be taken apart.
+    ``pytest | tail -3``, ``make; echo done``, ``npm test || true``. Asked of every command that is
+    read, so it only looks at what is outside of quotes.
     """
     if _JOINING.search(line) is None:
         return False
-    tokens = _tokens(_ESCAPED.sub(" ", _without_heredocs(line))) if len(line) <= MAX_CHARS else None
-    if tokens is None or {"||", "&"} & set(tokens):
+    if script := _SCRIPT.fullmatch(line):
+        return hides_status(script[2])
+    bare = _QUOTED.sub("_", _without_heredocs(line))
+    if _DETACHED.search(bare):
         return True
-    if (script := _inner_script(tokens)) is not None:
-        return hides_status(script)
-    groups = groupby(tokens, _ENDING.__contains__)
-    *others, last = [list(group) for is_end, group in groups if not is_end] or [[]]
-    has_pipe = not {"|", "|&"}.isdisjoint(last) and "pipefail" not in tokens
-    stops_at_failure = any(map(_STOPPING.match, map(" ".join, others)))
-    return has_pipe or not (stops_at_failure or all(map(_prepares, others)))
+    *others, last = [part for part in _ENDING.split(bare) if part.strip()] or [""]
+    if "|" in last and "pipefail" not in line:
+        return True
+    stops_at_failure = any(map(_STOPPING.search, others))
+    return not (stops_at_failure or all(map(_prepares, others)))
 
 
-def _inner_script(tokens: list[str]) -> str | None:
-    """Return the script of a line that only runs a shell, None for other lines."""
-    words = _command(tokens)[0].words if _SEPARATORS.isdisjoint(tokens) else ()
-    is_shell = len(words) > 2 and words[0].rpartition("/")[2].removesuffix(".exe") in _SHELLS  # noqa: PLR2004
-    return words[-1] if is_shell and words[-2].casefold() in _SCRIPT_OPTIONS else None
-
-
-def _prepares(tokens: list[str]) -> bool:
+def _prepares(statement: str) -> bool:
     """Whether a statement does nothing whose failure counts."""
-    commands = (_command(part)[0] for part in _parts(tokens))
-    return all(command.program in _BEFORE or command.only_looks for command in commands)
+    programs = (part.split()[:1] for part in re.split(r"&&|\|", statement))
+    return all(not words or words[0] in _BEFORE or "=" in words[0] for words in programs) or (
+        only_looks(statement)
+    )
 
 
 def _commands(line: str, depth: int) -> tuple[SimpleCommand, ...] | None:

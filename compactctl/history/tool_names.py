@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-ToolKind = Literal["read", "edit", "write", "search", "find", "shell", "plan", "ask"]
+ToolKind = Literal[
+    "read", "edit", "write", "search", "find", "shell", "plan", "ask", "agent", "tasks"
+]
 
 # What the tools of each client do, from its sessions and its source of the version named; names
 # are in lower case without "_" and "-". Several words for one thing are tools of several versions.
@@ -16,15 +18,18 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "write": "write",
         "search": "grep",
         "find": "glob ls",
-        "shell": "bash bashoutput powershell",
+        "shell": "bash bashoutput powershell taskoutput",
         "plan": "exitplanmode",
         "ask": "askuserquestion",
+        "agent": "task agent",
+        "tasks": "todowrite taskcreate taskupdate",
     },
     "Codex 0.58 to 0.142": {
         "edit": "applypatch",
         "find": "listdir",
         "shell": "shell shellcommand execcommand localshell exec writestdin",
         "ask": "requestuserinput",
+        "tasks": "updateplan",
     },
     "OpenCode 1.2": {
         "read": "read",
@@ -34,6 +39,8 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "find": "glob list",
         "shell": "bash",
         "ask": "question",
+        "agent": "task",
+        "tasks": "todowrite",
     },
     "Gemini CLI 0.1 to 0.56": {
         "read": "readfile",
@@ -44,6 +51,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "shell": "runshellcommand",
         "plan": "exitplanmode",
         "ask": "askuser",
+        "tasks": "writetodos",
     },
     "Copilot CLI 1.0": {
         "read": "view",
@@ -54,6 +62,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "shell": "bash powershell",
         "plan": "exitplanmode",
         "ask": "askuser",
+        "tasks": "updatetodo",
     },
     "VS Code Copilot Chat 0.42": {
         "read": "readfile",
@@ -63,6 +72,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "find": "filesearch listdir",
         "shell": "runinterminal",
         "ask": "vscodeaskquestions",
+        "tasks": "managetodolist",
     },
     "Cursor, sessions of 2025": {
         "read": "readfile",
@@ -71,6 +81,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "search": "grep codebasesearch",
         "find": "globfilesearch listdir",
         "shell": "runterminalcmd",
+        "tasks": "todowrite",
     },
     "Cline 3 and Roo Code, source of April 2026": {
         "read": "readfile",
@@ -78,8 +89,9 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "write": "writetofile",
         "search": "searchfiles",
         "find": "listfiles",
-        "shell": "executecommand runcommand",
+        "shell": "executecommand runcommand runcommands",
         "ask": "askfollowupquestion",
+        "tasks": "updatetodolist",
     },
     "Factory Droid, a session of 2025": {
         "read": "read",
@@ -88,6 +100,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "search": "grep",
         "find": "glob ls",
         "shell": "execute",
+        "tasks": "todowrite",
     },
     "pi 0.58": {
         "read": "read",
@@ -103,6 +116,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "read": "openfile",
         "edit": "strreplaceeditor strreplacebasededittool",
         "shell": "executebash bash terminal",
+        "tasks": "tasktracker",
     },
     "agent-code, source of August 2026": {
         "read": "fileread",
@@ -157,7 +171,12 @@ def kind_of(tool: str) -> ToolKind | None:
 
 def does_work(tool: str) -> bool:
     """Whether a tool is in the table, and does not only speak with the user."""
-    return kind_of(tool) not in {None, "plan", "ask"}
+    return kind_of(tool) not in {None, "plan", "ask", "agent", "tasks"}
+
+
+def is_editor(tool: str) -> bool:
+    """Whether a tool reads or edits, depending on its argument "command"."""
+    return plain_name(tool) in EDITORS
 
 
 def loads_tools(tool: str) -> bool:

@@ -62,7 +62,7 @@ def ran(
         ("ran\n0 failed, 2 passed", "ok", None),
         ("ran\nFixed 12 errors.", "ok", None),
         ("ran\nFAILED", "failed", None),
-        ("3 failed\nran", "ok", None),
+        ("3 failed\nran", "failed", None),
         ("fatal: not a repository", "failed", None),
         ("sh: gcc: command not found", "failed", None),
         ("Command timed out after 5 seconds", "timed out", None),
@@ -135,7 +135,7 @@ def test_a_tool_that_is_not_known_runs_a_command_if_an_argument_names_one() -> N
     ("client", "text", "outcome", "code"),
     [
         (CLAUDE_CODE, "Exit code 2\nboom", "failed", 2),
-        (CLAUDE_CODE, "Exit code 143\nCommand timed out after 2m", "timed out", None),
+        (CLAUDE_CODE, "Exit code 143\nCommand timed out after 2m", "timed out", 143),
         (CLAUDE_CODE, "[Request interrupted by user for tool use]", "interrupted", None),
         (CLAUDE_CODE, "Permission to use Bash with command x has been denied.", "denied", None),
         (CODEX, "Exit code: 1\nWall time: 1 seconds\nOutput:\nno", "failed", 1),

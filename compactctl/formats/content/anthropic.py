@@ -24,9 +24,11 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_empty,
 )
+from compactctl.formats.records.outcomes import stated_outcome
 from compactctl.formats.records.usage import sum_usages
 from compactctl.model.message import (
     CallId,
+    CallOutcome,
     FilePart,
     JsonPath,
     MediaPart,
@@ -225,11 +227,18 @@ def _result(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
-        outcome="failed" if block.get("is_error") is True else "unknown",
+        outcome=_outcome(block),
         embedded=embedded,
         media=media,
         path=path,
     )
+
+
+def _outcome(block: Mapping[str, Any]) -> CallOutcome:
+    content = object_or_empty(block.get("content"))
+    if text_or_empty(content.get("type")).endswith("_error"):
+        return "failed"
+    return stated_outcome(block.get("is_error"), success=False)
 
 
 def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:

@@ -24,6 +24,7 @@ from compactctl.formats.records.json_values import (
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.model.message import (
     CallId,
+    CallOutcome,
     JsonPath,
     Part,
     ReasoningPart,
@@ -47,6 +48,10 @@ _ROLES: Mapping[str, Role] = {
 _NO_MESSAGE: Mapping[str, Any] = {"role": "assistant"}
 _NO_CHOICE: Mapping[str, Any] = {"message": None}
 _CACHE_READ_KEYS = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
+
+
+# How LangChain says how a call ended.
+_OUTCOMES: Mapping[str, CallOutcome] = {"success": "ok", "error": "failed"}
 
 
 class OpenAIConversation(ConversationParser):
@@ -116,6 +121,7 @@ class OpenAIConversation(ConversationParser):
             call_id=call_id,
             tool=name or self.tools.get(call_id, ""),
             text=text,
+            outcome=_OUTCOMES.get(text_or_empty(record.get("status")), "unknown"),
             # Without a recorded id, a block of unknown type may name the call.
             embedded=not (recorded_id or all(map(is_replaceable, parts))),
             media=media,

@@ -158,7 +158,7 @@ def _outcome(result: Mapping[str, Any], value: Any) -> CallOutcome:  # noqa: ANN
     has_failed = (
         any(result.get(name) is True for name in ("isError", "error"))
         or result.get("status") == "error"
-        or (_is_typed(value) and value["type"] in _AI_SDK_ERRORS)
+        or (isinstance(value, Mapping) and value.get("type") in _AI_SDK_ERRORS and "value" in value)
     )
     return "failed" if has_failed else "unknown"
 

@@ -388,7 +388,8 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
     """
     # Whose words a result holds depends on what the record states, not on what its text says.
     parts = attribute(draft.parts, draft.role, place.wrapping)
-    parts = with_outcomes(parts, place.calls, place.wrapping.results)
+    wording = place.wrapping.results
+    parts = with_outcomes(parts, place.calls, wording, is_whole=tags.edit_id is None)
     is_tagged = tags is not NO_TAGS and is_synthetic(tags)
     by_client = draft.role == "user" and is_summary_from_client(parts)
     is_summary = draft.is_summary or by_client

@@ -9,7 +9,7 @@ from compactctl.formats.records.outcomes import Ending, ResultWording
 # Claude Code 1.0 to 2.1.
 CLAUDE_CODE_RESULTS = ResultWording(
     marks_failures=True,
-    code_first=r"Exit code (\d+)",
+    code_first=r"Exit code (\d{1,10})",
     starts=(
         Ending("timed out", (r"(?:Exit code \d+\n)?Command timed out after ",)),
         Ending(
@@ -36,11 +36,21 @@ CLAUDE_CODE_RESULTS = ResultWording(
             "unknown",
             (
                 r"Command running in background with ID: (?P<started>\w+)",
-                r"Command was [\w -]*backgrounded[^\n]* with ID: (?P<sent>\w+)",
+                r"Command was [\w -]{0,40}backgrounded[^\n]{0,60} with ID: (?P<sent>\w+)",
                 r"Command did not complete within [^\n]* to the background \(ID: (?P<moved>\w+)",
-                r"Async agent launched successfully",
+                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>running",
             ),
         ),
+        Ending("unknown", (r"Async agent launched successfully",), "agent"),
+        Ending("unknown", (r"Your plan has been submitted to the team lead for approval",), "plan"),
+        Ending(
+            "failed",
+            (
+                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<exit_code>[1-9]",
+                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>failed",
+            ),
+        ),
+        Ending("interrupted", (r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>killed",)),
     ),
     ends=(Ending("interrupted", (r"<error>Command was aborted before completion</error>\s*\Z",)),),
 )
@@ -49,9 +59,9 @@ CLAUDE_CODE_RESULTS = ResultWording(
 CODEX_RESULTS = ResultWording(
     code_first=(
         r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
-        r"(?:Process exited with code|Exit code:) (-?\d+)"
+        r"(?:Process exited with code|Exit code:) (-?\d{1,10})"
     ),
-    code_last=r'"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\Z',
+    code_last=r'"metadata":\s*\{\s*"exit_code":\s*(-?\d{1,10})[^{}]*\}\s*\}\s*\Z',
     starts=(
         Ending(
             "timed out",
@@ -95,6 +105,7 @@ CODEX_RESULTS = ResultWording(
             ),
         ),
     ),
+    ends=(Ending("failed", (r"\AProcess terminated by signal ",)),),
 )
 
 # OpenCode 1.2, and texts of 0.x.
@@ -130,7 +141,10 @@ OPENCODE_RESULTS = ResultWording(
 
 # Gemini CLI 0.1 to 0.56.
 GEMINI_CLI_RESULTS = ResultWording(
-    code_last=r"(?m)^Exit Code: (-?\d+)$",
+    code_last=(
+        r"(?m)^Exit Code: (-?\d{1,10})\n(?:(?:Signal|Background PIDs): [^\n]*\n)*"
+        r"(?:Process Group PGID|Background PIDs): [^\n]*(?:\s*</untrusted_context>)?\s*\Z"
+    ),
     starts=(
         Ending(
             "denied",
@@ -142,7 +156,7 @@ GEMINI_CLI_RESULTS = ResultWording(
         Ending("interrupted", (r"\[Operation Cancelled\]", r"Tool call cancelled while in queue")),
     ),
     despite_success=(
-        Ending("denied", (r"Plan rejected\.", r"User cancelled the plan approval dialog")),
+        Ending("denied", (r"Plan rejected\.", r"User cancelled the plan approval dialog"), "plan"),
         Ending(
             "timed out",
             (
@@ -164,13 +178,24 @@ GEMINI_CLI_RESULTS = ResultWording(
             ),
         ),
     ),
+    ends=(
+        Ending(
+            "failed",
+            (
+                (
+                    r"(?m)^Signal: (?!\(none\)|0\b)\S+\n(?:[\w ]{1,30}: [^\n]*\n)*"
+                    r"Process Group PGID: [^\n]*(?:\s*</untrusted_context>)?\s*\Z"
+                ),
+            ),
+        ),
+    ),
 )
 
 # Copilot CLI 1.0.
 COPILOT_CLI_RESULTS = ResultWording(
     code_last=(
         r"<(?:shellId: \S+ completed|command with id: \S+ exited|exited) "
-        r"with exit code (-?\d+)>\s*\Z"
+        r"with exit code (-?\d{1,10})>\s*\Z"
     ),
     starts=(
         Ending(
@@ -186,7 +211,7 @@ COPILOT_CLI_RESULTS = ResultWording(
             (r"The execution of this tool, or a previous tool was interrupted",),
         ),
     ),
-    despite_success=(Ending("denied", (r"Plan not approved\.",)),),
+    despite_success=(Ending("denied", (r"Plan not approved\.",), "plan"),),
     ends=(
         Ending(
             "unknown",
@@ -261,8 +286,8 @@ VSCODE_CHAT_RESULTS = ResultWording(
 # Cline 3 and Roo Code 3: what the call returns stands in the text of a user's message.
 CLINE_RESULTS = ResultWording(
     code_first=(
-        r"Command executed in [^\n]*?"
-        r"(?:Exit code: |was not successful[^\n]*\nExit code: )(-?\d+)"
+        r"(?:\{\"status\":\s*\"approved\"[^\n]{0,600}\}\s*)?Command executed in [^\n]{0,400}?"
+        r"(?:Exit code: |was not successful[^\n]{0,100}\nExit code: )(-?\d{1,10})"
     ),
     starts=(
         Ending(
@@ -273,6 +298,7 @@ CLINE_RESULTS = ResultWording(
                 r"(?:Changes were|Delete operation was) rejected by the user",
                 r"User declined to update the todo",
                 r"Command execution blocked by ",
+                r'(?:\{"error":\s*")?Tool \\?"[^"\n]{1,60}" was not approved',
             ),
         ),
         Ending(
@@ -297,6 +323,7 @@ CLINE_RESULTS = ResultWording(
                 r"Unable to apply diff to file",
                 r"<error_details>",
                 r"<error>",
+                r"Command executed in [^\n]{0,400}?Process terminated by signal",
                 r"Missing value for required parameter",
             ),
         ),
@@ -315,10 +342,8 @@ AGENT_CODE_RESULTS = ResultWording(
     despite_success=(
         Ending(
             "unknown",
-            (
-                r"Command running in background \(task (?P<task>\w+)\)",
-                r"Exited plan mode\.",
-            ),
+            (r"Command running in background \(task (?P<task>\w+)\)",),
         ),
+        Ending("unknown", (r"Exited plan mode\.",), "plan"),
     ),
 )

@@ -6,12 +6,12 @@ stands alone.
 """
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from compactctl.history.tool_names import kind_of
+from compactctl.history.tool_names import ToolKind, is_editor, kind_of
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
     FAILURES,
@@ -24,19 +24,25 @@ from compactctl.model.message import (
 from compactctl.records import dataclass
 
 # An argument of the tools that run a command and are not in the table of tools.
-_COMMAND_KEY = re.compile(r'"(?:command|cmd|script)"')
+_COMMAND_KEY = re.compile(r'"(?:command|cmd|script|commands)"')
+# An argument with which an editor only shows a file.
+_VIEWS = re.compile(r'"command":\s*"view"')
 # Characters at either end of a result in which a client's words stand.
-_END_CHARS = 400
+_HEAD_CHARS, _TAIL_CHARS = 1_000, 400
+# What else of tools by themselves is unlikely to begin like the words of a client.
+_SPEAKING: frozenset[ToolKind | None] = frozenset({"edit", "write", "plan", "agent"})
 
 
 class Ending(NamedTuple):
     """How calls ended in whose results a client writes one of these phrases, which are patterns.
 
-    Of a program that goes on, a named group is the name of its process.
+    Of a program that goes on, a named group is the name of its process. ``kind`` is the kind of the
+    tools that the phrases are about, where they hold although the record says that all went well.
     """
 
     outcome: CallOutcome
     phrases: tuple[str, ...]
+    kind: ToolKind = "shell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +56,7 @@ class ResultWording:
         starts: what it writes instead of a result, or before one, of which its record does not say
             that the call went well; the first that matches counts.
         despite_success: the same, where its record says so all the same.
-        ends: what it writes behind the output of a command, whatever its record says.
+        ends: what it writes behind the output of a command without an exit code.
     """
 
     marks_failures: bool = False
@@ -69,60 +75,78 @@ def stated_outcome(flag: object, *, success: bool = True) -> CallOutcome:
 
 
 def with_outcomes(
-    parts: tuple[Part, ...], calls: MutableMapping[CallId, ToolCallPart], wording: ResultWording
+    parts: tuple[Part, ...],
+    calls: MutableMapping[CallId, ToolCallPart],
+    wording: ResultWording,
+    *,
+    is_whole: bool = True,
 ) -> tuple[Part, ...]:
-    """Return the parts of a message, each result with its outcome; add the calls to ``calls``."""
+    """Return the parts of a message, each result with its outcome; add the calls to ``calls``.
+
+    Not ``is_whole`` is a message that was shortened, so that the signs of a failure may be gone.
+    """
     judged: list[Part] = []
     for part in parts:
         if isinstance(part, ToolCallPart):
             calls[part.call_id] = part
         if isinstance(part, ToolResultPart):
-            judged.append(judge(part, calls.get(part.call_id), wording))
+            judged.append(judge(part, calls.get(part.call_id), wording, is_whole=is_whole))
         else:
             judged.append(part)
     return tuple(judged)
 
 
 def judge(
-    result: ToolResultPart, call: ToolCallPart | None, wording: ResultWording
+    result: ToolResultPart,
+    call: ToolCallPart | None,
+    wording: ResultWording,
+    *,
+    is_whole: bool = True,
 ) -> ToolResultPart:
     """Return a result with its outcome, the exit code of its command, and whether it is inferred.
 
     What the record states is refined by the words of its client: a failure may be a denial, and a
     command that a client could run may still have failed.
     """
-    stated, tool = result.outcome, call.tool if call else result.tool
-    if stated == "unknown" and wording.marks_failures and not result.cleared:
-        stated = "ok"
-    kind = kind_of(tool)
-    runs = kind == "shell" or (
-        kind is None and call is not None and _COMMAND_KEY.search(call.arguments) is not None
-    )
-    if stated != "denied" and (ended := _ending(result.text, stated, wording, runs=runs)):
-        return replace(result, outcome=ended.outcome, process=ended.process)
+    kind, runs = _kind_of(result, call)
+    stated = _stated(result, wording)
     code = result.exit_code
-    # A client that runs patches as commands writes their exit code as well.
-    has_code = runs or (kind == "edit" and wording.code_first)
-    if code is None and has_code and not (stated == "ok" and wording.marks_failures):
-        code = _exit_code(result.text, wording)
+    if code is None and (runs or (kind == "edit" and wording.code_first)):
+        code = _exit_code(result.text, call, wording, stated)
+    if stated != "denied":
+        words = _words(wording, kind, stated, may_end=runs and code is None)
+        if ended := _ending(result.text, words):
+            return replace(result, outcome=ended.outcome, exit_code=code, process=ended.process)
     if code is not None and stated not in FAILURES:
         stated = "failed" if code else "ok"
-    # Imported late, as below: few results of a client that marks failures need it.
-    from compactctl.history.failure_signs import is_placeholder, outcome_of, stopped
-
-    if stated == "failed" and code is None and not wording.starts:
-        stated = stopped(result.text) or stated
-    is_gone = result.cleared or is_placeholder(result.text)
-    if stated in FAILURES or is_gone or (stated == "ok" and not runs):
+    if stated in FAILURES or (stated == "ok" and not (runs or kind in _SPEAKING)):
         return replace(result, outcome=stated, exit_code=code)
-    outcome = (
-        _outcome_in_output(result.text, call, is_stated=stated == "ok")
-        if runs
-        else outcome_of(kind, result.text)
-    )
-    return replace(
-        result, outcome=outcome, exit_code=code, is_inferred=stated != "ok" or outcome != "ok"
-    )
+    outcome = _outcome_in(result, call, stated, kind=kind, runs=runs, is_whole=is_whole)
+    is_inferred = stated != "ok" or outcome != "ok"
+    return replace(result, outcome=outcome, exit_code=code, is_inferred=is_inferred)
+
+
+def _kind_of(result: ToolResultPart, call: ToolCallPart | None) -> tuple[ToolKind | None, bool]:
+    """Return the kind of a call's tool, and whether it runs a command."""
+    kind = kind_of(call.tool if call else result.tool)
+    if call is None:
+        return kind, kind == "shell"
+    if kind == "edit" and is_editor(call.tool) and _VIEWS.search(call.arguments):
+        return "read", False
+    has_command = kind is None and _COMMAND_KEY.search(call.arguments)
+    return kind, kind == "shell" or bool(has_command)
+
+
+def _stated(result: ToolResultPart, wording: ResultWording) -> CallOutcome:
+    """Return the outcome that a record states: by a mark, or by having none."""
+    if result.outcome == "unknown" and wording.marks_failures and not result.cleared:
+        return "ok"
+    if result.outcome == "failed" and result.exit_code is None and not wording.starts:
+        # Imported late, as below: few results need it of a client that marks failures.
+        from compactctl.history.failure_signs import stopped
+
+        return stopped(result.text) or "failed"
+    return result.outcome
 
 
 class _Ended(NamedTuple):
@@ -130,19 +154,24 @@ class _Ended(NamedTuple):
     process: str
 
 
-def _ending(text: str, stated: CallOutcome, wording: ResultWording, *, runs: bool) -> _Ended | None:
+def _words(
+    wording: ResultWording, kind: ToolKind | None, stated: CallOutcome, *, may_end: bool
+) -> Iterator[tuple[Ending, bool]]:
+    """Yield the endings that may be in a result, each with whether it is at its start."""
+    if stated != "ok" or kind in _SPEAKING:
+        yield from ((ending, True) for ending in wording.starts)
+    yield from ((ending, True) for ending in wording.despite_success if ending.kind == kind)
+    if may_end and not (stated == "ok" and wording.marks_failures):
+        yield from ((ending, False) for ending in wording.ends)
+
+
+def _ending(text: str, words: Iterable[tuple[Ending, bool]]) -> _Ended | None:
     """Return how the client's words say that a call ended, None if they do not."""
-    starts = wording.despite_success
-    if stated != "ok":
-        starts += wording.starts
-    tail = text[-_END_CHARS:] if runs else ""
-    matches = (
-        *((outcome, _pattern(phrases).match(text)) for outcome, phrases in starts),
-        *((outcome, _pattern(phrases).search(tail)) for outcome, phrases in wording.ends),
-    )
-    for outcome, match in matches:
-        if match:
-            return _Ended(outcome, next(filter(None, match.groupdict().values()), ""))
+    head, tail = text[:_HEAD_CHARS], text[-_TAIL_CHARS:]
+    for ending, is_start in words:
+        pattern = _pattern(ending.phrases)
+        if match := pattern.match(head) if is_start else pattern.search(tail):
+            return _Ended(ending.outcome, next(filter(None, match.groupdict().values()), ""))
     return None
 
 
@@ -151,40 +180,66 @@ def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(phrases))
 
 
-def _exit_code(text: str, wording: ResultWording) -> int | None:
+def _exit_code(
+    text: str, call: ToolCallPart | None, wording: ResultWording, stated: CallOutcome
+) -> int | None:
     """Return the exit code that a client states in the output of a command, None if it does not."""
-    if not (wording.code_first or wording.code_last or wording.marks_failures):
-        from compactctl.history.failure_signs import plain_exit_code
+    if stated == "ok" and wording.marks_failures:
+        # A code in the text of a call that is not marked as failed is of the program.
+        return None
+    if wording.code_first or wording.code_last or wording.marks_failures:
+        first, last = wording.code_first, wording.code_last
+        match = _pattern((first,)).match(text[:_HEAD_CHARS]) if first else None
+        if not match and last:
+            match = _pattern((last,)).search(text[-_TAIL_CHARS:])
+        return int(match[1]) if match else None
+    from compactctl.history.failure_signs import plain_exit_code
 
-        return plain_exit_code(text)
-    match = _pattern((wording.code_first,)).match(text) if wording.code_first else None
-    if not match and wording.code_last:
-        match = _pattern((wording.code_last,)).search(text, max(0, len(text) - _END_CHARS))
-    return int(match[1]) if match else None
+    code = plain_exit_code(text)
+    # What is only shown may end like this; a search without a match is reported in one line.
+    is_shown = code and "\n" in text.strip() and call is not None and _only_looks(call)
+    return None if is_shown else code
 
 
-def _outcome_in_output(text: str, call: ToolCallPart | None, *, is_stated: bool) -> CallOutcome:
-    """Return how a command ended that no exit code says to have failed.
+def _outcome_in(  # noqa: PLR0913 - what is known of a call, all of it named
+    result: ToolResultPart,
+    call: ToolCallPart | None,
+    stated: CallOutcome,
+    *,
+    kind: ToolKind | None,
+    runs: bool,
+    is_whole: bool,
+) -> CallOutcome:
+    """Return how a call ended of which no field and no exit code says that it failed.
 
-    If the client says that its shell ended well, this tells nothing of a program whose output goes
-    to another one; if that reports an error, nobody knows.
+    That the client's shell ended well tells nothing of a program whose output goes to another one.
     """
-    from compactctl.history.failure_signs import mentions_failure, outcome_of_output
+    from compactctl.history.failure_signs import is_placeholder, outcome_of, outcome_of_output
 
-    outcome = outcome_of_output(text)
-    has_error = is_stated and mentions_failure(text)
-    if outcome == "ok" and not has_error:
-        return "ok"
-    from compactctl.history.shell_lines import hides_status, only_looks
+    is_stated = stated == "ok"
+    if result.cleared or is_placeholder(result.text):
+        return "ok" if is_stated else "unknown"
+    if not runs:
+        outcome = outcome_of(kind, result.text, is_whole=is_whole or is_stated)
+        # A plan that its record does not call failed was agreed; else two signs are none.
+        return outcome if not is_stated or kind == "plan" or outcome == "ok" else "unknown"
+    from compactctl.history.shell_lines import hides_status
 
     command = _command(call) if call else None
-    if command is not None and only_looks(command):
-        return outcome if outcome not in {"ok", "failed"} and not is_stated else "ok"
-    if not is_stated:
-        return outcome
-    if command is None or not hides_status(command):
+    has_status = command is None or not hides_status(command)
+    if is_stated and has_status:
         return "ok"
-    return "failed" if outcome == "failed" else "unknown"
+    outcome = outcome_of_output(result.text, has_status=has_status and is_whole)
+    # What is only shown may speak of any failure.
+    is_shown = outcome in {"failed", "unknown"} and call is not None and _only_looks(call)
+    return "ok" if is_shown else outcome
+
+
+def _only_looks(call: ToolCallPart) -> bool:
+    from compactctl.history.shell_lines import only_looks
+
+    command = _command(call)
+    return command is not None and only_looks(command)
 
 
 def _command(call: ToolCallPart) -> str | None:

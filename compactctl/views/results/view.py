@@ -112,7 +112,7 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
             called = f"→ {safe_text(part.tool)} {shown(part.arguments)}"
             return "\n".join(filter(None, (called, _added_text(part.added))))
         case ToolResultPart():
-            failed = " (error)" if part.has_failed else ""
+            failed = f" ({part.outcome})" if part.has_failed else ""
             images = "".join(f"\n{media_text(item)}" for item in part.media)
             tool = safe_text(part.tool) or "result"
             return f"← {tool}{failed}: {shown(part.text)}{images}"

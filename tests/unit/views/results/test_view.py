@@ -102,7 +102,7 @@ PICTURE = MediaPart(media_type="image/png", n_bytes=2_500, width=30, height=20)
             "→ t {}\n(the client adds: x)",
         ),
         (result("c", "ok").parts[0], "← result: ok"),
-        (result("c", "no", tool="Bash", is_error=True).parts[0], "← Bash (error): no"),
+        (result("c", "no", tool="Bash", is_error=True).parts[0], "← Bash (failed): no"),
         (
             ToolResultPart(call_id=CallId("c"), tool="t", text="x", media=(PICTURE, PICTURE)),
             "← t: x" + "\n[image/png, 30x20, 2,500 bytes]" * 2,
