@@ -8,13 +8,18 @@ from typing import NamedTuple
 from compactctl.history.tool_names import kind_of
 
 _COMMAND_KEYS = ("command", "cmd", "script")
-# Leading commands that only choose the folder or the time limit, and what cuts the output short.
-_FOLDER = re.compile(r"""\s*cd\s+("[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*""")
-_LIMIT = re.compile(
-    r"\s*timeout\s+(?:(?:-[ks]|--kill-after|--signal)\s+\S+\s+|-\S+\s+)*[\d.]+[smhd]?\s+"
+_OTHER_KEYS = frozenset(
+    {"path", "file_path", "filePath", "file", "file_text", "old_str", "task_list", "todos", "id"}
 )
+# A leading command that only chooses the folder, one that limits the time, and what cuts the output
+# short.
+_FOLDER = re.compile(r"""\s*(?:cd|pushd)\s+("[^"]*"|'[^']*'|[^\s;&|]+)[^\S\n]*(?:&&|;|\n)\s*""")
+_TIMEOUT = re.compile(r"\s*timeout\s+(?=\S)")
+_TIMEOUT_VALUES = frozenset({"-k", "-s", "--kill-after", "--signal"})
+_SUBSHELL = re.compile(r"\s*\(([^()]*)\)\s*")
 _OUTPUT_FILTER = re.compile(
-    r"\s*(?:2>&1|\|\s*(?:tail|head|tee)\b[^|;&]*|;\s*echo\s+[^;&|]*\$\?[^;&|]*)(?=\s|$)"
+    r" ?(?:2>&1|\|&? ?(?:tail|head)\b[^|;&]*|\| ?tee (?:-a )?[\w./-]{1,200}\.(?:log|txt|out)"
+    r"|; ?echo [^;&|]*\$\?[^;&|]*)(?= |$)"
 )
 _SPACE = re.compile(r"\s+")
 
@@ -31,7 +36,9 @@ class NormalCommand(NamedTuple):
 
 def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
     """Return the command line that a call runs, None if its tool runs none."""
-    if kind_of(tool) not in {"shell", None}:
+    kind = kind_of(tool)
+    # A tool of unknown name may have subcommands, of files or of task lists.
+    if kind not in {"shell", None} or (kind is None and not _OTHER_KEYS.isdisjoint(arguments)):
         return None
     for key in _COMMAND_KEYS:
         value = arguments.get(key)
@@ -44,17 +51,34 @@ def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
     return None
 
 
-def normalize_command(line: str, cwd: str | None = None) -> NormalCommand:
-    """Return a command in its normal form; ``cwd`` is the session's working folder.
+def normalize_command(
+    line: str, cwd: str | None = None, folder: str | None = None
+) -> NormalCommand:
+    """Return a command in its normal form.
 
-    cd /w/api && npm test 2>&1 | tail -5  ->  /w/api · npm test
+    ``cwd`` is the session's working folder, ``folder`` the one that the call names.
+
+        cd /w/api && timeout 60 npm test 2>&1 | tail -5  ->  /w/api · npm test
     """
-    folder, start = "", 0
-    while match := _FOLDER.match(line, start) or _LIMIT.match(line, start):
+    if subshell := _SUBSHELL.fullmatch(line):
+        line = subshell[1]
+    place, start = folder or "", 0
+    while match := _FOLDER.match(line, start):
         start = match.end()
-        if match.re is _FOLDER:
-            folder = posixpath.join(folder, match[1].strip("\"'"))
-    if folder:
-        folder = posixpath.normpath(posixpath.join(cwd or "", folder))
-    text = _SPACE.sub(" ", _OUTPUT_FILTER.sub("", line[start:])).strip()
-    return NormalCommand("" if folder in {".", cwd} else folder, text)
+        place = posixpath.join(place, match[1].strip("\"'"))
+    if place:
+        place = posixpath.normpath(posixpath.join(cwd or "", place))
+    text = _OUTPUT_FILTER.sub("", _SPACE.sub(" ", _without_timeout(line[start:])))
+    return NormalCommand("" if place in {".", cwd} else place, text.strip())
+
+
+def _without_timeout(line: str) -> str:
+    """Remove a leading ``timeout`` with its options and the time."""
+    match = _TIMEOUT.match(line)
+    if match is None:
+        return line
+    word, _, rest = line[match.end() :].partition(" ")
+    while word.startswith("-"):
+        _, _, rest = rest.partition(" ") if word in _TIMEOUT_VALUES else ("", "", rest)
+        word, _, rest = rest.partition(" ")
+    return rest

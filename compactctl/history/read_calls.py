@@ -17,6 +17,10 @@ PATH_KEYS = (
 )  # fmt: skip
 FIRST_KEYS = ("start_line", "startLine", "start_line_one_indexed", "offset")
 LAST_KEYS = ("end_line", "endLine", "end_line_one_indexed_inclusive")
+# Arguments of edits with the replaced text and the new one: Claude Code, OpenCode, the editor of
+# SWE-agent and OpenHands, pi.
+OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
+NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 COMMAND_KEYS = ("command", "cmd")
 FOLDER_KEYS = ("workdir", "cwd")
 
@@ -37,6 +41,7 @@ _PATCHED = re.compile(
     r"^\*\*\* (Update|Add|Delete) File: (.+?)[^\S\n]*$(?:\n\*\*\* Move to: (.+?)[^\S\n]*$)?",
     re.MULTILINE,
 )
+_APPLIES_PATCH = re.compile(r"(?:^|[;&|(\n])[^\S\n]*(?:\S*/)?apply_?patch\b")
 _PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
 _SHELL_ARGV_LENGTH = 3
 
@@ -116,7 +121,9 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
         return ()
     path = None if kind == "shell" else first_text(arguments, PATH_KEYS)
     patch = "\n".join(_texts(arguments)) or call.arguments
-    paths = [path] if path else [name for _, name in patched_files(patch)]
+    # In a shell, only what is given to the program for patches is one.
+    is_patch = kind != "shell" or _APPLIES_PATCH.search(patch) is not None
+    paths = [path] if path else [name for _, name in patched_files(patch) if is_patch]
     paths = paths or list(_nested_paths(arguments))
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
 

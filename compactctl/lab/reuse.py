@@ -9,11 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from compactctl.history.read_calls import OLD_TEXTS
 from compactctl.lab.demand import AGENT_KINDS
 from compactctl.lab.tally import Tally, tally
 from compactctl.lab.text_content import line_pieces, strip_line_marks, without_reasoning
 from compactctl.records import dataclass
-from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.tokens.counters.vocabulary import is_token
 

@@ -187,7 +187,9 @@ def _build_pool(
     lexicon, start = demand.lexicon, _search_start(passages, request.budget)
     fragments = (
         *collect_fragments(passages, pinned, demand.demand, lexicon, start),
-        *list_entries(passages, demand.demand, lexicon, request.cwd),
+        *list_entries(
+            passages, demand.demand, lexicon, request.cwd, read_passages(request.following)
+        ),
     )
     groups = dict.fromkeys(fragment.group for fragment in fragments)
     headings = {group: group_heading(group, passages) for group in groups}

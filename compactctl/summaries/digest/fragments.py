@@ -32,7 +32,7 @@ from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replac
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import PASSED, is_check
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
+from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks, sets_tasks
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
@@ -281,10 +281,18 @@ def _source_kind(passage: Passage) -> str:
 
 
 def list_entries(
-    passages: Sequence[Passage], demand: Mapping[str, float], lexicon: Lexicon, cwd: str | None
+    passages: Sequence[Passage],
+    demand: Mapping[str, float],
+    lexicon: Lexicon,
+    cwd: str | None,
+    following: Sequence[Passage] = (),
 ) -> Iterator[Fragment]:
-    """Yield an entry for every task, file and name that a list may hold."""
-    yield from _task_entries(passages)
+    """Yield an entry for every task, file and name that a list may hold.
+
+    What the passages that follow say of tasks is newer.
+    """
+    if not sets_tasks(following):
+        yield from _task_entries((*passages, *following))
     files = file_uses(passages, cwd)
     spoken = (passage.text for passage in passages if passage.kind not in _SHOWN_KINDS)
     spoken_names = {name for text in spoken for name in lexicon.entities(text)}

@@ -10,10 +10,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from compactctl.history.read_calls import normal_path
+from compactctl.history.read_calls import OLD_TEXTS, normal_path
 from compactctl.model.own_texts import GAP, read_lines
 from compactctl.summaries.digest.facts import title
-from compactctl.summaries.extract.files import OLD_TEXTS
 from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.words import word_end

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compactctl.history.command_lines import normalize_command
 from compactctl.summaries.extract.items import (
     COMMANDS,
     DECISIONS,
@@ -18,7 +19,7 @@ from compactctl.summaries.extract.items import (
     SummaryItem,
     clip_middle,
 )
-from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
 
 # Characters quoted of a point.
@@ -66,6 +67,7 @@ _WRAPPING = re.compile(
 )
 
 
+_COMMAND = re.compile(r"`(.*)`(?: -> |:|$)")
 # What a point of an earlier summary by compactctl becomes, by its label.
 _OWN_TOPICS = {
     ERRORS: _Topic(4, 0.15),
@@ -109,14 +111,20 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
 
 
 def _own_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
+    commands = {normalize_command(p.command).text for p in tool_pairs(passages) if p.command}
     for passage in passages:
         if passage.kind == "point" and passage.name in _OWN_TOPICS:
             topic = _OWN_TOPICS[passage.name]
+            label = _OWN_LABELS.get(passage.name, passage.name)
             for point in passage.text.split("\n"):
+                command = _COMMAND.match(point) if passage.name == COMMANDS else None
+                # A newer run says more.
+                if command and normalize_command(command[1]).text in commands:
+                    continue
                 yield SummaryItem(
                     section=topic.section,
                     topic=topic.topic,
-                    label=_OWN_LABELS.get(passage.name, passage.name),
+                    label=label,
                     text=point,
                     value=topic.value,
                     position=passage.ref.position,

@@ -42,7 +42,8 @@ from compactctl.summaries.extract.passages import (
     read_passages,
     tool_pairs,
 )
-from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
+from compactctl.summaries.extract.plans import plan_items
+from compactctl.summaries.extract.tasks import sets_tasks, task_items
 from compactctl.summaries.extract.user_words import CUT, UserWords, budget_with, choose_words
 
 # The section, topic and label of the words of the user and the operator.
@@ -215,10 +216,12 @@ def _items(
     yield from file_items(passages, request.cwd)
     yield from error_items(pairs, request.cwd, tool_pairs(following))
     yield from finding_items(passages, demand.lexicon)
-    yield from command_items(pairs, request.cwd)
-    if not newest_tasks(following):
+    yield from command_items(pairs, request.cwd, tool_pairs(following))
+    # What the messages that stay say of plans and tasks is newer.
+    if not sets_tasks(following):
+        yield from task_items(passages, following)
+    if not (sets_tasks(following) or any(plan_items(following))):
         yield from plan_items(passages)
-        yield from task_items(passages)
     yield from earlier_items(passages)
     yield from current_items(passages, pairs)
     is_answered = any(message.role == "assistant" for message in request.following)

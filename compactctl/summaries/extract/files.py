@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
-from compactctl.history.read_calls import normal_path, patched_files
+from compactctl.history.read_calls import NEW_TEXTS, OLD_TEXTS, normal_path, patched_files
 from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
@@ -17,11 +17,6 @@ from compactctl.summaries.extract.passages import Passage, ToolPair
 MAX_DEFINITIONS = 10
 MAX_PATH_CHARS = 300
 MAX_REQUIRED_FILES = 12
-
-# Arguments of edits with the replaced text and the new one: Claude Code, OpenCode, the editor of
-# SWE-agent and OpenHands, pi.
-OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
-NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 
 _CHANGED = ItemValue(0.5, 0.3)
 _READ = ItemValue(0.06, 0.2)
@@ -37,6 +32,7 @@ _LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
 _MAX_LISTED = 1_000
 _MAX_DIGITS = 4
 
+_FAILED = re.compile(r"\b(?:fail\w*|error|could not|not found|no match|skipped)\b", re.IGNORECASE)
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
     r"(?:def|defp|class|function|fn|func|interface|type|struct|enum|trait|defmodule)"
@@ -150,10 +146,23 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _confirmed(pair: ToolPair) -> Collection[str]:
-    """Return the files that a call has changed: if its result names some of several, only these."""
+    """Return the files that a call has changed: if its result names some of several, only these.
+
+    A line that names a file and speaks of a failure is of an edit that was not made.
+    """
     text = pair.result.text if pair.result else ""
-    named = [path for path in pair.changes if posixpath.basename(path) in text]
-    return named or pair.changes
+    if len(pair.changes) == 1:
+        return pair.changes
+    named = {path: _lines_with(posixpath.basename(path), text) for path in pair.changes}
+    if not any(named.values()):
+        return pair.changes
+    return [path for path, lines in named.items() if lines and not any(map(_FAILED.search, lines))]
+
+
+def _lines_with(name: str, text: str) -> list[str]:
+    """Return the lines in which a file's name stands as a whole."""
+    pattern = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
+    return [line.replace(name, "") for line in text.split("\n") if pattern.search(line)]
 
 
 def _listed(rows: str) -> Iterator[tuple[str, str]]:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 
-from compactctl.history.command_lines import normalize_command
+from compactctl.history.command_lines import NormalCommand, normalize_command
 from compactctl.history.failure_signs import is_placeholder
 from compactctl.history.failure_signs import last_line as last_output_line
-from compactctl.history.read_calls import PATH_KEYS
+from compactctl.history.read_calls import FOLDER_KEYS, OLD_TEXTS, PATH_KEYS, first_text
 from compactctl.history.shell_lines import changes_files, only_looks
 from compactctl.history.tool_names import kind_of
 from compactctl.records import dataclass
@@ -62,8 +63,9 @@ PASSED = re.compile(r"\bPASS(?:ED)?\b|^(?:ok\b|✓|✔|=== (?:RUN|PAUSE|CONT)\b)
 """A line that only says that a test started or passed."""
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"\w+")
-# The share of a line's words that a later edit of the same line holds, and lines compared of each.
-_SAME_WORDS, _MAX_LINES = 0.7, 400
+# The share of a line's words that a later edit of the same line holds, of the lines of a place that
+# a later edit of it holds, and lines compared of each.
+_SAME_WORDS, _SAME_LINES, _MAX_LINES = 0.7, 0.5, 400
 
 
 def exit_code(pair: ToolPair) -> int | None:
@@ -86,16 +88,22 @@ class ReportedError:
     is_resolved: bool
 
 
-def command_items(pairs: Sequence[ToolPair], cwd: str | None = None) -> Iterator[SummaryItem]:
+def command_items(
+    pairs: Sequence[ToolPair], cwd: str | None = None, following: Sequence[ToolPair] = ()
+) -> Iterator[SummaryItem]:
     """Yield each command that is not read-only, with the outcome of its newest run.
 
-    How often it ran is said if all runs ended alike.
+    How often it ran is said if all runs ended alike. Nothing is said of a command that runs again
+    in the calls that follow.
     """
-    for runs in _runs(pairs, cwd):
-        newest = runs[-1]
+    first_later = len(pairs)
+    for runs in _runs((*pairs, *following), cwd):
+        if runs[-1][0] >= first_later:
+            continue
+        newest = runs[-1][1]
         command = one_line(newest.command or "", MAX_COMMAND_CHARS)
         ended = CLAIMS[newest.outcome].command
-        is_alike = len(runs) > 1 and all(run.outcome == newest.outcome for run in runs)
+        is_alike = len(runs) > 1 and all(run.outcome == newest.outcome for _, run in runs)
         claim = f" -> {ended}" + (f" x{len(runs)}" if is_alike else "") if ended else ""
         output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
         # Beside "ok", a line about errors that were fixed reads like one about open ones.
@@ -117,24 +125,28 @@ def command_items(pairs: Sequence[ToolPair], cwd: str | None = None) -> Iterator
         )
 
 
-def _runs(pairs: Sequence[ToolPair], cwd: str | None) -> Iterator[Sequence[ToolPair]]:
-    """Yield the runs of each command that is not read-only.
+def _runs(pairs: Sequence[ToolPair], cwd: str | None) -> Iterator[Sequence[tuple[int, ToolPair]]]:
+    """Yield the runs of each command that is not read-only, with their indexes.
 
     A run that does not say where it ran is one of the others if these ran in one folder.
     """
-    by_text: dict[str, dict[str, list[ToolPair]]] = {}
-    for pair in pairs:
+    by_text: dict[str, dict[str, list[tuple[int, ToolPair]]]] = {}
+    for index, pair in enumerate(pairs):
         if pair.command and pair.result and not only_looks(pair.command):
-            folder, text = normalize_command(pair.command, cwd)
+            folder, text = _normal(pair, cwd)
             runs = by_text.setdefault(text, {}).setdefault(folder, [])
             # Later news of a run replace what was known of it.
-            runs[:] = [*runs[: len(runs) - pair.is_continued], pair]
+            runs[:] = [*runs[: len(runs) - pair.is_continued], (index, pair)]
     for by_folder in by_text.values():
         if len(by_folder.keys() - {""}) <= 1:
-            runs = [run for group in by_folder.values() for run in group]
-            yield sorted(runs, key=lambda run: run.ref.position)
+            yield sorted((run for group in by_folder.values() for run in group), key=itemgetter(0))
         else:
             yield from by_folder.values()
+
+
+def _normal(pair: ToolPair, cwd: str | None) -> NormalCommand:
+    folder = first_text(pair.arguments, FOLDER_KEYS)
+    return normalize_command(pair.command or "", cwd, folder)
 
 
 def error_items(
@@ -163,25 +175,37 @@ def find_errors(
 ) -> Iterator[ReportedError]:
     """Yield the newest of each distinct error line; lines that differ only in digits are equal."""
     every = (*pairs, *following)
-    newest: dict[str, tuple[int, str]] = {}
+    found: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
     for index, pair in enumerate(pairs):
         for line in error_lines(pair):
-            newest[_DIGITS.sub("#", line)[:80]] = (index, line)
+            by_attempt = found.setdefault(_DIGITS.sub("#", line)[:80], {})
+            by_attempt[_attempts(pair, cwd)] = (index, line)
     later: dict[str, list[int]] = {}
-    for index, pair in enumerate(every if newest else ()):
+    for index, pair in enumerate(every if found else ()):
         for key in _attempts(pair, cwd) if pair.is_done else ():
             later.setdefault(key, []).append(index)
-    for index, line in newest.values():
-        pair = pairs[index]
-        successes = {n for key in _attempts(pair, cwd) for n in later.get(key, ()) if n > index}
-        is_resolved = any(_is_same_attempt(pair, every[n], cwd) for n in successes)
-        yield ReportedError(line, pair, is_resolved=is_resolved)
+
+    def is_resolved(index: int) -> bool:
+        # Of a patch of several files, each must have been changed since.
+        return all(
+            any(
+                n > index and _is_same_attempt(pairs[index], every[n], cwd)
+                for n in later.get(key, ())
+            )
+            for key in _attempts(pairs[index], cwd)
+        )
+
+    for by_attempt in found.values():
+        reported = sorted((is_resolved(index), -index, line) for index, line in by_attempt.values())
+        # An open one counts more than a newer one that was resolved.
+        resolved, index, line = reported[0]
+        yield ReportedError(line, pairs[-index], is_resolved=resolved)
 
 
 def _attempts(pair: ToolPair, cwd: str | None) -> tuple[str, ...]:
     """Return names of what a call tries; another call with one of them may be the same attempt."""
     if pair.command:
-        return (f"run {normalize_command(pair.command, cwd).text}",)
+        return (f"run {_normal(pair, cwd).text}",)
     if pair.changes:
         return tuple(f"edit {path}" for path in pair.changes)
     return (f"read {pair.reads}",) if pair.reads else (f"{pair.tool} {pair.text}",)
@@ -190,25 +214,24 @@ def _attempts(pair: ToolPair, cwd: str | None) -> tuple[str, ...]:
 def _is_same_attempt(failed: ToolPair, later: ToolPair, cwd: str | None) -> bool:
     """Whether a later call ran the same command in the same folder, or edited the same place."""
     if failed.command and later.command:
-        folders = {normalize_command(pair.command or "", cwd).folder for pair in (failed, later)}
-        return len(folders - {""}) <= 1
+        return len({_normal(failed, cwd).folder, _normal(later, cwd).folder} - {""}) <= 1
     if not failed.changes or kind_of(later.tool) == "write":
         return True
-    places = _edited_lines(later)
-    return any(
-        len(words & other) >= _SAME_WORDS * len(words)
-        for words in _edited_lines(failed)
-        for other in places
-    )
+    lines, places = _replaced_words(failed), _replaced_words(later)
+    found = [
+        any(len(words & other) >= _SAME_WORDS * len(words) for other in places) for words in lines
+    ]
+    return sum(found) >= _SAME_LINES * len(lines)
 
 
-def _edited_lines(pair: ToolPair) -> set[frozenset[str]]:
-    """Return the words of each line in what an edit replaces and writes."""
-    texts = [text for name, text in pair.texts if name not in PATH_KEYS]
-    lines = (line for text in texts for line in text.split("\n") if not line.startswith("*** "))
-    return {
-        frozenset(words) for line in islice(lines, _MAX_LINES) if (words := _WORD.findall(line))
-    }
+def _replaced_words(pair: ToolPair) -> set[frozenset[str]]:
+    """Return the words of each line that an edit replaces, or of all its lines."""
+    old = [text for name, text in pair.texts if name in OLD_TEXTS]
+    texts = old or [text for name, text in pair.texts if name not in PATH_KEYS and "\n" in text]
+    lines = [line for text in texts for line in text.split("\n") if not line.startswith("*** ")]
+    removed = [line for line in lines if line.startswith("-")] if not old else []
+    found = (_WORD.findall(line) for line in islice(removed or lines, _MAX_LINES))
+    return {frozenset(words) for words in found if words}
 
 
 def is_check(command: str) -> bool:

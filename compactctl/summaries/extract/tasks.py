@@ -1,28 +1,20 @@
-"""The newest state of the model's task list, and its newest plan."""
+"""The newest state of the model's task list."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
 from compactctl.history.references import SourceRef
 from compactctl.history.tool_names import kind_of
+from compactctl.model.json_parser import parse_json
 from compactctl.records import dataclass
-from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import (
-    OLD_PLAN,
-    PLAN,
-    PROPOSED_PLAN,
-    REJECTED_PLAN,
     TASK_LIST,
     ItemValue,
     SummaryItem,
-    clip_middle,
     one_line,
 )
-from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
-from compactctl.summaries.extract.sentences import unwrap
-from compactctl.summaries.extract.user_words import user_requests
+from compactctl.summaries.extract.passages import Passage, ToolPair
 
 MAX_TASK_CHARS = 300
 MAX_STATUS_CHARS = 30
@@ -35,8 +27,18 @@ _NEXT_TASK = ItemValue(0.8)
 # CLI, VS Code, OpenHands, Cline, Roo.
 _LISTS = ("todos", "plan", "todoList", "task_list", "task_progress", "todo_list")
 _TITLES = ("content", "step", "title", "subject", "description", "text")
-_CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)?\s*\[( |x|X|-|~)\]\s*(\S.*)$", re.MULTILINE)
-_BOXES = {" ": "pending", "x": "completed", "X": "completed"}
+_CHECKBOX = re.compile(
+    r"^[^\S\n]*(?:[-*]|\d{1,4}\.)?[^\S\n]*\[( |[\w~/-][\w -]{0,20})\][^\S\n]*(\S.*)$", re.MULTILINE
+)
+_BOXES = {
+    " ": "pending",
+    "x": "completed",
+    "-": "in_progress",
+    "~": "in_progress",
+    "/": "in_progress",
+}
+# The list that Cline's tools take beside their other arguments.
+_PROGRESS = "task_progress"
 # The words of clients and models for a state, in lower case with "_" for blanks and "-".
 _STATES = {
     "done": "completed",
@@ -62,21 +64,6 @@ _CREATED = re.compile(r"#(\d+)")
 # A task as digests list it.
 _LISTED = re.compile(r"\[(?P<status>[^\]]*)\] (?P<title>.+)")
 
-# How many steps of a plan are quoted, and characters of each.
-MAX_STEPS = 40
-MAX_STEP_CHARS = 300
-
-_CURRENT_PLAN = ItemValue(0.5)
-_OTHER_PLAN = ItemValue(0.12)
-
-# The start of a request that hands over a plan; clients write one, too, when a plan is accepted.
-_PLAN_REQUEST = re.compile(
-    r"\W*(?:implement|execute|follow|carry out)\b.{0,30}\bplan\b", re.IGNORECASE
-)
-_STEP = re.compile(r"\s*(?:#{1,6}|[-*+]|\d{1,2}[.)])\s+(\S.*)")
-_CODE_FENCE = "```"
-_PLAN_LABELS = {"proposed": f"{PROPOSED_PLAN}, of", "rejected": f"{REJECTED_PLAN} of"}
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -97,9 +84,14 @@ class Task:
         return self.status in _OPEN_STATES
 
 
-def task_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the newest task list for section 5, and its first open task for section 8."""
-    tasks = newest_tasks(passages)
+def task_items(
+    passages: Sequence[Passage], following: Sequence[Passage] = ()
+) -> Iterator[SummaryItem]:
+    """Yield the newest task list for section 5, and its first open task for section 8.
+
+    The passages that follow may change single tasks.
+    """
+    tasks = newest_tasks((*passages, *following))
     for position, task in enumerate(tasks):
         value = _DONE if task.is_done else _OPEN
         text = f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}"
@@ -107,8 +99,9 @@ def task_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
         label = f"{TASK_LIST}{source}:"
         yield SummaryItem(section=5, label=label, text=text, value=value.at(0), position=position)
     open_tasks = [task for task in tasks if task.is_open]
-    started = [task for task in open_tasks if task.status != "pending"]
-    for task in (started or open_tasks)[:1]:
+    started = [task for task in open_tasks if task.status == "in_progress"]
+    pending = [task for task in open_tasks if task.status == "pending"]
+    for task in (started or pending or open_tasks)[:1]:
         yield SummaryItem(
             section=8,
             ref=task.ref.name,
@@ -126,19 +119,23 @@ def newest_tasks(passages: Iterable[Passage]) -> list[Task]:
     whole: list[Task] = []
     reported: list[Task] = []
     single: dict[str, Task] = {}
+    is_set = False
     for passage in passages:
         pair = passage.pair if passage.kind == "call" else None
-        # What the model meant is not what its client did.
-        if pair and pair.has_failed:
-            continue
-        tasks = _whole_list(pair) if pair else _listed(passage)
+        tasks = _set_by(pair) if pair else _listed(passage)
         if tasks and not passage.is_proven:
             reported = tasks
         elif tasks is not None:
-            whole, single = tasks, {}
-        elif pair and pair.tool in {_CREATE, _UPDATE}:
-            _apply_update(single, pair)
-    return [*whole, *single.values()] or reported
+            whole, single, is_set = tasks, {}, True
+        elif pair and pair.is_done and kind_of(pair.tool) == "tasks":
+            whole, single = _updated(whole, single, pair)
+    return [*whole, *single.values()] or ([] if is_set else reported)
+
+
+def sets_tasks(passages: Iterable[Passage]) -> bool:
+    """Whether a call sets the whole task list, perhaps to an empty one."""
+    pairs = (passage.pair for passage in passages if passage.kind == "call")
+    return any(pair is not None and _set_by(pair) is not None for pair in pairs)
 
 
 def _listed(passage: Passage) -> list[Task] | None:
@@ -149,20 +146,49 @@ def _listed(passage: Passage) -> list[Task] | None:
     return [Task(match["title"], match["status"], passage.ref) for match in matches if match]
 
 
-def _whole_list(pair: ToolPair) -> list[Task] | None:
+def _set_by(pair: ToolPair) -> list[Task] | None:
     """Return the tasks of a call that sets the whole list, [] to empty it; None for other calls."""
+    arguments, is_task_tool = pair.arguments, kind_of(pair.tool) == "tasks"
+    # What the model meant is not what its client did.
+    if pair.has_failed or _only_shows(arguments) or arguments.get("merge") is True:
+        return None
     for key in _LISTS:
-        match pair.arguments.get(key):
-            case str(text):
-                return [
-                    Task(title.strip(), _BOXES.get(box, "in_progress"), pair.ref)
-                    for box, title in _CHECKBOX.findall(text)
-                ]
-            case list(entries):
-                return [task for entry in entries if (task := _task(entry, pair.ref))]
-            case _:
-                continue
+        value = arguments.get(key)
+        if isinstance(value, str) and (is_task_tool or key == _PROGRESS):
+            return _in_text(value, pair.ref, may_empty=is_task_tool)
+        if isinstance(value, list):
+            tasks = _in_list(value, pair.ref)
+            # Tools of other names take lists of other things, too.
+            return tasks if is_task_tool or (tasks and all(map(_has_state, value))) else None
     return None
+
+
+def _only_shows(arguments: Mapping[str, object]) -> bool:
+    return arguments.get("operation") == "read" or arguments.get("command") == "view"
+
+
+def _in_text(text: str, ref: SourceRef, *, may_empty: bool) -> list[Task] | None:
+    """Return the tasks in JSON or a checklist; None for other texts, of which nothing is known."""
+    if text.lstrip().startswith("["):
+        try:
+            value = parse_json(text)
+        except ValueError:
+            value = None
+        if isinstance(value, list):
+            return _in_list(value, ref)
+    tasks = [
+        Task(title.strip(), _BOXES.get(box.casefold()) or _state(box), ref)
+        for box, title in _CHECKBOX.findall(text)
+    ]
+    return tasks if tasks or (may_empty and not text.strip()) else None
+
+
+def _in_list(entries: Sequence[object], ref: SourceRef) -> list[Task]:
+    return [task for entry in entries if (task := _task(entry, ref))]
+
+
+def _has_state(entry: object) -> bool:
+    return isinstance(entry, Mapping) and any(key in entry for key in ("status", "state", "done"))
 
 
 def _task(entry: object, ref: SourceRef) -> Task | None:
@@ -173,74 +199,37 @@ def _task(entry: object, ref: SourceRef) -> Task | None:
 
 
 def _status(entry: Mapping[str, object]) -> str:
-    status = one_line(first_text(entry, ("status", "state")) or "pending", MAX_STATUS_CHARS)
-    plain = re.sub(r"[\s-]+", "_", status.casefold())
+    status = first_text(entry, ("status", "state"))
+    is_done = entry.get("done") is True or entry.get("completed") is True
+    return _state(status) if status else "completed" if is_done else "pending"
+
+
+def _state(word: str) -> str:
+    """Return Claude Code's word for a state, the client's own if it is not known."""
+    word = one_line(word, MAX_STATUS_CHARS)
+    plain = re.sub(r"[\s-]+", "_", word.casefold())
     state = _STATES.get(plain, plain)
-    return state if state in _DONE_STATES | _OPEN_STATES else status
+    return state if state in _DONE_STATES | _OPEN_STATES else word
 
 
-def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
-    """Apply a call that creates or updates a single task to ``tasks``, which are by number."""
+def _updated(
+    whole: list[Task], single: dict[str, Task], pair: ToolPair
+) -> tuple[list[Task], dict[str, Task]]:
+    """Return the tasks after a call that creates or changes single ones, by number or title."""
+    arguments, ref = pair.arguments, pair.ref
     if pair.tool == _CREATE:
         created = _CREATED.search(pair.result.text) if pair.result else None
-        title = first_text(pair.arguments, _TITLES)
+        title = first_text(arguments, _TITLES)
         if created and title:
-            tasks[created[1]] = Task(title, "pending", pair.ref)
-        return
-    number = str(pair.arguments.get("taskId"))
-    if number in tasks and first_text(pair.arguments, ("status",)):
-        tasks[number] = Task(tasks[number].title, _status(pair.arguments), pair.ref)
-
-
-class _Plan(NamedTuple):
-    """A plan, and whether the user agreed to it: as ``ClaimWords.plan`` says it."""
-
-    ref: SourceRef
-    text: str
-    state: str
-
-
-def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the steps of the newest plan; they count less if a newer task list exists."""
-    plan = _newest_plan(passages)
-    if plan is None:
-        return
-    is_replaced = any(task.ref.position > plan.ref.position for task in newest_tasks(passages))
-    label = f"{OLD_PLAN}, the plan of" if is_replaced else f"{PLAN} at"
-    label = _PLAN_LABELS.get(plan.state, label)
-    is_current = plan.state == "agreed" and not is_replaced
-    value = _CURRENT_PLAN if is_current else _OTHER_PLAN
-    for position, step in enumerate(_steps(plan.text)[:MAX_STEPS]):
-        yield SummaryItem(
-            section=5,
-            label=f"{label} {plan.ref}:",
-            text=clip_middle(step, MAX_STEP_CHARS),
-            value=value.at(0),
-            position=position,
-        )
-
-
-def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
-    requested = [
-        _Plan(passage.ref, text, "agreed")
-        for passage, text in user_requests(passages)
-        if _PLAN_REQUEST.match(text)
-    ]
-    presented = [
-        _Plan(pair.ref, text, CLAIMS[pair.outcome].plan)
-        for pair in tool_pairs(passages)
-        if kind_of(pair.tool) == "plan"
-        if CLAIMS[pair.outcome].plan and (text := first_text(pair.arguments, ("plan",)))
-    ]
-    return max((*requested, *presented), key=lambda plan: plan.ref.position, default=None)
-
-
-def _steps(text: str) -> list[str]:
-    """Return the headings and list items of a plan, except those in code blocks."""
-    steps, is_code = [], False
-    for line in unwrap(text).split("\n"):
-        is_code ^= line.strip().startswith(_CODE_FENCE)
-        step = None if is_code else _STEP.fullmatch(line.rstrip())
-        if step:
-            steps.append(step[1])
-    return steps
+            return whole, {**single, created[1]: Task(title, "pending", ref)}
+    number = str(arguments.get("taskId"))
+    if pair.tool == _UPDATE and number in single and first_text(arguments, ("status",)):
+        return whole, {**single, number: Task(single[number].title, _status(arguments), ref)}
+    if arguments.get("merge") is True:
+        value = arguments.get(_LISTS[0])
+        changed = {
+            task.title: task for task in _in_list(value if isinstance(value, list) else (), ref)
+        }
+        kept = [changed.pop(task.title, task) for task in whole]
+        return [*kept, *changed.values()], single
+    return whole, single

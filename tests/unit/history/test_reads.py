@@ -32,6 +32,7 @@ from compactctl.history.reads import (
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import MediaPart, Message
 
+DELETED = "*** Delete File: a.py"
 CWD = "/home/ada/engine"
 
 
@@ -420,7 +421,12 @@ def test_only_the_whole_file_covers_a_read_of_the_whole_file() -> None:
         ("Edit", {"path": "a.py", "file_path": " "}, ("a.py",)),
         ("Edit", {"old": "x"}, ()),
         ("Bash", {"path": "a.py", "command": "make"}, ()),
-        ("Bash", {"input": ["*** Delete File: a.py \n*** Delete File: a.py"]}, ("a.py",)),
+        (
+            "Bash",
+            {"input": ["apply_patch", "*** Delete File: a.py \n*** Delete File: a.py"]},
+            ("a.py",),
+        ),
+        ("Bash", {"command": f"cat > a.md <<E\n{DELETED}\nE"}, ()),
         ("Glob", {"path": "a.py"}, ()),
         ("MultiEdit", {"file_path": f"{CWD}/a.py", "edits": []}, ("a.py",)),
     ],

@@ -3,7 +3,7 @@ from builders import call, conversation, result, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.tasks import plan_items
+from compactctl.summaries.extract.plans import plan_items
 
 PLAN = """# Strict parser
 
@@ -61,4 +61,5 @@ def test_the_newest_plan_counts_and_a_newer_task_list_replaces_it() -> None:
     todo = call("t", "TodoWrite", todos=[{"content": "Stop", "status": "pending"}])
     assert {label for label, _ in told(*ACCEPTED, todo)} == {"Agreed before, the plan of [L1]:"}
     proposed = told(*ACCEPTED, call("q", "ExitPlanMode", plan="1. Stop"))
-    assert proposed == [("Proposed plan, not agreed, of [L3]:", "Stop")]
+    assert proposed[-1] == ("Proposed plan, not agreed, of [L3]:", "Stop")
+    assert {label for label, _ in proposed[:-1]} == {"Current plan, agreed at [L1]:"}

@@ -57,7 +57,10 @@ def test_tasks_kept_one_by_one_follow_their_updates() -> None:
         call("2", "TaskCreate", subject="Write", description="Write all"),
         result("2", "Task #2 created successfully: Write"),
         call("3", "TaskUpdate", taskId="1", status="completed"),
+        result("3", "Updated task #1 status"),
         call("4", "TaskUpdate", taskId="9", status="completed"),
+        result("4", "Task not found"),
+        call("5", "TaskUpdate", taskId="2", status="completed"),
     )
     assert found == [("Read", "completed"), ("Write", "pending")]
 
@@ -100,7 +103,7 @@ def test_a_started_task_comes_next_before_a_waiting_one() -> None:
 def test_what_a_list_of_tasks_is(
     arguments: dict[str, object], found: list[tuple[str, str]]
 ) -> None:
-    assert tasks(call("1", "any", **arguments)) == found
+    assert tasks(call("1", "TodoWrite", **arguments)) == found
 
 
 def test_single_tasks_come_behind_the_newest_list() -> None:
@@ -115,6 +118,7 @@ def test_single_tasks_come_behind_the_newest_list() -> None:
         call("3", "TaskCreate", subject="C"),
         result("3", "Task #8 created"),
         call("4", "TaskUpdate", taskId=7, status="completed"),
+        result("4", "Updated task #7 status"),
         call("5", "TaskUpdate", taskId="8", owner="me"),
         call("6", "TaskUpdate", taskId="9", status="completed"),
         call("7", "TaskCreate"),
@@ -155,3 +159,35 @@ def test_the_first_task_at_work_comes_next_else_the_first_open_one(
     assert [
         (item.section, item.ref, item.text, item.value, item.position) for item in rest
     ] == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "found"),
+    [
+        ("any", {"todos": [{"content": "A", "status": "done"}]}, [("A", "completed")]),
+        ("any", {"todos": [{"content": "A"}]}, [("Old", "pending")]),
+        ("any", {"todos": []}, [("Old", "pending")]),
+        ("ExitPlanMode", {"plan": "1. Stop"}, [("Old", "pending")]),
+        ("read_file", {"task_progress": ""}, [("Old", "pending")]),
+        ("read_file", {"task_progress": "- [x] A"}, [("A", "completed")]),
+        ("manage_todo_list", {"operation": "read", "todoList": []}, [("Old", "pending")]),
+        ("task_tracker", {"command": "view", "task_list": []}, [("Old", "pending")]),
+        ("TodoWrite", {"todos": []}, []),
+        ("TodoWrite", {"todos": '[{"content": "A", "status": "completed"}]'}, [("A", "completed")]),
+        ("TodoWrite", {"todos": "1. [in_progress] A"}, [("A", "in_progress")]),
+        ("TodoWrite", {"todos": [{"text": "A", "done": True}]}, [("A", "completed")]),
+        ("TodoWrite", {"todos": [{"content": "A", "status": "Half way"}]}, [("A", "Half way")]),
+    ],
+)
+def test_what_replaces_a_list_of_tasks(
+    tool: str, arguments: dict[str, object], found: list[tuple[str, str]]
+) -> None:
+    old = call("0", "TodoWrite", todos=[{"content": "Old", "status": "pending"}])
+    assert tasks(old, result("0", "ok"), call("1", tool, **arguments), result("1", "ok")) == found
+
+
+def test_a_list_that_was_not_taken_replaces_none() -> None:
+    old = call("0", "TodoWrite", todos=[{"content": "Old", "status": "pending"}])
+    new = call("1", "TodoWrite", todos=[{"content": "A", "status": "completed"}])
+    refused = result("1", "InputValidationError: todos is missing")
+    assert tasks(old, result("0", "ok"), new, refused) == [("Old", "pending")]
