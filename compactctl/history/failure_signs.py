@@ -8,6 +8,7 @@ only other texts are read as prose.
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 
 from compactctl.history.tool_names import ToolKind
 from compactctl.model.json_parser import parse_json
@@ -17,6 +18,8 @@ from compactctl.model.message import CallOutcome
 _HEAD_CHARS, _TAIL_CHARS, _MAX_LINE_CHARS = 1_000, 2_000, 1_000
 # Lines at the end of an output among which its last line is found.
 _MAX_LAST_LINES = 8
+# Lines that a client writes before or behind an output.
+_MAX_HEADERS = 6
 # Lines that clients add before or after a command's output.
 _CLIENT_LINE = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
@@ -245,7 +248,13 @@ def plain_exit_code(text: str) -> int | None:
         for value in (holder.get(name) for holder in holders for name in _CODES):
             if str(value).lstrip("-").isdecimal() and len(str(value)) <= 11:  # noqa: PLR2004
                 return int(str(value))
-    for line in (_first_line(text), _last_visible_line(text)):
+    head, tail = _plain(text[:_HEAD_CHARS]).lstrip(), _plain(text[-_HEAD_CHARS:]).rstrip()
+    lines = [line.strip() for line in head.split("\n")[:_MAX_HEADERS]]
+    ends = [line.strip() for line in reversed(tail.split("\n")[-_MAX_HEADERS:])]
+    # The lines of a client around an output, and the first and last line of any.
+    headers = takewhile(_CLIENT_LINE.match, lines)
+    footers = takewhile(_CLIENT_LINE.match, ends)
+    for line in (*lines[:1], *headers, *ends[:1], *footers):
         if match := _CODE_LINE.fullmatch(line):
             return int(match["code"])
     return None
@@ -354,10 +363,6 @@ def _reports_failure(line: str) -> bool:
 
 def _first_line(text: str) -> str:
     return _plain(text[:_HEAD_CHARS].lstrip().partition("\n")[0].rstrip())
-
-
-def _last_visible_line(text: str) -> str:
-    return _plain(text[-_HEAD_CHARS:].rstrip().rpartition("\n")[2].strip())
 
 
 def _plain(text: str) -> str:

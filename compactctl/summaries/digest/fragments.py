@@ -32,7 +32,7 @@ from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replac
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import PASSED, is_check
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks, sets_tasks
+from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
@@ -291,8 +291,7 @@ def list_entries(
 
     What the passages that follow say of tasks is newer.
     """
-    if not sets_tasks(following):
-        yield from _task_entries((*passages, *following))
+    yield from _task_entries((*passages, *following))
     files = file_uses(passages, cwd)
     spoken = (passage.text for passage in passages if passage.kind not in _SHOWN_KINDS)
     spoken_names = {name for text in spoken for name in lexicon.entities(text)}

@@ -32,6 +32,7 @@ _LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
 _MAX_LISTED = 1_000
 _MAX_DIGITS = 4
 
+_PATCHED = "Success. Updated the following files:"
 _FAILED = re.compile(r"\b(?:fail\w*|error|could not|not found|no match|skipped)\b", re.IGNORECASE)
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -134,7 +135,7 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     pair = passage.pair
     if pair.reads and not pair.has_failed:
         yield "read" if pair.is_done else "", pair.reads
-    if not pair.is_done:
+    if not (pair.is_done or _is_patched(pair)):
         yield from ((CLAIMS[pair.outcome].change, path) for path in pair.changes)
         return
     is_write = kind_of(pair.tool) == "write" or pair.arguments.get("command") == "create"
@@ -143,6 +144,12 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     for path in pair.changes:
         act = patched.get(path, "written" if is_write else "edited")
         yield act if path in confirmed or act == "moved" else "", path
+
+
+def _is_patched(pair: ToolPair) -> bool:
+    """Whether a command applied its patch, though what it ran behind that failed."""
+    text = pair.result.text if pair.result else ""
+    return pair.command is not None and _PATCHED in text
 
 
 def _confirmed(pair: ToolPair) -> Collection[str]:

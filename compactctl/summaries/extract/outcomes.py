@@ -65,7 +65,7 @@ _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"\w+")
 # The share of a line's words that a later edit of the same line holds, of the lines of a place that
 # a later edit of it holds, and lines compared of each.
-_SAME_WORDS, _SAME_LINES, _MAX_LINES = 0.7, 0.5, 400
+_SAME_WORDS, _SAME_LINES, _MAX_LINES = 0.8, 0.5, 400
 
 
 def exit_code(pair: ToolPair) -> int | None:
@@ -93,12 +93,11 @@ def command_items(
 ) -> Iterator[SummaryItem]:
     """Yield each command that is not read-only, with the outcome of its newest run.
 
-    How often it ran is said if all runs ended alike. Nothing is said of a command that runs again
-    in the calls that follow.
+    How often it ran is said if all runs ended alike. The newest run may be one of the calls that
+    follow.
     """
-    first_later = len(pairs)
     for runs in _runs((*pairs, *following), cwd):
-        if runs[-1][0] >= first_later:
+        if runs[0][0] >= len(pairs):
             continue
         newest = runs[-1][1]
         command = one_line(newest.command or "", MAX_COMMAND_CHARS)
@@ -121,7 +120,7 @@ def command_items(
             ref=newest.ref.name,
             text=f"`{command}`{claim}: {output}" if output else f"`{command}`{claim}",
             value=_COMMAND_VALUE.at(newest.age) + bonus,
-            position=newest.ref.position,
+            position=newest.ref.position + (len(pairs) if runs[-1][0] >= len(pairs) else 0),
         )
 
 
@@ -188,10 +187,7 @@ def find_errors(
     def is_resolved(index: int) -> bool:
         # Of a patch of several files, each must have been changed since.
         return all(
-            any(
-                n > index and _is_same_attempt(pairs[index], every[n], cwd)
-                for n in later.get(key, ())
-            )
+            _is_same_attempt(pairs[index], [every[n] for n in later.get(key, ()) if n > index], cwd)
             for key in _attempts(pairs[index], cwd)
         )
 
@@ -208,20 +204,23 @@ def _attempts(pair: ToolPair, cwd: str | None) -> tuple[str, ...]:
         return (f"run {_normal(pair, cwd).text}",)
     if pair.changes:
         return tuple(f"edit {path}" for path in pair.changes)
-    return (f"read {pair.reads}",) if pair.reads else (f"{pair.tool} {pair.text}",)
+    return (f"read {pair.reads}",) if pair.reads else (f"{pair.tool} {pair.arguments}",)
 
 
-def _is_same_attempt(failed: ToolPair, later: ToolPair, cwd: str | None) -> bool:
-    """Whether a later call ran the same command in the same folder, or edited the same place."""
-    if failed.command and later.command:
-        return len({_normal(failed, cwd).folder, _normal(later, cwd).folder} - {""}) <= 1
-    if not failed.changes or kind_of(later.tool) == "write":
-        return True
-    lines, places = _replaced_words(failed), _replaced_words(later)
-    found = [
-        any(len(words & other) >= _SAME_WORDS * len(words) for other in places) for words in lines
+def _is_same_attempt(failed: ToolPair, later: Sequence[ToolPair], cwd: str | None) -> bool:
+    """Whether one of the later calls ran the command in the same folder, or edited the place."""
+    if failed.command:
+        folder = _normal(failed, cwd).folder
+        return any(len({folder, _normal(pair, cwd).folder} - {""}) <= 1 for pair in later)
+    if not failed.changes or any(kind_of(pair.tool) == "write" for pair in later):
+        return bool(later)
+    lines = _replaced_words(failed)
+    places = {words for pair in later for words in _replaced_words(pair)}
+    same = [
+        any(len(words & other) >= _SAME_WORDS * max(len(words), 1) for other in places)
+        for words in lines
     ]
-    return sum(found) >= _SAME_LINES * len(lines)
+    return bool(places) and sum(same) >= _SAME_LINES * min(len(lines), len(places))
 
 
 def _replaced_words(pair: ToolPair) -> set[frozenset[str]]:

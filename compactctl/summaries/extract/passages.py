@@ -1,5 +1,6 @@
 """A conversation as a sequence of passages, with every tool call joined to its result."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -36,6 +37,8 @@ from compactctl.summaries.extract.own_passages import (
 # Arguments with the name of a process that was left running: Codex, Claude Code, Copilot CLI, VS
 # Code.
 _PROCESS_KEYS = ("session_id", "bash_id", "task_id", "shell_id", "shellId", "id")
+# The names of tools that end a process: what they return says nothing of its work.
+_STOPPING = re.compile(r"kill|stop|terminate", re.IGNORECASE)
 # Characters of the name of a file that a user attached.
 _MAX_NAME_CHARS = 120
 
@@ -254,7 +257,7 @@ def _pair(
 
 def _with_process(pair: ToolPair, commands: Mapping[str, str]) -> ToolPair:
     """Return a call that asks for news of a process with the command that started it."""
-    if pair.command or not commands:
+    if pair.command or not commands or _STOPPING.search(pair.tool):
         return pair
     names = (str(pair.arguments[key]) for key in _PROCESS_KEYS if key in pair.arguments)
     command = next((commands[name] for name in names if name in commands), None)

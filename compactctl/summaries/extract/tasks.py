@@ -223,7 +223,8 @@ def _updated(
         if created and title:
             return whole, {**single, created[1]: Task(title, "pending", ref)}
     number = str(arguments.get("taskId"))
-    if pair.tool == _UPDATE and number in single and first_text(arguments, ("status",)):
+    is_found = pair.result is not None and "not found" not in pair.result.text
+    if pair.tool == _UPDATE and is_found and number in single and "status" in arguments:
         return whole, {**single, number: Task(single[number].title, _status(arguments), ref)}
     if arguments.get("merge") is True:
         value = arguments.get(_LISTS[0])
