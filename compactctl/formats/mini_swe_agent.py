@@ -47,6 +47,7 @@ _OWN_FENCE = "mswea_bash_command"
 _COMMAND = re.compile(rf"(?<=```)(?:{_OWN_FENCE}|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
 _EXIT = "exit"
 _OBSERVATION = "<returncode>"
+_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</")
 
 
 class MiniSweAgent(Format):
@@ -149,10 +150,12 @@ class _Trajectory(OpenAIConversation):
 def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
     for part in parts:
         if isinstance(part, TextPart):
+            code = _CODE.match(part.text)
             yield ToolResultPart(
                 call_id=call_id,
                 tool=_TOOL,
                 text=part.text,
+                exit_code=int(code[1]) if code else None,
                 path=part.path,
             )
         else:
