@@ -28,6 +28,7 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     CallId,
+    CallOutcome,
     JsonPath,
     Part,
     Synthetic,
@@ -47,6 +48,7 @@ _OWN_FENCE = "mswea_bash_command"
 _COMMAND = re.compile(rf"(?<=```)(?:{_OWN_FENCE}|bash)\s*\n(.*?)\n(?=```)", re.DOTALL)
 _EXIT = "exit"
 _OBSERVATION = "<returncode>"
+_TIMED_OUT = re.compile(r"The last command <command>[\s\S]{0,20000}?</command> timed out")
 _CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</")
 
 
@@ -147,6 +149,13 @@ class _Trajectory(OpenAIConversation):
             )
 
 
+def _outcome(text: str) -> CallOutcome:
+    """Return how a command was kept from its end, as the agent says it in place of an output."""
+    if text.startswith("Commands not executed."):
+        return "denied"
+    return "timed out" if _TIMED_OUT.match(text) else "unknown"
+
+
 def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
     for part in parts:
         if isinstance(part, TextPart):
@@ -155,6 +164,7 @@ def _output(parts: Iterable[Part], call_id: CallId) -> Iterable[Part]:
                 call_id=call_id,
                 tool=_TOOL,
                 text=part.text,
+                outcome=_outcome(part.text),
                 exit_code=int(code[1]) if code else None,
                 path=part.path,
             )

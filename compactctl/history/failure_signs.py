@@ -56,6 +56,7 @@ _STATUSES: Mapping[str, CallOutcome] = {
 }
 _CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode")
 _OUTPUTS = frozenset({"output", "stdout", "stderr", "result"})
+_STOPPED_IN = re.compile(r"\b(?:(timed out)|aborted|not executed|was cancelled)\b")
 _NO_ERRORS = frozenset({"", "none", "null", "no", "false"})
 
 # The last line of a program that failed.
@@ -104,7 +105,8 @@ _REFUSING = r"(?:denied|rejected|declined|refused|disallowed|disapproved)"
 _REFUSED = re.compile(
     r"\W*(?:error: )?(?:the )?(?:"
     rf"(?:user|human|operator)\b[^\n]{{0,60}}?\b(?:{_REFUSING}|cancell?ed|(?:chose|wants) to skip"
-    r"|(?:has|have|had|did|does|do)(?: not|n['\u2019]t))"
+    r"|(?:has|have|had|did|does|do)(?: not|n['\u2019]t) (?:want|approve|grant|allow|permit|accept"
+    r"|confirm|agree))"
     r"|(?:tool use|tool(?: call)?|command|operation|request|execution|action|edit|plan|approval"
     rf"|permission(?! denied))\b[^\n]{{0,80}}?\b(?:{_REFUSING}|not (?:approved|allowed|permitted)"
     r"|blocked by)"
@@ -168,7 +170,10 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 # Some of several edits were made.
-_PARTLY = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b|\b[1-9]\d* (?:\w+ )?failed\b")
+_PARTLY = re.compile(
+    r"\b([1-9]\d{0,5}) (?:of|out of) (\d{1,6})\b|\b[1-9]\d* (?:\w+ )?failed\b"
+    r"|\bunable to apply all\b"
+)
 _AGREED = re.compile(r"\b(?:approved|accepted|agreed|confirmed)\b", re.IGNORECASE)
 _UNDECIDED = re.compile(
     r"\b(?:not|to be|must be|should be|will be|waiting|awaiting|pending|submitted|once|until|if)\b"
@@ -206,8 +211,9 @@ def outcome_of(kind: ToolKind | None, text: str, *, is_whole: bool = True) -> Ca
     if kind == "ask":
         # What the user answers may read like anything.
         return "ok" if text else "unknown"
-    if (fields := _object_in(text)) is not None and (outcome := _outcome_in_fields(fields)):
-        return outcome
+    if (fields := _object_in(text)) is not None:
+        # Its other fields are data.
+        return _outcome_in_fields(fields) or ("unknown" if kind == "plan" else "ok")
     match kind:
         case "edit" | "write":
             return _edit(text, is_whole=is_whole)
@@ -243,8 +249,8 @@ def plain_exit_code(text: str) -> int | None:
     """Return the exit code that an output begins or ends with, or that an object around it has."""
     fields = _object_in(text)
     if isinstance(fields, Mapping) and not _OUTPUTS.isdisjoint(fields):
-        inner = fields.get("metadata")
-        holders = (fields, inner if isinstance(inner, Mapping) else {})
+        inner = (fields.get(name) for name in ("metadata", "outcome"))
+        holders = (fields, *(value for value in inner if isinstance(value, Mapping)))
         for value in (holder.get(name) for holder in holders for name in _CODES):
             if str(value).lstrip("-").isdecimal() and len(str(value)) <= 11:  # noqa: PLR2004
                 return int(str(value))
@@ -295,6 +301,9 @@ def _outcome_in_fields(value: object) -> CallOutcome | None:
     stated = _STATUSES.get(status.casefold()) if isinstance(status, str) else None
     has_error = _is_error(value.get("error")) and True not in flags
     if False in flags or has_error or any(value.get(name) is True for name in _ERROR_FLAGS):
+        said = " ".join(str(value.get(name, "")) for name in ("error", "exception_info"))
+        if stop := _STOPPED_IN.search(said):
+            return "timed out" if stop[1] else "interrupted"
         return stated if stated not in {None, "ok"} else "failed"
     return stated or ("ok" if flags else None)
 
@@ -309,10 +318,10 @@ def _edit(text: str, *, is_whole: bool) -> CallOutcome:
     if outcome := _stopped(line):
         return outcome
     sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
+    if (partly := _PARTLY.search(line)) and (not partly[1] or partly[1] != partly[2]):
+        return "unknown"
     if _FAILED_START.match(sentence) or _NEGATED.search(sentence):
         return "failed"
-    if (partly := _PARTLY.search(line)) and partly[1] != partly[2]:
-        return "unknown"
     if _DONE.search(sentence):
         return "ok"
     return "failed" if _FAILED_WORD.search(sentence) else "ok" if is_whole else "unknown"

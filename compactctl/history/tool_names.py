@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 ToolKind = Literal[
-    "read", "edit", "write", "search", "find", "shell", "plan", "ask", "agent", "tasks"
+    "read", "edit", "write", "search", "find", "shell", "plan", "ask", "agent", "tasks", "poll"
 ]
 
 # What the tools of each client do, from its sessions and its source of the version named; names
@@ -18,7 +18,8 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
         "write": "write",
         "search": "grep",
         "find": "glob ls",
-        "shell": "bash bashoutput powershell taskoutput",
+        "shell": "bash powershell",
+        "poll": "bashoutput taskoutput",
         "plan": "exitplanmode",
         "ask": "askuserquestion",
         "agent": "task agent",
@@ -85,7 +86,7 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
     },
     "Cline 3 and Roo Code, source of April 2026": {
         "read": "readfile",
-        "edit": "replaceinfile applydiff insertcontent applypatch",
+        "edit": "replaceinfile applydiff insertcontent applypatch editor",
         "write": "writetofile",
         "search": "searchfiles",
         "find": "listfiles",

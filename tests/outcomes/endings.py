@@ -9,6 +9,7 @@ from outcomes.written_calls import CLIENTS
 from voices.place import Record
 from voices.wordings import CORRECTED, DENIED, TURNED_DOWN
 
+from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.message import CallOutcome
 
 Work = Literal["edit", "write", "run"]
@@ -48,16 +49,18 @@ def _edit(
     return ("edit",), (name, outcome, text, fields, code)
 
 
-def _both(
-    name: str, outcome: CallOutcome, text: str | None, **fields: Any
-) -> Row:
+def _write(name: str, outcome: CallOutcome, text: str | None, **fields: Any) -> Row:
+    return ("write",), (name, outcome, text, fields, None)
+
+
+def _all(name: str, outcome: CallOutcome, text: str | None, **fields: Any) -> Row:
     return ("edit", "write", "run"), (name, outcome, text, fields, None)
 
 
 _REPORT = "reading the tide tables\n12 tides are tabled"
 _BROKEN = "make: *** [harbour.mk:7: tides] Error 1"
-_NONE = _both("no result", "unknown", None, ends=True)
-_GOES_ON = _both("no result, but the talk goes on", "unknown", None)
+_NONE = _all("no result", "unknown", None, ends=True)
+_GOES_ON = _all("no result, but the talk goes on", "unknown", None)
 _STOP = "STOP what you are doing and wait for the user to tell you how to proceed."
 _REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was "
@@ -66,6 +69,21 @@ _REJECTED = (
 _WORDS = "Leave the quay as it is."
 _ERROR: Record = {"is_error": True}
 _CLAUDE = (
+    _run(
+        "sent to the background",
+        "unknown",
+        "Command was manually backgrounded by user with ID: b3. Output is in /tmp/b3",
+        is_error=False,
+    ),
+    _write("ok", "ok", "File created successfully at: src/quay.py"),
+    _write("ok, again", "ok", "The file src/quay.py has been overwritten successfully."),
+    _write(
+        "failed",
+        "failed",
+        "<tool_use_error>File has not been read yet. Read it first before writing to it."
+        "</tool_use_error>",
+        **_ERROR,
+    ),
     _edit("ok", "ok", "The file src/quay.py has been updated successfully."),
     _edit(
         "ok, with an excerpt",
@@ -87,7 +105,7 @@ _CLAUDE = (
         "before writing to it.</tool_use_error>",
         **_ERROR,
     ),
-    _both(
+    _all(
         "denied",
         "denied",
         _REJECTED,
@@ -95,7 +113,7 @@ _CLAUDE = (
         toolUseResult="User rejected tool use",
         toolDenialKind="user-rejected",
     ),
-    _both("denied with words", "denied", TURNED_DOWN.format(words=_WORDS), **_ERROR),
+    _all("denied with words", "denied", TURNED_DOWN.format(words=_WORDS), **_ERROR),
     _edit("denied by a rule", "denied", "Permission to use Edit has been denied.", **_ERROR),
     _run(
         "denied by a rule",
@@ -110,14 +128,14 @@ _CLAUDE = (
         "Code auto mode classifier. Reason: it leaves the harbour.",
         **_ERROR,
     ),
-    _both("interrupted", "interrupted", "[Request interrupted by user for tool use]", **_ERROR),
-    _both(
+    _all("interrupted", "interrupted", "[Request interrupted by user for tool use]", **_ERROR),
+    _all(
         "not run",
         "interrupted",
         "<tool_use_error>Sibling tool call errored</tool_use_error>",
         **_ERROR,
     ),
-    _both(
+    _all(
         "not run, newer words",
         "interrupted",
         "Cancelled: parallel tool call Bash(make quay) errored",
@@ -180,6 +198,7 @@ _ABORTED = (
     "processes may still be running in the background.\n</turn_aborted>"
 )
 _CODEX = (
+    _run("failed in the sandbox", "failed", "Command denied by sandbox: no pier"),
     _edit("ok", "ok", f"Exit code: 0\nWall time: 0 seconds\nOutput:\n{_PATCHED}", 0),
     _edit(
         "ok, older words",
@@ -235,7 +254,7 @@ _CODEX = (
         "approval policy is Never; reject command \u2014 you cannot "
         "ask for escalated permissions if the approval policy is Never",
     ),
-    _both(
+    _all(
         "denied by a guardian",
         "denied",
         "This action was rejected due to unacceptable risk.\nReason: the tide is high.",
@@ -254,10 +273,10 @@ _CODEX = (
         'milliseconds\\ntide 1","metadata":{"exit_code":124,"duration_seconds":10.0}}',
         124,
     ),
-    _both("interrupted", "interrupted", "aborted by user after 3.1s"),
+    _all("interrupted", "interrupted", "aborted by user after 3.1s"),
     _run("interrupted, freeform", "interrupted", "Wall time: 3.1 seconds\naborted by user"),
     _run("running", "unknown", _UNIFIED.format("Process running with session ID 7")),
-    _both(
+    _all(
         "no result, turn aborted",
         "unknown",
         None,
@@ -269,23 +288,31 @@ _CODEX = (
 _FAILURE: Record = {"error_code": "failure"}
 _REFUSAL: Record = {"error_code": "rejected"}
 _COPILOT = (
+    _run(
+        "failed, of a process",
+        "failed",
+        f"{_BROKEN}\n<command with id: 3 exited with exit code 2>",
+        2,
+    ),
+    _write("ok", "ok", "Created file src/quay.py with 9 characters"),
+    _write("failed", "failed", "Path already exists", **_FAILURE),
     _edit("ok", "ok", "File src/quay.py updated with changes."),
     _edit("failed", "failed", "No match found", **_FAILURE),
-    _both("denied", "denied", "The user rejected this tool call.", **_REFUSAL),
-    _both(
+    _all("denied", "denied", "The user rejected this tool call.", **_REFUSAL),
+    _all(
         "denied with words",
         "denied",
         f"The user rejected this tool call. User feedback: {_WORDS}",
         **_REFUSAL,
     ),
-    _both(
+    _all(
         "denied without asking",
         "denied",
         "Permission denied and could not request permission from user",
         error_code="denied",
     ),
-    _both("denied by a hook", "denied", "Denied by preToolUse hook: not at high tide", **_FAILURE),
-    _both(
+    _all("denied by a hook", "denied", "Denied by preToolUse hook: not at high tide", **_FAILURE),
+    _all(
         "interrupted",
         "interrupted",
         "The execution of this tool, or a previous tool was interrupted.",
@@ -310,6 +337,28 @@ _COPILOT = (
 _WRONG: Record = {"status": "error"}
 _CANCELLED: Record = {"status": "cancelled"}
 _GEMINI = (
+    _edit(
+        "ok, as edited by the user",
+        "ok",
+        "Successfully modified file: src/quay.py (1 "
+        "replacements). User modified the `new_string` content to be: tide = 5.",
+    ),
+    _run("ok, without a signal", "ok", "Output: 12 tides\nSignal: 0\nProcess Group PGID: 31"),
+    _run(
+        "interrupted before its start",
+        "interrupted",
+        "Command was cancelled by user before it could start.",
+    ),
+    _write("ok", "ok", "Successfully created and wrote to new file: src/quay.py."),
+    _write("ok, again", "ok", "Successfully overwrote file: src/quay.py."),
+    _write("failed", "failed", "File already exists, cannot create: src/quay.py", **_WRONG),
+    _run(
+        "interrupted with an output",
+        "interrupted",
+        "[Operation Cancelled] User cancelled tool execution.",
+        **_CANCELLED,
+        partial={"output": "tide 1"},
+    ),
     _edit("ok", "ok", "Successfully modified file: src/quay.py (1 replacements)."),
     _edit(
         "failed",
@@ -317,22 +366,22 @@ _GEMINI = (
         "Failed to edit, 0 occurrences found for old_string in src/quay.py.",
         **_WRONG,
     ),
-    _both("denied", "denied", "[Operation Cancelled] Reason: User denied execution.", **_CANCELLED),
-    _both(
+    _all("denied", "denied", "[Operation Cancelled] Reason: User denied execution.", **_CANCELLED),
+    _all(
         "denied, older words",
         "denied",
         "[Operation Cancelled] Reason: User did not allow tool call",
         **_CANCELLED,
     ),
-    _both("denied by policy", "denied", "Tool execution denied by policy.", **_WRONG),
-    _both("denied by a hook", "denied", "Tool execution blocked: not at high tide", **_WRONG),
-    _both(
+    _all("denied by policy", "denied", "Tool execution denied by policy.", **_WRONG),
+    _all("denied by a hook", "denied", "Tool execution blocked: not at high tide", **_WRONG),
+    _all(
         "interrupted",
         "interrupted",
         "[Operation Cancelled] Reason: User cancelled operation",
         **_CANCELLED,
     ),
-    _both("not run", "interrupted", "Tool call cancelled while in queue.", **_CANCELLED),
+    _all("not run", "interrupted", "Tool call cancelled while in queue.", **_CANCELLED),
     _run("ok", "ok", f"Output: {_REPORT}\nProcess Group PGID: 31"),
     _run(
         "ok, wrapped",
@@ -388,6 +437,13 @@ _GEMINI = (
     _GOES_ON,
 )
 _OPENCODE = (
+    _write("ok", "ok", "Wrote file successfully."),
+    _write(
+        "failed",
+        "failed",
+        "Error: You must read file src/quay.py before overwriting it. Use the Read tool first",
+        **_WRONG,
+    ),
     _edit("ok", "ok", "Edit applied successfully."),
     _edit(
         "ok, with errors of a server",
@@ -396,29 +452,29 @@ _OPENCODE = (
         "in src/quay.py, please fix:\nERROR [3:1] tide is not defined",
     ),
     _edit("failed", "failed", "Error: oldString not found in content", **_WRONG),
-    _both(
+    _all(
         "denied",
         "denied",
         "Error: The user rejected permission to use this specific tool call.",
         **_WRONG,
     ),
-    _both(
+    _all(
         "denied, older words",
         "denied",
         "The user rejected permission to use this specific tool "
         "call. You may try again with different parameters.",
         **_WRONG,
     ),
-    _both("denied with words", "denied", CORRECTED.format(words=_WORDS), **_WRONG),
-    _both(
+    _all("denied with words", "denied", CORRECTED.format(words=_WORDS), **_WRONG),
+    _all(
         "denied by a rule",
         "denied",
         "The user has specified a rule which prevents you from using this specific tool call.",
         **_WRONG,
     ),
-    _both("interrupted", "interrupted", "Tool execution aborted", **_WRONG),
-    _both("never ended", "interrupted", None, status="running"),
-    _both("never began", "interrupted", None, status="pending"),
+    _all("interrupted", "interrupted", "Tool execution aborted", **_WRONG),
+    _all("never ended", "interrupted", None, status="running"),
+    _all("never began", "interrupted", None, status="pending"),
     _run("ok", "ok", _REPORT, 0, metadata={"exit": 0}),
     _run("failed", "failed", _BROKEN, 2, metadata={"exit": 2}),
     _run("failed in silence", "failed", "(no output)", 1, metadata={"exit": 1}),
@@ -458,12 +514,14 @@ _OPENCODE = (
     ),
 )
 _PI = (
+    _write("ok", "ok", "Successfully wrote 9 bytes to src/quay.py"),
+    _write("failed", "failed", "File not found: src/quay.py", isError=True),
     _edit("ok", "ok", "Successfully replaced text in src/quay.py."),
     _edit("failed", "failed", "Could not find the exact text in src/quay.py.", isError=True),
-    _both("denied", "denied", "Blocked by user", isError=True),
-    _both("denied, no reason", "denied", "Tool execution was blocked", isError=True),
-    _both("interrupted", "interrupted", "Operation aborted", isError=True),
-    _both("not run", "interrupted", "Skipped due to queued user message.", isError=True),
+    _all("denied", "denied", "Blocked by user", isError=True),
+    _all("denied, no reason", "denied", "Tool execution was blocked", isError=True),
+    _all("interrupted", "interrupted", "Operation aborted", isError=True),
+    _all("not run", "interrupted", "Skipped due to queued user message.", isError=True),
     _run("ok", "ok", _REPORT),
     _run("ok in silence", "ok", "(no output)"),
     _run("failed", "failed", f"{_BROKEN}\n\nCommand exited with code 2", 2, isError=True),
@@ -481,24 +539,25 @@ _PI = (
 _AGENT_CODE = (
     _edit("ok", "ok", "Applied 1 edit(s) to src/quay.py"),
     _edit("failed", "failed", "edits[0]: old_string not found in src/quay.py", **_ERROR),
-    _both("denied", "denied", "Permission denied by user", **_ERROR),
-    _both("denied by a rule", "denied", "Permission denied: not at high tide", **_ERROR),
-    _both("interrupted", "interrupted", "(tool execution was interrupted)", **_ERROR),
+    _all("denied", "denied", "Permission denied by user", **_ERROR),
+    _all("denied by a rule", "denied", "Permission denied: not at high tide", **_ERROR),
+    _all("interrupted", "interrupted", "(tool execution was interrupted)", **_ERROR),
     _run("ok", "ok", _REPORT),
     _run("failed", "failed", f"{_BROKEN}\nExit code: 2", 2, **_ERROR),
     _run("running", "unknown", "Command running in background (task k4). Output follows."),
     _NONE,
     _GOES_ON,
 )
-_RESUMED = _both(
+_RESUMPTION = (
+    "[TASK RESUMPTION] This task was interrupted 3 minutes ago.\n\nNew instructions for task "
+    "continuation:\n<user_message>\nLook at the pier first.\n</user_message>"
+)
+_RESUMED = _all(
     "no result, but the task goes on",
     "unknown",
     None,
     ends=True,
-    after=(
-        "[TASK RESUMPTION] This task was interrupted 3 minutes ago.\n\nNew instructions for task "
-        "continuation:\n<user_message>\nLook at the pier first.\n</user_message>",
-    ),
+    after=(_RESUMPTION,),
 )
 _CLINE_EDITED = "The content was successfully saved to src/quay.py."
 _TOOL_FAILED = "The tool execution failed with the following error:\n<error>\nno pier\n</error>"
@@ -506,6 +565,18 @@ _NOT_MATCHED = (
     "<error>The SEARCH block:\ntide = 3\n...does not match anything in the file.\n</error>"
 )
 _CLINE = (
+    _write("ok", "ok", "The content was successfully saved to src/quay.py."),
+    _write(
+        "ok with words",
+        "ok",
+        "The user made the following updates to your content:\n\n-tide = 4\n+tide = 5\n\nThe "
+        "updated content has been successfully saved to src/quay.py.",
+    ),
+    _write(
+        "failed",
+        "failed",
+        "The tool execution failed with the following error:\n<error>\nno pier\n</error>",
+    ),
     _edit("ok", "ok", _CLINE_EDITED),
     _edit("failed", "failed", _TOOL_FAILED),
     _edit("failed, no match", "failed", _NOT_MATCHED),
@@ -514,8 +585,8 @@ _CLINE = (
         "failed",
         "Missing value for required parameter 'diff'. Please retry with complete response.",
     ),
-    _both("denied", "denied", "The user denied this operation."),
-    _both("denied with words", "denied", DENIED.format(words=_WORDS)),
+    _all("denied", "denied", "The user denied this operation."),
+    _all("denied with words", "denied", DENIED.format(words=_WORDS)),
     _run(
         "denied by a rule",
         "denied",
@@ -563,7 +634,7 @@ _ROO_WORDS = (
         "failed",
         "Unable to apply diff to file: src/quay.py\n\n<error_details>\nNo match\n</error_details>",
     ),
-    _both(
+    _all(
         "interrupted",
         "interrupted",
         "Task was interrupted before this tool call could be completed.",
@@ -573,13 +644,13 @@ _ROO_WORDS = (
 )
 _ROO = (
     *_ROO_WORDS,
-    _both(
+    _all(
         "failed by JSON",
         "failed",
         '{"status":"error","message":"The tool execution failed","error":"no pier"}',
     ),
-    _both("denied", "denied", '{"status":"denied","message":"The user denied this operation."}'),
-    _both("denied with words", "denied", f'{{"status":"denied","feedback":"{_WORDS}"}}'),
+    _all("denied", "denied", '{"status":"denied","message":"The user denied this operation."}'),
+    _all("denied with words", "denied", f'{{"status":"denied","feedback":"{_WORDS}"}}'),
     _edit("denied, changes", "denied", "Changes were rejected by the user."),
     _run(
         "approved with words",
@@ -587,7 +658,7 @@ _ROO = (
         f'{{"status":"approved","feedback":"{_WORDS}"}}\n\n{_ROO_RAN} Exit code: 0\nOutput:\n12',
         0,
     ),
-    _both("not run", "interrupted", "Tool execution was interrupted before completion."),
+    _all("not run", "interrupted", "Tool execution was interrupted before completion."),
 )
 _ROO_XML = (
     *_ROO_WORDS,
@@ -597,8 +668,8 @@ _ROO_XML = (
         "<file_write_result>\n<path>src/quay.py</path>\n<operation>modified"
         "</operation>\n</file_write_result>",
     ),
-    _both("failed", "failed", _TOOL_FAILED),
-    _both("denied", "denied", "The user denied this operation."),
+    _all("failed", "failed", _TOOL_FAILED),
+    _all("denied", "denied", "The user denied this operation."),
 )
 _SDK = (
     _run("ok", "ok", '[{"query":"make tides","result":"12 tides","success":true}]'),
@@ -612,21 +683,39 @@ _SDK = (
     _run("no result", "unknown", None, ends=True),
 )
 _VSCODE = (
+    _edit(
+        "ok, with errors of a linter",
+        "ok",
+        "The edit to src/quay.py was applied successfully.\n"
+        "The edit resulted in the following lint errors:\nerror: tide is not defined",
+    ),
+    _run(
+        "running, as edited by the user",
+        "unknown",
+        "Note: The user manually edited the command to "
+        "`make`, and that command is now running in terminal with ID=t-3",
+    ),
+    _write(
+        "failed",
+        "failed",
+        "ERROR while calling tool: File already exists. You must use an edit tool to modify it.\n"
+        "Please check your input and try again.",
+    ),
     _edit("ok", "ok", "The following files were successfully edited:\nsrc/quay.py"),
     _edit("failed", "failed", "String replacement failed: Could not find matching text to replace"),
     _edit("failed patch", "failed", "Applying patch failed with error: no such pier"),
-    _both(
+    _all(
         "failed call",
         "failed",
         "ERROR while calling tool: no such pier\nPlease check your input and try again.",
     ),
-    _both(
+    _all(
         "failed, disabled",
         "failed",
         "Tool quay is currently disabled by the user, and cannot be called.",
     ),
-    _both("denied", "denied", "The user cancelled the tool call."),
-    _both(
+    _all("denied", "denied", "The user cancelled the tool call."),
+    _all(
         "denied, skipped",
         "denied",
         "The user chose to skip the tool call, they want to proceed without running it",
@@ -674,11 +763,12 @@ _MINI = (
 )
 _BAD: Record = {"success": False}
 _NEUROLINK = (
+    _write("ok", "ok", "Wrote src/quay.py"),
     _edit("ok", "ok", "Edited src/quay.py"),
     _edit("failed", "failed", "No such pier", **_BAD, error="No such pier"),
-    _both("denied", "denied", "Tool execution was rejected by user", **_BAD),
-    _both("timed out", "timed out", "Tool execution timed out after 30000ms", **_BAD),
-    _both("interrupted", "interrupted", "Tool execution was aborted", **_BAD),
+    _all("denied", "denied", "Tool execution was rejected by user", **_BAD),
+    _all("timed out", "timed out", "Tool execution timed out after 30000ms", **_BAD),
+    _all("interrupted", "interrupted", "Tool execution was aborted", **_BAD),
     _run("ok", "ok", _REPORT),
     _run("failed", "failed", _BROKEN, **_BAD, error=_BROKEN),
     _NONE,
@@ -690,10 +780,11 @@ def _api(**failed: Any) -> tuple[Row, ...]:
     """Return what programs say in the words of no client, ``failed`` is how their API marks it."""
     return (
         _edit("ok", "ok", "Successfully edited src/quay.py"),
+        _write("ok", "ok", "File written"),
         _edit("failed", "failed", "Error: no match for tide = 3 in src/quay.py", **failed),
-        _both("denied", "denied", "The user denied this operation.", **failed),
-        _both("timed out", "timed out", "Tool execution timed out after 30000 ms", **failed),
-        _both("interrupted", "interrupted", "Operation aborted", **failed),
+        _all("denied", "denied", "The user denied this operation.", **failed),
+        _all("timed out", "timed out", "Tool execution timed out after 30000 ms", **failed),
+        _all("interrupted", "interrupted", "Operation aborted", **failed),
         _run("ok", "ok", _REPORT),
         _run("ok, with a code", "ok", f"{_REPORT}\nExit code: 0", 0),
         _run("failed", "failed", f"{_BROKEN}\nExit code: 2", 2, **failed),
@@ -704,10 +795,20 @@ def _api(**failed: Any) -> tuple[Row, ...]:
     )
 
 
-_UI_DENIED = _both("denied by the approval", "denied", _WORDS, state="output-denied")
+_UI_DENIED = _all("denied by the approval", "denied", _WORDS, state="output-denied")
+# What a request holds of a session: the words and, of Claude Code, whether it was an error.
+_CODEX_ITEMS = tuple(row for row in _CODEX if "after" not in row[1][3])
+_CLAUDE_REQUESTS = tuple(row for row in _CLAUDE if row[1][0] != "interrupted by a key")
+_OPENCODE_REQUESTS = (
+    *(row for row in _OPENCODE if row[1][4] is None and row[1][2] is not None),
+    _run("ok", "ok", _REPORT),
+    _NONE,
+    _GOES_ON,
+)
 _TABLES: Mapping[str, tuple[Row, ...]] = {
     "claude-code": _CLAUDE,
     "codex": _CODEX,
+    "codex items": _CODEX_ITEMS,
     "copilot-cli": _COPILOT,
     "gemini-cli": _GEMINI,
     "opencode": _OPENCODE,
@@ -721,31 +822,37 @@ _TABLES: Mapping[str, tuple[Row, ...]] = {
     "mini-swe-agent": _MINI,
     "neurolink": _NEUROLINK,
     "openai-chat": _api(),
+    "openai-chat of OpenCode": _OPENCODE_REQUESTS,
     "openai-responses": _api(),
     "anthropic-messages": (
         *_api(**_ERROR),
-        _both("failed by its flag alone", "failed", "no pier", **_ERROR),
+        _all("failed by its flag alone", "failed", "no pier", **_ERROR),
     ),
+    "anthropic-messages of Claude Code": _CLAUDE_REQUESTS,
     "gemini-api": (
         *_api(key="error"),
-        _both("failed by its key alone", "failed", "no pier", key="error"),
+        _all("failed by its key alone", "failed", "no pier", key="error"),
     ),
     "bedrock-converse": (
         *_api(**_WRONG),
-        _both("failed by its status alone", "failed", "no pier", **_WRONG),
+        _all("failed by its status alone", "failed", "no pier", **_WRONG),
     ),
     "ai-sdk": (
         *_api(state="output-error"),
-        _both("failed by its state alone", "failed", "no pier", state="output-error"),
+        _all("failed by its state alone", "failed", "no pier", state="output-error"),
         _UI_DENIED,
     ),
 }
+
+UNTRIED = {known.name for known in ALL_FORMATS} - {name.partition(" ")[0] for name in _TABLES}
 
 
 def _endings() -> Iterator[Ending]:
     for client, rows in _TABLES.items():
         for works, row in rows:
-            yield from (Ending(client, work, *row) for work in works)
+            yield from (
+                Ending(client, work, *row) for work in works if work in CLIENTS[client].calls
+            )
 
 
 ENDINGS = tuple(_endings())

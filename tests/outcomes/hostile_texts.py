@@ -23,12 +23,15 @@ _DOCUMENT = (
     "Boats moor at the quay until the ebb.\nThe pier is closed in winter.\n"
     "Ask at the lighthouse for the keys.\n\nThe ferry leaves at noon."
 )
+_PLAN_REJECTED = (
+    "Plan not approved. User feedback:\n\n{words}\n\nPlease update the plan based on this feedback "
+    "and try again."
+)
 # Words of the user are in these where a client writes them.
 _SPEAKING = (
     TURNED_DOWN, WITH_NOTE, CORRECTED, DENIED, DENIED_ANEW, PLAN_REJECTED, RESPONDED, SELECTED,
     ANSWERED, ANSWERED_ANEW,
-    "Plan not approved. User feedback:\n\n{words}\n\nPlease update the plan based on this feedback "
-    "and try again.",
+    _PLAN_REJECTED,
     "The user rejected this tool call. User feedback: {words}",
 )  # fmt: skip
 _OTHERS = (

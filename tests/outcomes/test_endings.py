@@ -19,7 +19,7 @@ from compactctl.summaries.extract.files import file_uses
 from compactctl.summaries.extract.outcomes import command_items
 from compactctl.summaries.extract.passages import ToolPair, read_passages, tool_pairs
 
-_EDITS = [ending for ending in ENDINGS if ending.work == "edit"]
+_EDITS = [ending for ending in ENDINGS if ending.work != "run"]
 # Nothing is said of commands of Cline's SDK, which come in a list.
 _RUNS = [ending for ending in ENDINGS if ending.work == "run" and ending.client != "cline SDK"]
 _STATING = [name for name, client in CLIENTS.items() if client.states_success]
@@ -118,6 +118,8 @@ def _pair(found: Transcript) -> ToolPair:
 def _said(found: Transcript) -> Iterator[str]:
     """Yield what is read as words of people in results, or beyond the two requests."""
     for message in found.effective:
+        if message.role == "system":
+            continue
         for part in message.parts:
             words = message.words(part)
             if words and (isinstance(part, ToolResultPart) or words.strip() not in _PEOPLE):

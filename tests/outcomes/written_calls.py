@@ -15,9 +15,11 @@ from formats.vscode_chat import chats as vscode
 from voices.apis import (
     AnthropicTalk,
     BedrockTalk,
+    ClaudeRequest,
     ContentsTalk,
     NeuroLinkTalk,
     OpenAITalk,
+    OpenCodeRequests,
     UITalk,
 )
 from voices.editors import ClineTalk, RooTalk, VsCodeTalk
@@ -25,6 +27,7 @@ from voices.place import Record, Talk
 from voices.terminals import (
     AgentCodeTalk,
     ClaudeTalk,
+    CodexItems,
     CodexTalk,
     CopilotTalk,
     GeminiTalk,
@@ -34,6 +37,8 @@ from voices.terminals import (
     ResponsesTalk,
 )
 from voices.wordings import text
+
+from compactctl.formats.registry import ALL_FORMATS
 
 FILE, COMMAND, URL = "src/quay.py", "make tides", "https://harbour.example/tides"
 PATCH = f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-tide = 3\n+tide = 4\n*** End Patch"
@@ -100,7 +105,8 @@ def _gemini(talk: GeminiTalk, call: Call, said: str | None, fields: Mapping[str,
     name = f"{call.tool}_{talk.number()}"
     status = fields.get("status", "success")
     key = "output" if status == "success" else "error"
-    result = () if said is None else (gemini.answered(name, call.tool, **{key: said}),)
+    response = {**fields.get("partial", {}), key: said}
+    result = () if said is None else (gemini.answered(name, call.tool, **response),)
     tool = gemini.tool(name, call.tool, call.arguments, *result) | {"status": status}
     talk.records.append(gemini.gemini(f"g{name}", "", tool))
 
@@ -229,84 +235,75 @@ def _ui(talk: UITalk, call: Call, said: str | None, fields: Mapping[str, Any]) -
     talk.message("assistant", {"type": "step-start"}, whole)
 
 
-def _calls(edit: Call, run: Call, read: Call, fetch: str) -> Mapping[str, Call]:
-    return {"edit": edit, "run": run, "read": read, "fetch": Call(fetch, {"url": URL})}
+def _calls(names: str, path: str = "path") -> Mapping[str, Call]:
+    """Return calls of the tools that edit, write, run a command, read a file and fetch a page."""
+    edit, write, run, read, fetch = names.split()
+    return {
+        "edit": Call(edit, {path: FILE, "old_string": "tide = 3", "new_string": "tide = 4"}),
+        "write": Call(write, {path: FILE, "content": "tide = 4\n"}),
+        "run": Call(run, {"command": COMMAND}),
+        "read": Call(read, {path: FILE}),
+        "fetch": Call(fetch, {"url": URL}),
+    }
 
 
-def _plain(edit: str, run: str, read: str, fetch: str, path: str = "path") -> Mapping[str, Call]:
-    return _calls(
-        Call(edit, {path: FILE, "old_string": "tide = 3", "new_string": "tide = 4"}),
-        Call(run, {"command": COMMAND}),
-        Call(read, {path: FILE}),
-        fetch,
-    )
+def _claude_request(
+    talk: AnthropicTalk, call: Call, said: str | None, fields: Mapping[str, Any]
+) -> None:
+    _anthropic(talk, call, said, {key: fields[key] for key in fields if key == "is_error"})
 
 
-_CLINE = _calls(
-    Call("replace_in_file", {"path": FILE, "diff": "tide = 4"}),
-    Call("execute_command", {"command": COMMAND}),
-    Call("read_file", {"path": FILE}),
-    "web_fetch",
-)
+def _opencode_request(
+    talk: OpenAITalk,
+    call: Call,
+    said: str | None,
+    fields: Mapping[str, Any],  # noqa: ARG001 - what is sent has none
+) -> None:
+    _openai(talk, call, said, {})
+
+
+_CLINE = _calls("replace_in_file write_to_file execute_command read_file web_fetch")
 _ROO = {**_CLINE, "edit": Call("apply_diff", {"path": FILE, "diff": "tide = 4"})}
-_API = _plain("edit_file", "bash", "read_file", "fetch_page")
+_CLAUDE = _calls("Edit Write Bash Read WebFetch", "file_path")
+_CODEX = {
+    **_CLINE,
+    "edit": Call("apply_patch", {"input": PATCH}),
+    "run": Call("exec_command", {"cmd": COMMAND}),
+}
+_OPENCODE = _calls("edit write bash read webfetch", "filePath")
+_API = _calls("edit_file write_file bash read_file fetch_page")
 CLIENTS: Mapping[str, Client] = {
-    "claude-code": Client(
-        ClaudeTalk,
-        _claude,
-        _plain("Edit", "Bash", "Read", "WebFetch", "file_path"),
-        states_success=True,
-    ),
-    "codex": Client(
-        CodexTalk,
-        _codex,
-        _calls(
-            Call("apply_patch", {"input": PATCH}),
-            Call("exec_command", {"cmd": COMMAND}),
-            Call("read_file", {"path": FILE}),
-            "web_fetch",
-        ),
-    ),
+    "claude-code": Client(ClaudeTalk, _claude, _CLAUDE, states_success=True),
+    "codex": Client(CodexTalk, _codex, _CODEX),
+    "codex items": Client(CodexItems, _codex, _CODEX),
     "copilot-cli": Client(
-        CopilotTalk, _copilot, _plain("edit", "bash", "view", "web_fetch"), states_success=True
+        CopilotTalk, _copilot, _calls("edit create bash view web_fetch"), states_success=True
     ),
     "gemini-cli": Client(
         GeminiTalk,
         _gemini,
-        _plain("replace", "run_shell_command", "read_file", "web_fetch", "file_path"),
+        _calls("replace write_file run_shell_command read_file web_fetch", "file_path"),
         states_success=True,
     ),
-    "opencode": Client(
-        OpenCodeTalk,
-        _opencode,
-        _plain("edit", "bash", "read", "webfetch", "filePath"),
-        states_success=True,
-    ),
+    "opencode": Client(OpenCodeTalk, _opencode, _OPENCODE, states_success=True),
     "cline": Client(ClineTalk, _cline, _CLINE),
     "cline SDK": Client(
-        ClineTalk,
-        _native,
-        _calls(
-            Call("editor", {"path": FILE, "old_text": "tide = 3", "new_text": "tide = 4"}),
-            Call("run_commands", {"commands": [COMMAND]}),
-            Call("read_file", {"path": FILE}),
-            "web_fetch",
-        ),
+        ClineTalk, _native, {**_CLINE, "run": Call("run_commands", {"commands": [COMMAND]})}
     ),
     "roo": Client(RooTalk, _native, _ROO),
     "roo XML": Client(RooTalk, _cline, _ROO),
-    "pi": Client(PiTalk, _pi, _plain("edit", "bash", "read", "fetch"), states_success=True),
+    "pi": Client(PiTalk, _pi, _calls("edit write bash read fetch"), states_success=True),
     "agent-code": Client(
         AgentCodeTalk,
         _agent_code,
-        _plain("FileEdit", "Bash", "FileRead", "WebFetch", "file_path"),
+        _calls("FileEdit FileWrite Bash FileRead WebFetch", "file_path"),
         states_success=True,
     ),
     "vscode-copilot-chat": Client(
         VsCodeTalk,
         _vscode,
-        _plain(
-            "replace_string_in_file", "run_in_terminal", "read_file", "fetch_webpage", "filePath"
+        _calls(
+            "replace_string_in_file create_file run_in_terminal read_file fetch_webpage", "filePath"
         ),
     ),
     "mini-swe-agent": Client(
@@ -321,13 +318,17 @@ CLIENTS: Mapping[str, Client] = {
     "neurolink": Client(
         NeuroLinkTalk,
         _neurolink,
-        _plain("editFile", "bash", "readFile", "fetchPage"),
+        _calls("editFile writeFile bash readFile fetchPage"),
         states_success=True,
     ),
     "openai-chat": Client(OpenAITalk, _openai, _API),
+    "openai-chat of OpenCode": Client(OpenCodeRequests, _opencode_request, _OPENCODE),
     "openai-responses": Client(ResponsesTalk, _responses, _API),
     "anthropic-messages": Client(AnthropicTalk, _anthropic, _API),
+    "anthropic-messages of Claude Code": Client(ClaudeRequest, _claude_request, _CLAUDE),
     "gemini-api": Client(ContentsTalk, _contents, _API),
     "bedrock-converse": Client(BedrockTalk, _bedrock, _API),
     "ai-sdk": Client(UITalk, _ui, _API),
 }
+
+UNTRIED = {known.name for known in ALL_FORMATS} - {name.partition(" ")[0] for name in CLIENTS}

@@ -6,6 +6,9 @@ of groups are the names of processes that go on.
 
 from compactctl.formats.records.outcomes import Ending, ResultWording
 
+# What stands before the state or the exit code in news of a process of Claude Code.
+_TAGS = r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}"
+
 # Claude Code 1.0 to 2.1.
 CLAUDE_CODE_RESULTS = ResultWording(
     marks_failures=True,
@@ -20,6 +23,7 @@ CLAUDE_CODE_RESULTS = ResultWording(
                 r"The agent proposed a plan that was rejected",
                 r"User dismissed the plan approval",
                 r"Claude requested permissions? to ",
+                r"File is in a directory that is denied by your permission settings",
             ),
         ),
         Ending(
@@ -38,18 +42,12 @@ CLAUDE_CODE_RESULTS = ResultWording(
                 r"Command running in background with ID: (?P<started>\w+)",
                 r"Command was [\w -]{0,40}backgrounded[^\n]{0,60} with ID: (?P<sent>\w+)",
                 r"Command did not complete within [^\n]* to the background \(ID: (?P<moved>\w+)",
-                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>running",
             ),
         ),
         Ending("unknown", (r"Async agent launched successfully",), "agent"),
         Ending("unknown", (r"Your plan has been submitted to the team lead for approval",), "plan"),
-        Ending(
-            "failed",
-            (
-                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<exit_code>[1-9]",
-                r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>failed",
-            ),
-        ),
+        Ending("unknown", (rf"{_TAGS}<status>running",), "poll"),
+        Ending("failed", (rf"{_TAGS}<exit_code>[1-9]", rf"{_TAGS}<status>failed"), "poll"),
         Ending("interrupted", (r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>killed",)),
     ),
     ends=(Ending("interrupted", (r"<error>Command was aborted before completion</error>\s*\Z",)),),
@@ -213,6 +211,7 @@ COPILOT_CLI_RESULTS = ResultWording(
     ),
     despite_success=(Ending("denied", (r"Plan not approved\.",), "plan"),),
     ends=(
+        Ending("interrupted", (r"<command with (?:shellId|id): \S+ stopped>\s*\Z",)),
         Ending(
             "unknown",
             (
@@ -236,7 +235,15 @@ PI_RESULTS = ResultWording(
                 r"No result provided",
             ),
         ),
-        Ending("denied", (r"Blocked by user", r"Tool execution was blocked")),
+        Ending(
+            "denied",
+            (
+                r"Blocked by user",
+                r"Tool execution was blocked",
+                r"Plan mode: command blocked",
+                r"Dangerous command blocked",
+            ),
+        ),
     ),
     despite_success=(Ending("unknown", (r"Started \d+ background task",)),),
     ends=(
@@ -248,6 +255,17 @@ PI_RESULTS = ResultWording(
 # VS Code Copilot Chat 0.42.
 VSCODE_CHAT_RESULTS = ResultWording(
     starts=(
+        Ending("ok", (r"There was an error applying your original patch, and it was corrected",)),
+        # Which of the files is not said.
+        Ending(
+            "unknown",
+            (
+                (
+                    r"The following files were successfully edited:[\s\S]{0,900}?"
+                    r"\nString replacement failed: "
+                ),
+            ),
+        ),
         Ending(
             "denied",
             (
@@ -271,7 +289,7 @@ VSCODE_CHAT_RESULTS = ResultWording(
             "unknown",
             (
                 (
-                    r"(?:Note: [^\n]* )?[Cc]ommand is (?:now )?running in terminal "
+                    r"(?:Note: [^\n]*\s)?[Cc]ommand is (?:now )?running in terminal "
                     r"with ID=(?P<terminal>[\w-]+)"
                 ),
                 (
@@ -298,6 +316,7 @@ CLINE_RESULTS = ResultWording(
                 r"(?:Changes were|Delete operation was) rejected by the user",
                 r"User declined to update the todo",
                 r"Command execution blocked by ",
+                r"Access to [^\n]{1,300} is blocked by the \.clineignore ",
                 r'(?:\{"error":\s*")?Tool \\?"[^"\n]{1,60}" was not approved',
             ),
         ),
@@ -313,6 +332,8 @@ CLINE_RESULTS = ResultWording(
             (
                 r"(?:Task|Tool execution) was interrupted before ",
                 r"This tool was not executed because ",
+                r"Skipping tool \[",
+                r"Tool \[\w+\] was (?:interrupted|not executed)",
             ),
         ),
         Ending(
@@ -328,7 +349,16 @@ CLINE_RESULTS = ResultWording(
             ),
         ),
     ),
-    despite_success=(Ending("unknown", (r"Command is still running in ",)),),
+    despite_success=(
+        Ending(
+            "unknown",
+            (
+                r"Command is still running in ",
+                r"Command executed in [^\n]{0,400}?Exit code: <undefined",
+                r"\[\{[\s\S]{0,900}?\[Command is still running",
+            ),
+        ),
+    ),
 )
 
 # agent-code of 2026; leaving its plan mode needs no approval.

@@ -114,7 +114,7 @@ def judge(
     if code is None and (runs or (kind == "edit" and wording.code_first)):
         code = _exit_code(result.text, call, wording, stated)
     if stated != "denied":
-        words = _words(wording, kind, stated, may_end=runs and code is None)
+        words = _words(wording, kind, stated, code=code if runs else 0)
         if ended := _ending(result.text, words):
             return replace(result, outcome=ended.outcome, exit_code=code, process=ended.process)
     if code is not None and stated not in FAILURES:
@@ -122,7 +122,7 @@ def judge(
     if stated in FAILURES or (stated == "ok" and not (runs or kind in _SPEAKING)):
         return replace(result, outcome=stated, exit_code=code)
     outcome = _outcome_in(result, call, stated, kind=kind, runs=runs, is_whole=is_whole)
-    is_inferred = stated != "ok" or outcome != "ok"
+    is_inferred = outcome not in {"unknown", stated}
     return replace(result, outcome=outcome, exit_code=code, is_inferred=is_inferred)
 
 
@@ -130,11 +130,11 @@ def _kind_of(result: ToolResultPart, call: ToolCallPart | None) -> tuple[ToolKin
     """Return the kind of a call's tool, and whether it runs a command."""
     kind = kind_of(call.tool if call else result.tool)
     if call is None:
-        return kind, kind == "shell"
+        return kind, kind in {"shell", "poll"}
     if kind == "edit" and is_editor(call.tool) and _VIEWS.search(call.arguments):
         return "read", False
     has_command = kind is None and _COMMAND_KEY.search(call.arguments)
-    return kind, kind == "shell" or bool(has_command)
+    return kind, kind in {"shell", "poll"} or bool(has_command)
 
 
 def _stated(result: ToolResultPart, wording: ResultWording) -> CallOutcome:
@@ -155,14 +155,18 @@ class _Ended(NamedTuple):
 
 
 def _words(
-    wording: ResultWording, kind: ToolKind | None, stated: CallOutcome, *, may_end: bool
+    wording: ResultWording, kind: ToolKind | None, stated: CallOutcome, *, code: int | None
 ) -> Iterator[tuple[Ending, bool]]:
     """Yield the endings that may be in a result, each with whether it is at its start."""
     if stated != "ok" or kind in _SPEAKING:
         yield from ((ending, True) for ending in wording.starts)
     yield from ((ending, True) for ending in wording.despite_success if ending.kind == kind)
-    if may_end and not (stated == "ok" and wording.marks_failures):
-        yield from ((ending, False) for ending in wording.ends)
+    # What stands behind an output says more of a failure, but does not undo its exit code.
+    if code == 0 or (stated == "ok" and wording.marks_failures):
+        return
+    for ending in wording.ends:
+        if code is None or ending.outcome in FAILURES:
+            yield ending, False
 
 
 def _ending(text: str, words: Iterable[tuple[Ending, bool]]) -> _Ended | None:
@@ -187,7 +191,7 @@ def _exit_code(
     if stated == "ok" and wording.marks_failures:
         # A code in the text of a call that is not marked as failed is of the program.
         return None
-    if wording.code_first or wording.code_last or wording.marks_failures:
+    if wording.code_first or wording.code_last or wording.marks_failures or stated == "ok":
         first, last = wording.code_first, wording.code_last
         match = _pattern((first,)).match(text[:_HEAD_CHARS]) if first else None
         if not match and last:
@@ -197,7 +201,7 @@ def _exit_code(
 
     code = plain_exit_code(text)
     # What is only shown may end like this; a search without a match is reported in one line.
-    is_shown = code and "\n" in text.strip() and call is not None and _only_looks(call)
+    is_shown = code and "\n" in text.strip() and _is_shown(call)
     return None if is_shown else code
 
 
@@ -214,7 +218,12 @@ def _outcome_in(  # noqa: PLR0913 - what is known of a call, all of it named
 
     That the client's shell ended well tells nothing of a program whose output goes to another one.
     """
-    from compactctl.history.failure_signs import is_placeholder, outcome_of, outcome_of_output
+    from compactctl.history.failure_signs import (
+        is_placeholder,
+        outcome_of,
+        outcome_of_output,
+        plain_exit_code,
+    )
 
     is_stated = stated == "ok"
     if result.cleared or is_placeholder(result.text):
@@ -228,17 +237,19 @@ def _outcome_in(  # noqa: PLR0913 - what is known of a call, all of it named
     command = _command(call) if call else None
     has_status = command is None or not hides_status(command)
     if is_stated and has_status:
-        return "ok"
+        # A code that the client did not write may be of a program around the command.
+        code = plain_exit_code(result.text) if result.exit_code is None else None
+        return "unknown" if code and not _is_shown(call) else "ok"
     outcome = outcome_of_output(result.text, has_status=has_status and is_whole)
     # What is only shown may speak of any failure.
-    is_shown = outcome in {"failed", "unknown"} and call is not None and _only_looks(call)
-    return "ok" if is_shown else outcome
+    return "ok" if outcome in {"failed", "unknown"} and _is_shown(call) else outcome
 
 
-def _only_looks(call: ToolCallPart) -> bool:
+def _is_shown(call: ToolCallPart | None) -> bool:
+    """Whether a command only shows what others wrote."""
     from compactctl.history.shell_lines import only_looks
 
-    command = _command(call)
+    command = _command(call) if call else None
     return command is not None and only_looks(command)
 
 

@@ -174,13 +174,13 @@ def find_errors(
 ) -> Iterator[ReportedError]:
     """Yield the newest of each distinct error line; lines that differ only in digits are equal."""
     every = (*pairs, *following)
-    found: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
+    by_line: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
     for index, pair in enumerate(pairs):
         for line in error_lines(pair):
-            by_attempt = found.setdefault(_DIGITS.sub("#", line)[:80], {})
+            by_attempt = by_line.setdefault(_DIGITS.sub("#", line)[:80], {})
             by_attempt[_attempts(pair, cwd)] = (index, line)
     later: dict[str, list[int]] = {}
-    for index, pair in enumerate(every if found else ()):
+    for index, pair in enumerate(every if by_line else ()):
         for key in _attempts(pair, cwd) if pair.is_done else ():
             later.setdefault(key, []).append(index)
 
@@ -191,7 +191,7 @@ def find_errors(
             for key in _attempts(pairs[index], cwd)
         )
 
-    for by_attempt in found.values():
+    for by_attempt in by_line.values():
         reported = sorted((is_resolved(index), -index, line) for index, line in by_attempt.values())
         # An open one counts more than a newer one that was resolved.
         resolved, index, line = reported[0]
@@ -229,8 +229,8 @@ def _replaced_words(pair: ToolPair) -> set[frozenset[str]]:
     texts = old or [text for name, text in pair.texts if name not in PATH_KEYS and "\n" in text]
     lines = [line for text in texts for line in text.split("\n") if not line.startswith("*** ")]
     removed = [line for line in lines if line.startswith("-")] if not old else []
-    found = (_WORD.findall(line) for line in islice(removed or lines, _MAX_LINES))
-    return {frozenset(words) for words in found if words}
+    chosen = islice(removed or lines, _MAX_LINES)
+    return {frozenset(words) for line in chosen if (words := _WORD.findall(line))}
 
 
 def is_check(command: str) -> bool:

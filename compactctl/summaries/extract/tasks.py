@@ -231,6 +231,6 @@ def _updated(
         changed = {
             task.title: task for task in _in_list(value if isinstance(value, list) else (), ref)
         }
-        kept = [changed.pop(task.title, task) for task in whole]
-        return [*kept, *changed.values()], single
+        same = [changed.pop(task.title, task) for task in whole]
+        return [*same, *changed.values()], single
     return whole, single
