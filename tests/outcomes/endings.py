@@ -844,7 +844,7 @@ _TABLES: Mapping[str, tuple[Row, ...]] = {
     ),
 }
 
-UNTRIED = {known.name for known in ALL_FORMATS} - {name.partition(" ")[0] for name in _TABLES}
+UNTOLD = {known.name for known in ALL_FORMATS} - {name.partition(" ")[0] for name in _TABLES}
 
 
 def _endings() -> Iterator[Ending]:

@@ -8,9 +8,9 @@ fetched can say that the call ended otherwise, nor speak as the user.
 from collections.abc import Iterator
 
 import pytest
-from outcomes.endings import ENDINGS, Ending
+from outcomes.endings import ENDINGS, UNTOLD, Ending
 from outcomes.hostile_texts import PHRASES, PLACES, Place, around
-from outcomes.written_calls import CLIENTS, FILE
+from outcomes.written_calls import CLIENTS, FILE, UNTRIED
 from voices.place import Talk, lines_of, read
 
 from compactctl.model.message import ToolResultPart
@@ -23,6 +23,11 @@ _EDITS = [ending for ending in ENDINGS if ending.work != "run"]
 # Nothing is said of commands of Cline's SDK, which come in a list.
 _RUNS = [ending for ending in ENDINGS if ending.work == "run" and ending.client != "cline SDK"]
 _STATING = [name for name, client in CLIENTS.items() if client.states_success]
+
+
+def test_all_formats_that_mark_how_calls_end_are_tried() -> None:
+    # A log of requests holds what the other APIs do; Spring AI records nothing of an outcome.
+    assert UNTRIED == UNTOLD == {"api-log", "spring-ai"}
 
 
 @pytest.mark.parametrize("ending", ENDINGS, ids=str)

@@ -106,7 +106,7 @@ def command_items(
         claim = f" -> {ended}" + (f" x{len(runs)}" if is_alike else "") if ended else ""
         output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
         # Beside "ok", a line about errors that were fixed reads like one about open ones.
-        if newest.is_done and looks_like_error(output):
+        if (newest.is_done and looks_like_error(output)) or is_placeholder(output):
             output = ""
         bonus = (
             _REPEATED_BONUS * (len(runs) > 1)
@@ -250,15 +250,9 @@ def error_lines(pair: ToolPair) -> list[str]:
     """
     result, command = pair.result, pair.command or ""
     # The answer or refusal that the user typed is not an error message, nor is a placeholder.
-    if (
-        result is None
-        or pair.is_done
-        or result.said
-        or result.cleared
-        or is_placeholder(result.text)
-    ):
+    if result is None or result.said or result.cleared or is_placeholder(result.text):
         return []
-    if not (pair.has_failed or command):
+    if pair.is_done or not (pair.has_failed or command):
         return []
     # A search fails if nothing matches, and what it matches may mention errors.
     is_certain = not pair.has_failed or only_looks(command)
