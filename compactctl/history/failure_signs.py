@@ -65,7 +65,7 @@ _FAILED_LINE = re.compile(
     r"|(?!.*\b0 fail).*\bFAIL(?:ED)?$"
     r"|.*(?:: (?:command )?not found|: No such file or directory|: Permission denied)$"
     r"|make: \*\*\* |[A-Za-z_][\w.]{0,60}(?:Error|Exception)(?:: |$)"
-    r"|(?:Segmentation fault|Killed|Aborted)\b",
+    r"|(?:Segmentation fault|Killed|Aborted)\b|\+ FullyQualifiedErrorId\b",
     re.IGNORECASE,
 )
 # A line near the end that says so: of test runners, builds, package managers and git.
@@ -146,6 +146,7 @@ _FAILED_START = re.compile(
     r"\W*(?:<tool_use_error>|(?:\w+ ){0,3}(?:error|failed|failure|invalid|exception)\b"
     r"|cannot\b|can['\u2019]t\b|could(?: not|n['\u2019]t)\b|unable\b|permission denied\b"
     r"|no (?:match|replacement|change|occurrence|such|file)|Traceback"
+    r"|(?:found|expected) \d+ (?:match|occurrence)"
     r"|E(?:NOENT|ACCES|PERM|ISDIR)\b)",
     re.IGNORECASE,
 )
@@ -238,6 +239,8 @@ def outcome_of_output(text: str, *, has_status: bool) -> CallOutcome:
         return "failed"
     if _PASSED_LINE.match(last):
         return "ok"
+    if _is_short(text) and _ERROR_ALONE.match(first):
+        return "failed"
     if _FAILED_TAIL.search(tail):
         return "failed"
     if _ERROR_TAIL.search(tail) or _RUNNING.match(first):

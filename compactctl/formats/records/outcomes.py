@@ -1,8 +1,8 @@
 """How a call ended: what a record states, else what its client writes in the result.
 
 Where neither says so, what the tool is for decides which signs of a failure count: of an edit the
-first line, of a command the exit code and the last line, of a file that is read only an error that
-stands alone.
+first sentence, of a command the exit code and the last lines, of a file that is read only an error
+that stands alone.
 """
 
 import re
@@ -29,7 +29,8 @@ _COMMAND_KEY = re.compile(r'"(?:command|cmd|script|commands)"')
 _VIEWS = re.compile(r'"command":\s*"view"')
 # Characters at either end of a result in which a client's words stand.
 _HEAD_CHARS, _TAIL_CHARS = 1_000, 400
-# What else of tools by themselves is unlikely to begin like the words of a client.
+# The results of these kinds of tools begin with the client's own words, and not with a text that
+# others wrote.
 _SPEAKING: frozenset[ToolKind | None] = frozenset({"edit", "write", "plan", "agent"})
 
 

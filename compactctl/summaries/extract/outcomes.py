@@ -38,7 +38,7 @@ MAX_SEARCHED_CHARS = 6_000
 # Lines of other lengths are fragments or data.
 ERROR_LINE_CHARS = range(8, 400)
 
-_COMMAND_VALUE = ItemValue(0.2, 0.4)
+_COMMAND_VALUE = ItemValue(0.4, 0.4)
 _REPEATED_BONUS = 0.05
 _CHECK_BONUS = 0.3
 _CHANGE_BONUS = 0.2

@@ -224,7 +224,7 @@ def test_commands_have_a_value_by_age_repetition_and_what_they_check() -> None:
     ]
     # A call with what follows it is one step: three steps ago, and one.
     assert [item.value for item in items] == pytest.approx(
-        [0.2 + 0.4 * 8 / 11, 0.2 + 0.4 * 8 / 9 + 0.05 + 0.3]
+        [0.4 + 0.4 * 8 / 11, 0.4 + 0.4 * 8 / 9 + 0.05 + 0.3]
     )
 
 
