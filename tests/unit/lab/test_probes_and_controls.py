@@ -178,7 +178,7 @@ def test_probes_are_what_a_successor_must_know() -> None:
             result("e", "ok"),
             *runs,
             call("c", "Bash", command="mkdir x"),
-            result("c", "TypeError: passed by\nmade x"),
+            result("c", "TypeError: passed by\nmade x\nmade y\nmade z"),
             call("t", "TodoWrite", todos=tasks),
             user("Last: " + "x" * 600),
         ),
