@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from compactctl.history.read_calls import PATH_KEYS
 from compactctl.history.tool_names import kind_of
 
 _COMMAND_KEYS = ("command", "cmd", "script")
-_OTHER_KEYS = frozenset(
-    {"path", "file_path", "filePath", "file", "file_text", "old_str", "task_list", "todos", "id"}
-)
+# Arguments beside which a "command" is a subcommand, of an editor or of a task list.
+_OTHER_KEYS = frozenset({*PATH_KEYS, "file_text", "old_str", "task_list", "todos", "id"})
 # A leading command that only chooses the folder, one that limits the time, and what cuts the output
 # short.
 _FOLDER = re.compile(r"""\s*(?:cd|pushd)\s+("[^"]*"|'[^']*'|[^\s;&|]+)[^\S\n]*(?:&&|;|\n)\s*""")
@@ -37,7 +37,6 @@ class NormalCommand(NamedTuple):
 def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
     """Return the command line that a call runs, None if its tool runs none."""
     kind = kind_of(tool)
-    # A tool of unknown name may have subcommands, of files or of task lists.
     if kind not in {"shell", None} or (kind is None and not _OTHER_KEYS.isdisjoint(arguments)):
         return None
     for key in _COMMAND_KEYS:

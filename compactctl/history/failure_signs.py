@@ -55,6 +55,7 @@ _STATUSES: Mapping[str, CallOutcome] = {
     "cancelled": "interrupted",
 }
 _CODES = ("exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode")
+_NUMBER = re.compile(r"-?\d{1,10}")
 _OUTPUTS = frozenset({"output", "stdout", "stderr", "result"})
 _STOPPED_IN = re.compile(r"\b(?:(timed out)|aborted|not executed|was cancelled)\b")
 _NO_ERRORS = frozenset({"", "none", "null", "no", "false"})
@@ -255,7 +256,7 @@ def plain_exit_code(text: str) -> int | None:
         inner = (fields.get(name) for name in ("metadata", "outcome"))
         holders = (fields, *(value for value in inner if isinstance(value, Mapping)))
         for value in (holder.get(name) for holder in holders for name in _CODES):
-            if str(value).lstrip("-").isdecimal() and len(str(value)) <= 11:  # noqa: PLR2004
+            if _NUMBER.fullmatch(str(value)):
                 return int(str(value))
     head, tail = _plain(text[:_HEAD_CHARS]).lstrip(), _plain(text[-_HEAD_CHARS:]).rstrip()
     lines = [line.strip() for line in head.split("\n")[:_MAX_HEADERS]]

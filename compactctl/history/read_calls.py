@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from compactctl.history.tool_names import EDITORS, kind_of, plain_name
+from compactctl.history.tool_names import is_editor, kind_of, plain_name
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import ToolCallPart
 from compactctl.records import dataclass
@@ -101,8 +101,8 @@ def _read_request(
     kind = kind_of(tool)
     if kind == "shell":
         return _shell_read(_arguments(text), cwd)
-    is_editor, reads = plain_name(tool) in EDITORS, kind == "read" or extra_tools.include(tool)
-    if not (is_editor or reads):
+    reads = kind == "read" or extra_tools.include(tool)
+    if not (reads or is_editor(tool)):
         return None
     arguments = _arguments(text)
     if reads or arguments.get("command") == "view":
@@ -123,8 +123,8 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
     patch = "\n".join(_texts(arguments)) or call.arguments
     # In a shell, only what is given to the program for patches is one.
     is_patch = kind != "shell" or _APPLIES_PATCH.search(patch) is not None
-    paths = [path] if path else [name for _, name in patched_files(patch) if is_patch]
-    paths = paths or list(_nested_paths(arguments))
+    patched = [name for _, name in patched_files(patch)] if is_patch else []
+    paths = [path] if path else patched or list(_nested_paths(arguments))
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
 
 

@@ -22,6 +22,7 @@ _NOWHERE = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"})
 # What may join programs or end a statement, and what lets a script stop at a failure.
 _JOINING = re.compile(r"[|;&\n]")
 _ENDING = re.compile(r"[;\n]+")
+_PARTS = re.compile(r"&&|\|")
 _STOPPING = re.compile(r"^\s*set -\w*e")
 # What runs beside the rest, or after a failure.
 _DETACHED = re.compile(r"\|\||(?<![&<>|])&(?![&>])")
@@ -207,10 +208,10 @@ def hides_status(line: str) -> bool:
 
 def _prepares(statement: str) -> bool:
     """Whether a statement does nothing whose failure counts."""
-    programs = (part.split()[:1] for part in re.split(r"&&|\|", statement))
-    return all(not words or words[0] in _BEFORE or "=" in words[0] for words in programs) or (
-        only_looks(statement)
-    )
+    starts = (part.split()[:1] for part in _PARTS.split(statement))
+    if all(word in _BEFORE or "=" in word for start in starts for word in start):
+        return True
+    return only_looks(statement)
 
 
 def _commands(line: str, depth: int) -> tuple[SimpleCommand, ...] | None:

@@ -137,17 +137,16 @@ CLIENT_TOOLS: Mapping[str, Mapping[ToolKind, str]] = {
 }
 
 # Tools that read or edit, depending on their argument "command".
-EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
+_EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
 
-# Tools that load others, of Claude Code and Codex, and tools whose results of one line confirm what
-# the call says: task lists, skills.
+# Tools that load others, of Claude Code and Codex, and tools beside task lists whose results of one
+# line confirm what the call says.
 _LOADING = frozenset({"toolsearch"})
-_CONFIRMING = frozenset(
-    {
-        "skill", "taskcreate", "taskupdate", "todowrite", "writetodos", "updateplan",
-        "managetodolist", "updatetodolist",
-    }
-)  # fmt: skip
+_CONFIRMING = frozenset({"skill"})
+# What tools do that look at things or change them.
+_WORK: frozenset[ToolKind | None] = frozenset(
+    {"read", "edit", "write", "search", "find", "shell", "poll"}
+)
 
 # Only from the start of a line: from each character it would take quadratic time.
 _PREFIX = re.compile(r"^.*(?:__|[.:/])", re.MULTILINE)
@@ -171,13 +170,13 @@ def kind_of(tool: str) -> ToolKind | None:
 
 
 def does_work(tool: str) -> bool:
-    """Whether a tool is in the table, and does not only speak with the user."""
-    return kind_of(tool) not in {None, "plan", "ask", "agent", "tasks"}
+    """Whether a tool is known to look at things or to change them."""
+    return kind_of(tool) in _WORK
 
 
 def is_editor(tool: str) -> bool:
     """Whether a tool reads or edits, depending on its argument "command"."""
-    return plain_name(tool) in EDITORS
+    return plain_name(tool) in _EDITORS
 
 
 def loads_tools(tool: str) -> bool:
@@ -187,4 +186,5 @@ def loads_tools(tool: str) -> bool:
 
 def is_confirmation(tool: str, result: str) -> bool:
     """Whether the result of a tool says no more than that its call was carried out."""
-    return plain_name(tool) in _CONFIRMING and "\n" not in result.strip()
+    confirms = kind_of(tool) == "tasks" or plain_name(tool) in _CONFIRMING
+    return confirms and "\n" not in result.strip()

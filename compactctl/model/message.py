@@ -115,7 +115,7 @@ class ToolResultPart:
         outcome: how the call ended, as the record or the client's words in it say.
         exit_code: the exit code of the command that was run, None if none is reported.
         process: names the process that the call left running; "" if none is known.
-        is_inferred: no field and no word of the client says so; the text has no sign of a failure.
+        is_inferred: neither the record nor the client says so, but signs in the text or none.
         cleared: the client already sends a placeholder instead of the stored content.
         embedded: the provider runs the tool and accepts no other content, so the result can only
             stay, or go together with its call.

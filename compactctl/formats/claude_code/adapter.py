@@ -343,7 +343,7 @@ class _Reader(LineReader):
         content, path = inner.get("content"), ("message", "content")
         if kind == "assistant":
             return self.read_response(record, inner, decoded, content_parts(content, path))
-        parts = _with_answers(content_parts(content, path, self.tools), record)
+        parts = _with_outcome(content_parts(content, path, self.tools), record)
         injected = record.get("isMeta") is True or not _is_from_user(record.get("origin"))
         return self.build_message(record, decoded, parts, injected=injected)
 
@@ -505,8 +505,8 @@ def _is_from_user(origin: object) -> bool:
     return bool(object_or_empty(origin).get("kind", _HUMAN) == _HUMAN)
 
 
-def _with_answers(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return a result with what the client recorded of it: answers, or that it was interrupted."""
+def _with_outcome(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return results with what the client recorded beside them: answers, or an interruption."""
     outcome = object_or_empty(record.get("toolUseResult"))
     answers = object_or_empty(outcome.get("answers"))
     notes = object_or_empty(outcome.get("annotations"))

@@ -48,8 +48,6 @@ _ROLES: Mapping[str, Role] = {
 _NO_MESSAGE: Mapping[str, Any] = {"role": "assistant"}
 _NO_CHOICE: Mapping[str, Any] = {"message": None}
 _CACHE_READ_KEYS = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
-
-
 # How LangChain says how a call ended.
 _OUTCOMES: Mapping[str, CallOutcome] = {"success": "ok", "error": "failed"}
 

@@ -48,7 +48,7 @@ CLAUDE_CODE_RESULTS = ResultWording(
         Ending("unknown", (r"Your plan has been submitted to the team lead for approval",), "plan"),
         Ending("unknown", (rf"{_TAGS}<status>running",), "poll"),
         Ending("failed", (rf"{_TAGS}<exit_code>[1-9]", rf"{_TAGS}<status>failed"), "poll"),
-        Ending("interrupted", (r"(?:<(?!exit_code)\w+>[^<]{0,200}</\w+>\s*){0,6}<status>killed",)),
+        Ending("interrupted", (rf"{_TAGS}<status>killed",), "poll"),
     ),
     ends=(Ending("interrupted", (r"<error>Command was aborted before completion</error>\s*\Z",)),),
 )
@@ -85,6 +85,7 @@ CODEX_RESULTS = ResultWording(
                 r"apply_patch (?:verification failed|handler )",
                 r"(?:exec_command|write_stdin) failed\b",
                 r"execution error: ",
+                r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process terminated by signal ",
                 r"failed (?:to parse function arguments|in sandbox)\b",
                 r"unsupported call: ",
                 r"Command denied by sandbox",
@@ -103,7 +104,6 @@ CODEX_RESULTS = ResultWording(
             ),
         ),
     ),
-    ends=(Ending("failed", (r"\AProcess terminated by signal ",)),),
 )
 
 # OpenCode 1.2, and texts of 0.x.
@@ -225,7 +225,7 @@ COPILOT_CLI_RESULTS = ResultWording(
 # pi 0.58 and oh-my-pi.
 PI_RESULTS = ResultWording(
     marks_failures=True,
-    code_last=r"Command exited with code (\d+)\s*\Z",
+    code_last=r"Command exited with code (\d{1,10})\s*\Z",
     starts=(
         Ending(
             "interrupted",

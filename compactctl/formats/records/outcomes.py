@@ -31,7 +31,7 @@ _VIEWS = re.compile(r'"command":\s*"view"')
 _HEAD_CHARS, _TAIL_CHARS = 1_000, 400
 # The results of these kinds of tools begin with the client's own words, and not with a text that
 # others wrote.
-_SPEAKING: frozenset[ToolKind | None] = frozenset({"edit", "write", "plan", "agent"})
+_WORDED_BY_CLIENT: frozenset[ToolKind | None] = frozenset({"edit", "write", "plan", "agent"})
 
 
 class Ending(NamedTuple):
@@ -109,33 +109,61 @@ def judge(
     What the record states is refined by the words of its client: a failure may be a denial, and a
     command that a client could run may still have failed.
     """
-    kind, runs = _kind_of(result, call)
+    purpose = _purpose_of(result, call)
     stated = _stated(result, wording)
     code = result.exit_code
-    if code is None and (runs or (kind == "edit" and wording.code_first)):
-        code = _exit_code(result.text, call, wording, stated)
+    if code is None and (purpose.runs or (purpose.kind == "edit" and wording.code_first)):
+        code = _exit_code(result.text, purpose, wording, stated)
+    ended = replace(result, exit_code=code)
     if stated != "denied":
-        words = _words(wording, kind, stated, code=code if runs else 0)
-        if ended := _ending(result.text, words):
-            return replace(result, outcome=ended.outcome, exit_code=code, process=ended.process)
+        words = _words(wording, purpose.kind, stated, code=code if purpose.runs else 0)
+        if ending := _ending(result.text, words):
+            return replace(ended, outcome=ending.outcome, process=ending.process)
     if code is not None and stated not in FAILURES:
         stated = "failed" if code else "ok"
-    if stated in FAILURES or (stated == "ok" and not (runs or kind in _SPEAKING)):
-        return replace(result, outcome=stated, exit_code=code)
-    outcome = _outcome_in(result, call, stated, kind=kind, runs=runs, is_whole=is_whole)
-    is_inferred = outcome not in {"unknown", stated}
-    return replace(result, outcome=outcome, exit_code=code, is_inferred=is_inferred)
+    if stated in FAILURES or (
+        stated == "ok" and not (purpose.runs or purpose.kind in _WORDED_BY_CLIENT)
+    ):
+        return replace(ended, outcome=stated)
+    outcome = _outcome_in(ended, purpose, stated, is_whole=is_whole)
+    return replace(ended, outcome=outcome, is_inferred=outcome not in {"unknown", stated})
 
 
-def _kind_of(result: ToolResultPart, call: ToolCallPart | None) -> tuple[ToolKind | None, bool]:
-    """Return the kind of a call's tool, and whether it runs a command."""
+class _Purpose(NamedTuple):
+    """What a call is for: the kind of its tool, and whether it runs a command."""
+
+    kind: ToolKind | None
+    runs: bool
+    part: ToolCallPart | None
+
+    @property
+    def command(self) -> str | None:
+        """The command line that it runs, None if that is not known."""
+        from compactctl.history.command_lines import command_line
+
+        if self.part is None:
+            return None
+        try:
+            value = parse_json(self.part.arguments)
+        except ValueError:
+            return None
+        return command_line(self.part.tool, value) if isinstance(value, Mapping) else None
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether it only shows what others wrote."""
+        from compactctl.history.shell_lines import only_looks
+
+        command = self.command
+        return command is not None and only_looks(command)
+
+
+def _purpose_of(result: ToolResultPart, call: ToolCallPart | None) -> _Purpose:
     kind = kind_of(call.tool if call else result.tool)
-    if call is None:
-        return kind, kind in {"shell", "poll"}
-    if kind == "edit" and is_editor(call.tool) and _VIEWS.search(call.arguments):
-        return "read", False
-    has_command = kind is None and _COMMAND_KEY.search(call.arguments)
-    return kind, kind in {"shell", "poll"} or bool(has_command)
+    if call is not None and is_editor(call.tool) and _VIEWS.search(call.arguments):
+        kind = "read"
+    has_command = kind is None and call is not None and _COMMAND_KEY.search(call.arguments)
+    return _Purpose(kind, kind in {"shell", "poll"} or bool(has_command), call)
 
 
 def _stated(result: ToolResultPart, wording: ResultWording) -> CallOutcome:
@@ -159,7 +187,7 @@ def _words(
     wording: ResultWording, kind: ToolKind | None, stated: CallOutcome, *, code: int | None
 ) -> Iterator[tuple[Ending, bool]]:
     """Yield the endings that may be in a result, each with whether it is at its start."""
-    if stated != "ok" or kind in _SPEAKING:
+    if stated != "ok" or kind in _WORDED_BY_CLIENT:
         yield from ((ending, True) for ending in wording.starts)
     yield from ((ending, True) for ending in wording.despite_success if ending.kind == kind)
     # What stands behind an output says more of a failure, but does not undo its exit code.
@@ -186,14 +214,14 @@ def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _exit_code(
-    text: str, call: ToolCallPart | None, wording: ResultWording, stated: CallOutcome
+    text: str, purpose: _Purpose, wording: ResultWording, stated: CallOutcome
 ) -> int | None:
     """Return the exit code that a client states in the output of a command, None if it does not."""
     if stated == "ok" and wording.marks_failures:
         # A code in the text of a call that is not marked as failed is of the program.
         return None
-    if wording.code_first or wording.code_last or wording.marks_failures or stated == "ok":
-        first, last = wording.code_first, wording.code_last
+    first, last = wording.code_first, wording.code_last
+    if first or last or wording.marks_failures or stated == "ok":
         match = _pattern((first,)).match(text[:_HEAD_CHARS]) if first else None
         if not match and last:
             match = _pattern((last,)).search(text[-_TAIL_CHARS:])
@@ -202,18 +230,12 @@ def _exit_code(
 
     code = plain_exit_code(text)
     # What is only shown may end like this; a search without a match is reported in one line.
-    is_shown = code and "\n" in text.strip() and _is_shown(call)
+    is_shown = code and "\n" in text.strip() and purpose.only_looks
     return None if is_shown else code
 
 
-def _outcome_in(  # noqa: PLR0913 - what is known of a call, all of it named
-    result: ToolResultPart,
-    call: ToolCallPart | None,
-    stated: CallOutcome,
-    *,
-    kind: ToolKind | None,
-    runs: bool,
-    is_whole: bool,
+def _outcome_in(
+    result: ToolResultPart, purpose: _Purpose, stated: CallOutcome, *, is_whole: bool
 ) -> CallOutcome:
     """Return how a call ended of which no field and no exit code says that it failed.
 
@@ -226,39 +248,21 @@ def _outcome_in(  # noqa: PLR0913 - what is known of a call, all of it named
         plain_exit_code,
     )
 
-    is_stated = stated == "ok"
-    if result.cleared or is_placeholder(result.text):
-        return "ok" if is_stated else "unknown"
-    if not runs:
-        outcome = outcome_of(kind, result.text, is_whole=is_whole or is_stated)
+    text, is_stated = result.text, stated == "ok"
+    if result.cleared or is_placeholder(text):
+        return stated
+    if not purpose.runs:
+        outcome = outcome_of(purpose.kind, text, is_whole=is_whole or is_stated)
         # A plan that its record does not call failed was agreed; else two signs are none.
-        return outcome if not is_stated or kind == "plan" or outcome == "ok" else "unknown"
+        return outcome if not is_stated or purpose.kind == "plan" or outcome == "ok" else "unknown"
     from compactctl.history.shell_lines import hides_status
 
-    command = _command(call) if call else None
+    command = purpose.command
     has_status = command is None or not hides_status(command)
     if is_stated and has_status:
         # A code that the client did not write may be of a program around the command.
-        code = plain_exit_code(result.text) if result.exit_code is None else None
-        return "unknown" if code and not _is_shown(call) else "ok"
-    outcome = outcome_of_output(result.text, has_status=has_status and is_whole)
+        code = plain_exit_code(text) if result.exit_code is None else None
+        return "unknown" if code and not purpose.only_looks else "ok"
+    outcome = outcome_of_output(text, has_status=has_status and is_whole)
     # What is only shown may speak of any failure.
-    return "ok" if outcome in {"failed", "unknown"} and _is_shown(call) else outcome
-
-
-def _is_shown(call: ToolCallPart | None) -> bool:
-    """Whether a command only shows what others wrote."""
-    from compactctl.history.shell_lines import only_looks
-
-    command = _command(call) if call else None
-    return command is not None and only_looks(command)
-
-
-def _command(call: ToolCallPart) -> str | None:
-    from compactctl.history.command_lines import command_line
-
-    try:
-        value = parse_json(call.arguments)
-    except ValueError:
-        return None
-    return command_line(call.tool, value) if isinstance(value, Mapping) else None
+    return "ok" if outcome in {"failed", "unknown"} and purpose.only_looks else outcome

@@ -12,7 +12,6 @@ from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
     MAX_COMMAND_CHARS,
     error_lines,
-    exit_code,
     is_check,
     last_line,
 )
@@ -197,5 +196,5 @@ def _subject(pair: ToolPair) -> str:
 
 
 def _failure(pair: ToolPair) -> str:
-    ended, code = CLAIMS[pair.outcome].heading, exit_code(pair)
-    return f" ({ended}, exit code {code})" if ended and code else f" ({ended})" if ended else ""
+    ended, code = CLAIMS[pair.outcome].heading, pair.result.exit_code if pair.result else None
+    return f" ({ended}{f', exit code {code}' if code else ''})" if ended else ""

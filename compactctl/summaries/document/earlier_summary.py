@@ -66,7 +66,7 @@ _WRAPPING = re.compile(
     r"|(?:Please c|C)ontinue the conversation from where|Another language model started to solve"
 )
 
-
+# A command as our own summaries list it.
 _COMMAND = re.compile(r"`(.*)`(?: -> |:|$)")
 # What a point of an earlier summary by compactctl becomes, by its label.
 _OWN_TOPICS = {

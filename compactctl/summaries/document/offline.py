@@ -220,8 +220,8 @@ def _items(
     # What the messages that stay say of plans and tasks is newer.
     if not sets_tasks(following):
         yield from task_items(passages, following)
-    if not (sets_tasks(following) or any(plan_items(following))):
-        yield from plan_items(passages)
+        if not any(plan_items(following)):
+            yield from plan_items(passages)
     yield from earlier_items(passages)
     yield from current_items(passages, pairs)
     is_answered = any(message.role == "assistant" for message in request.following)

@@ -32,7 +32,8 @@ _LISTED = re.compile(r"([^\s,][^,]*?)(?: \(([a-z][a-z0-9, ]*)\))?(?:, |$)")
 _MAX_LISTED = 1_000
 _MAX_DIGITS = 4
 
-_PATCHED = "Success. Updated the following files:"
+# What the program for patches prints when it has applied one.
+_PATCH_APPLIED = "Success. Updated the following files:"
 _FAILED = re.compile(r"\b(?:fail\w*|error|could not|not found|no match|skipped)\b", re.IGNORECASE)
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -149,7 +150,7 @@ def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
 def _is_patched(pair: ToolPair) -> bool:
     """Whether a command applied its patch, though what it ran behind that failed."""
     text = pair.result.text if pair.result else ""
-    return pair.command is not None and _PATCHED in text
+    return pair.command is not None and _PATCH_APPLIED in text
 
 
 def _confirmed(pair: ToolPair) -> Collection[str]:

@@ -68,11 +68,6 @@ _WORD = re.compile(r"\w+")
 _SAME_WORDS, _SAME_LINES, _MAX_LINES = 0.8, 0.5, 400
 
 
-def exit_code(pair: ToolPair) -> int | None:
-    """Return the non-zero exit code of a failed call, None if none is reported."""
-    return (pair.result.exit_code or None) if pair.result else None
-
-
 def last_line(pair: ToolPair) -> str:
     """Return the last non-empty line of a call's output, without the client's lines; "" if none."""
     last = last_output_line(pair.result.text) if pair.result else ""
@@ -192,10 +187,12 @@ def find_errors(
         )
 
     for by_attempt in by_line.values():
-        reported = sorted((is_resolved(index), -index, line) for index, line in by_attempt.values())
+        errors = [
+            ReportedError(line, pairs[index], is_resolved=is_resolved(index))
+            for index, line in sorted(by_attempt.values())
+        ]
         # An open one counts more than a newer one that was resolved.
-        resolved, index, line = reported[0]
-        yield ReportedError(line, pairs[-index], is_resolved=resolved)
+        yield next((e for e in reversed(errors) if not e.is_resolved), errors[-1])
 
 
 def _attempts(pair: ToolPair, cwd: str | None) -> tuple[str, ...]:
@@ -217,10 +214,9 @@ def _is_same_attempt(failed: ToolPair, later: Sequence[ToolPair], cwd: str | Non
     lines = _replaced_words(failed)
     places = {words for pair in later for words in _replaced_words(pair)}
     same = [
-        any(len(words & other) >= _SAME_WORDS * max(len(words), 1) for other in places)
-        for words in lines
+        any(len(words & other) >= _SAME_WORDS * len(words) for other in places) for words in lines
     ]
-    return bool(places) and sum(same) >= _SAME_LINES * min(len(lines), len(places))
+    return any(same) and sum(same) >= _SAME_LINES * min(len(lines), len(places))
 
 
 def _replaced_words(pair: ToolPair) -> set[frozenset[str]]:

@@ -12,6 +12,7 @@ from compactctl.history.references import SourceRef, refs_of
 from compactctl.history.stand_ins import is_proven
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import (
+    FAILURES,
     CallOutcome,
     FilePart,
     MediaPart,
@@ -80,7 +81,7 @@ class ToolPair:
     @property
     def has_failed(self) -> bool:
         """Whether the call is known not to have done what it was made for."""
-        return self.result is not None and self.result.has_failed
+        return self.outcome in FAILURES
 
     @property
     def is_done(self) -> bool:

@@ -116,20 +116,19 @@ def newest_tasks(passages: Iterable[Passage]) -> list[Task]:
 
     What only a text says that looks like a digest counts where there are no others.
     """
-    whole: list[Task] = []
+    whole: list[Task] | None = None
     reported: list[Task] = []
     single: dict[str, Task] = {}
-    is_set = False
     for passage in passages:
         pair = passage.pair if passage.kind == "call" else None
         tasks = _set_by(pair) if pair else _listed(passage)
         if tasks and not passage.is_proven:
             reported = tasks
         elif tasks is not None:
-            whole, single, is_set = tasks, {}, True
+            whole, single = tasks, {}
         elif pair and pair.is_done and kind_of(pair.tool) == "tasks":
             whole, single = _updated(whole, single, pair)
-    return [*whole, *single.values()] or ([] if is_set else reported)
+    return [*(whole or ()), *single.values()] or (reported if whole is None else [])
 
 
 def sets_tasks(passages: Iterable[Passage]) -> bool:
@@ -213,8 +212,8 @@ def _state(word: str) -> str:
 
 
 def _updated(
-    whole: list[Task], single: dict[str, Task], pair: ToolPair
-) -> tuple[list[Task], dict[str, Task]]:
+    whole: list[Task] | None, single: dict[str, Task], pair: ToolPair
+) -> tuple[list[Task] | None, dict[str, Task]]:
     """Return the tasks after a call that creates or changes single ones, by number or title."""
     arguments, ref = pair.arguments, pair.ref
     if pair.tool == _CREATE:
@@ -226,11 +225,9 @@ def _updated(
     is_found = pair.result is not None and "not found" not in pair.result.text
     if pair.tool == _UPDATE and is_found and number in single and "status" in arguments:
         return whole, {**single, number: Task(single[number].title, _status(arguments), ref)}
-    if arguments.get("merge") is True:
-        value = arguments.get(_LISTS[0])
-        changed = {
-            task.title: task for task in _in_list(value if isinstance(value, list) else (), ref)
-        }
-        same = [changed.pop(task.title, task) for task in whole]
+    entries = arguments.get(_LISTS[0])
+    if arguments.get("merge") is True and isinstance(entries, list):
+        changed = {task.title: task for task in _in_list(entries, ref)}
+        same = [changed.pop(task.title, task) for task in whole or ()]
         return [*same, *changed.values()], single
     return whole, single

@@ -6,11 +6,11 @@ import pytest
 from builders import call, conversation, result
 
 from compactctl.model.message import Message
+from compactctl.summaries.digest.facts import title
 from compactctl.summaries.extract.outcomes import (
     command_items,
     error_items,
     error_lines,
-    exit_code,
     find_errors,
     is_check,
     last_line,
@@ -30,8 +30,11 @@ def run(output: str | None, command: str = "make it", tool: str = "Bash", **flag
 
 
 def test_the_exit_code_of_a_call_is_told_unless_it_is_zero() -> None:
-    outputs = (None, "fine", "Exit code 0\nfine", "Exit code 2\nboom")
-    assert [exit_code(run(output)) for output in outputs] == [None, None, None, 2]
+    made = call("c", "Bash", command="make")
+    outputs = ("fine", "Exit code 0\nfine", "Exit code 2\nboom", "boom: Permission denied")
+    titles = [title(read_passages(conversation(made, result("c", o)))[0]) for o in outputs]
+    ends = [told.removeprefix("Bash make") for told in (title(read_passages([made])[0]), *titles)]
+    assert ends == ["", "", "", " (failed, exit code 2)", " (failed)"]
 
 
 @pytest.mark.parametrize(
