@@ -1,18 +1,16 @@
 """Options of commands by the names of their fields, in whatever record of them these are."""
 
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from compactctl.records import Record, replace
 
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Record)
 
 
 def asked(options: T, **values: Any) -> T:
     """Return options with these values; a path as ``output`` is the file that is written to."""
-    own = {field.name for field in fields(options)}
+    own = options.__struct_fields__
     for name, value in values.items():
         if name == "output" and isinstance(value, str | Path | None):
             holder, inner = "output", "path"
@@ -27,7 +25,7 @@ def asked(options: T, **values: Any) -> T:
     return options
 
 
-def _holder(options: "DataclassInstance", name: str) -> str:
+def _holder(options: Record, name: str) -> str:
     records = ("input", "recipe", "output", "files", "gates")
     held = (each for each in records if hasattr(options, each))
     return next(each for each in held if hasattr(getattr(options, each), name))

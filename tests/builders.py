@@ -5,7 +5,6 @@ messages with the ids m0, m1, m2 on the lines 0, 1, 2. Parts can be joined with 
 """
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.clients import CLAUDE_CODE, UNKNOWN_CLIENT
@@ -27,6 +26,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.records import Record, replace
 
 REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. an edit)."
@@ -35,10 +35,14 @@ REJECTED = (
 """How the result begins of a call that the user rejected, before the reason."""
 
 
+def _taken(fields: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
+    return {name: fields.pop(name) for name in kind.__struct_fields__ if name in fields}
+
+
 def message(role: Role, *parts: Part, **fields: Any) -> Message:
     """Build a message of any role from parts; ``fields`` are those of Message, Origin and Locks."""
-    origin = Origin(**{name: fields.pop(name) for name in Origin.__slots__ if name in fields})
-    locks = Locks(**{name: fields.pop(name) for name in Locks.__slots__ if name in fields})
+    origin = Origin(**_taken(fields, Origin))
+    locks = Locks(**_taken(fields, Locks))
     fields = {"id": MessageId(""), "line": 0, "origin": origin, "locks": locks, **fields}
     return Message(**fields, role=role, parts=parts)
 

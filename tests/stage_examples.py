@@ -1,18 +1,18 @@
 """The examples of all stages, as settings of a plan: each has something to do in a few messages."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 from compactctl.model.operation import OptionValue
+from compactctl.records import asdict
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 
 EXAMPLES: Mapping[str, Mapping[str, OptionValue]] = {
     stage.name: {
-        option.name: value
-        for option in fields(stage.example)
-        if (value := getattr(stage.example, option.name)) != getattr(stage.options(), option.name)
+        name: value
+        for name, value in asdict(stage.example).items()
+        if value != getattr(stage.options(), name)
     }
     for stage in ALL_STAGES
     if stage.example is not None

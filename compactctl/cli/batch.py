@@ -1,6 +1,5 @@
 """``compactctl batch``."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import click
@@ -38,6 +37,7 @@ from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, par
 from compactctl.commands.measuring.measure import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.store.files.objects import is_object
 from compactctl.tokens.models.token_sizes import parse_window
 

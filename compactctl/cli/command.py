@@ -16,6 +16,7 @@ from compactctl.cli.opt import (
     values_beside,
     values_by_place,
 )
+from compactctl.records import Record
 from compactctl.views.registry import (
     OUTPUTS,
     TERMINAL,
@@ -26,13 +27,11 @@ from compactctl.views.registry import (
 )
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from compactctl.commands.output_files import PageChoice
     from compactctl.views.terminal.progress import WorkProgress
 
 
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Record)
 R = TypeVar("R")
 
 

@@ -1,6 +1,5 @@
 """The commands that compact: ``compactctl compact``, ``rescue``."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -53,6 +52,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
+from compactctl.records import replace
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import parse_target

@@ -1,7 +1,6 @@
 """Commands for authors of agent harnesses about a text: an error, the output of a tool."""
 
 import os
-from dataclasses import replace
 
 import click
 
@@ -21,6 +20,7 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
+from compactctl.records import replace
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
 from compactctl.store.files.source import STANDARD_STREAM

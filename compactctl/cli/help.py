@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from compactctl.cli.opt import OF_STAGES, TYPED, HelpSection, StageOption, section_of
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.views.terminal.text import safe_text
 
 # click breaks lines at hyphens, so a character of the same width replaces those of flags until all
@@ -73,8 +73,7 @@ class HelpContext(click.Context):
         super().__init__(*arguments, **attributes)
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
+class Help(Record, kw_only=False):
     """The help of a command: a text, command lines, and the options that most people need.
 
     ``--help`` shows the ``usual`` options, each in one sentence, and ``--help-all`` all of them;

@@ -1,7 +1,6 @@
 """Commands that try policies on recorded sessions: ``compactctl lab simulate``, ``eval``."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -37,6 +36,7 @@ from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult, si
 from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.reading.discover import FileChoice, discover
+from compactctl.records import replace
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import parse_share
 

@@ -1,7 +1,6 @@
 """Declares options: the field that one sets, its section in --help, and who may set it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import Field, fields
 from enum import StrEnum
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -11,14 +10,13 @@ from click.core import ParameterSource
 
 from compactctl.errors import UsageError
 from compactctl.model.numbers import exact
+from compactctl.records import Record, asdict
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from compactctl.stages.support.stage import OptionField
 
 
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Record)
 
 PathBase = Literal["settings", "here"]
 """What a relative path in a settings file is relative to: the file, or where compactctl runs."""
@@ -240,17 +238,19 @@ def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
 def build(kind: type[T], values: Mapping[str, object]) -> T:
     """Return a record from values by field; None leaves a field at its default.
 
+    No annotation of such a record is postponed.
+
     A nested record may be set as a whole and by single fields, which take precedence.
     """
     arguments: dict[str, object] = {}
-    for field in fields(kind):
-        value: Any = values.get(field.name)
-        inner = _inside(field.name, values)
+    for name in kind.__struct_fields__:
+        value: Any = values.get(name)
+        inner = _inside(name, values)
         if inner:
-            whole = {} if value is None else {f.name: getattr(value, f.name) for f in fields(value)}
-            value = build(_type_of(field), whole | inner)
+            whole = {} if value is None else asdict(value)
+            value = build(kind.__annotations__[name], whole | inner)
         if value is not None:
-            arguments[field.name] = value
+            arguments[name] = value
     return kind(**arguments)
 
 
@@ -261,10 +261,6 @@ def _inside(place: str, values: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _type_of(field: "Field[Any]") -> Any:  # noqa: ANN401 - no annotation of a record is postponed
-    return field.type
-
-
 def check_places(kind: type, parts: Sequence[CommandPart]) -> None:
     """Raise TypeError for a field that the record does not have."""
     for part in parts:
@@ -272,7 +268,7 @@ def check_places(kind: type, parts: Sequence[CommandPart]) -> None:
             continue
         inner: Any = kind
         for name in part.place.split("."):
-            types = {field.name: field.type for field in fields(inner)}
+            types = inner.__annotations__
             if name not in types:
                 raise TypeError(f"{inner.__name__} has no field {name!r} ({part.place})")
             inner = types[name]

@@ -11,7 +11,7 @@ from typing import Literal
 
 import click
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 OF_STAGES = "<options of stages>"
 """The term for every option of every stage."""
@@ -21,8 +21,7 @@ OF_STAGES = "<options of stages>"
 Relation = Literal["contradict", "together", "one way"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exclusive:
+class Exclusive(Record):
     """Options that exclude each other: all ``terms``, or each of them and each of ``against``.
 
     ``commands`` are the commands with this rule; empty for all that have the options.
@@ -41,8 +40,7 @@ class Exclusive:
         return tuple(combinations(self.terms, 2))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(Record):
     """A term without effect unless one of ``needed`` is set, in ``commands`` or in all."""
 
     term: str
@@ -166,8 +164,7 @@ SettingPlace = Literal["command line", "environment", "project", "user"]
 PLACES: tuple[SettingPlace, ...] = ("command line", "environment", "project", "user")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingSource:
+class SettingSource(Record):
     """The source of a setting.
 
     ``file`` is a settings file, "" for other sources; ``table`` is the command whose table of the
@@ -188,8 +185,7 @@ TYPED = SettingSource(place="command line")
 ENVIRONMENT = SettingSource(place="environment")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Record):
     """A value for an option (its name without dashes), and its source.
 
     ``of_stage`` marks an option of a stage.
@@ -201,16 +197,14 @@ class Setting:
     of_stage: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overruled:
+class Overruled(Record):
     """A setting without effect, and the option that overrules it, "" if none does."""
 
     setting: Setting
     by: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Record):
     """The settings of a command that take effect, and those that do not, by option.
 
     ``complaint`` says what is wrong with them, "" if nothing is.
@@ -259,8 +253,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rival:
+class _Rival(Record):
     """A setting that excludes another one, the terms of both in the rule, and their relation."""
 
     setting: Setting

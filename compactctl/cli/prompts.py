@@ -1,6 +1,6 @@
 """The input of a summarizer: ``compactctl harness prompt``, ``chunks``."""
 
-from dataclasses import replace
+from typing import Any
 
 from compactctl.cli.command import command, emit, shown_command, working
 from compactctl.cli.help import Help
@@ -16,6 +16,7 @@ from compactctl.commands.harness.chunks import ChunksOptions, ChunksResult, chun
 from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.model.operation import OptionValue
+from compactctl.records import replace
 from compactctl.stages import summarize
 from compactctl.stages.chunk import STAGE
 from compactctl.stages.support.chunking import ChunkOptions
@@ -77,7 +78,8 @@ compactctl compact --stages chunk with the same options. Nothing is written.
 
 
 def _chunk_options(**values: OptionValue) -> ChunkOptions:
-    return STAGE.options(**settings_of((STAGE,), values).get(STAGE.name, {}))
+    chosen: dict[str, Any] = dict(settings_of((STAGE,), values).get(STAGE.name, {}))
+    return ChunkOptions(**chosen)
 
 
 @command(

@@ -1,6 +1,5 @@
 """``compactctl report``."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +21,7 @@ from compactctl.cli.options.growth import TOLERANCE_OPTION
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.commands.batch.report import ReportOptions, report
 from compactctl.commands.output_files import WrittenFile
+from compactctl.records import replace
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice

@@ -1,6 +1,5 @@
 """Commands about the size of a context: ``compactctl stats``, ``check``."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -29,6 +28,7 @@ from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import GATE_FAILED, NotUnderstoodError
+from compactctl.records import replace
 from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """``compactctl view``."""
 
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +14,7 @@ from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.tables import PROFILE
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 if TYPE_CHECKING:
     from compactctl.commands.inspect.explain import ExplainResult
@@ -38,8 +37,7 @@ carries the tag of the summary, marker or rewritten record that replaces it.
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
+class _Request(Record):
     """What to show: messages, or everything about one of them."""
 
     view: ViewOptions

@@ -4,13 +4,12 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
 from compactctl.commands.operations.find_history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents
@@ -33,8 +32,7 @@ from compactctl.store.files.stale_drafts import remove_stale_drafts
 _MIN_ID_LENGTH = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivesOptions:
+class ArchivesOptions(Record):
     """Which archives, and whether to delete them.
 
     ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` selects those of deleted
@@ -49,8 +47,7 @@ class ArchivesOptions:
     now: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionArchive:
+class SessionArchive(Record):
     """The archive folder of a session.
 
     ``session`` is the session's file, which need not exist; ``modified`` is in seconds since the
@@ -84,8 +81,7 @@ class SessionArchive:
         return len(name) >= _MIN_ID_LENGTH and any(part.startswith(name) for part in names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivesResult:
+class ArchivesResult(Record):
     """The selected archives; with ``forget`` those that were deleted, or would be.
 
     ``warnings`` name stores that could not be read, in which missing sessions may be.

@@ -1,13 +1,12 @@
 """Shows and clears the user's cache."""
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.cache import CacheState, cache_path, cache_state, clear_cache
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.filesystem import disk_errors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheResult:
+class CacheResult(Record):
     """The state of the cache, before it was ``cleared``."""
 
     state: CacheState

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.sealed import is_sealed, is_sealed_text
 from compactctl.store.files.objects import real_place
 from compactctl.store.publish.overwrite import check_output, unknown_file_error
@@ -37,8 +37,7 @@ def _is_ours(path: Path) -> bool:
 FileKind = Literal["report", "table"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenFile:
+class WrittenFile(Record):
     """A file that was written besides a command's output, and warnings about it.
 
     A ``report`` has a row for each item the command processed, a ``table`` rows of another kind.
@@ -50,8 +49,7 @@ class WrittenFile:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageChoice:
+class PageChoice(Record):
     """A page to write to the file ``path``.
 
     ``redact`` leaves out texts and names of the transcript, ``mask`` masks what looks like a secret

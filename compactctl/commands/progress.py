@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesDone:
+class FilesDone(Record):
     """A finished file, and how many of all files and bytes are done."""
 
     path: str

@@ -1,13 +1,12 @@
 """Lists models, profiles and stages, and options with the origin of their values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
-from compactctl.records import dataclass
+from compactctl.records import Record, asdict
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import Budget, output_reserve
@@ -19,8 +18,7 @@ from compactctl.tokens.models.table import SOURCES
 from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigRow:
+class ConfigRow(Record):
     """An option, its value (None if it has none) and the origin of that in words.
 
     ``project`` tells whether a project's settings file may set it.
@@ -32,8 +30,7 @@ class ConfigRow:
     project: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigResult:
+class ConfigResult(Record):
     """The settings of one command, and the files that were read, in order of precedence."""
 
     command: str
@@ -41,8 +38,7 @@ class ConfigResult:
     rows: tuple[ConfigRow, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownModel:
+class KnownModel(Record):
     """A model with the counter that would measure it."""
 
     model: ModelInfo
@@ -55,8 +51,7 @@ class KnownModel:
         return Budget(window=window, output_reserve=output_reserve(window), source=self.model.rule)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelsResult:
+class ModelsResult(Record):
     """The rows of the tables, the user's own first; ``resolved`` if a name was given.
 
     ``sources`` name where the windows are from, and as of when; ``clients`` when clients compact.
@@ -68,16 +63,14 @@ class ModelsResult:
     resolved: KnownModel | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfilesResult:
+class ProfilesResult(Record):
     """The built-in profiles, the default one first, or the ``named`` one."""
 
     profiles: tuple[Profile, ...]
     named: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageInfo:
+class StageInfo(Record):
     """A stage: its name, a one-sentence description, and its options with their defaults."""
 
     name: str
@@ -85,8 +78,7 @@ class StageInfo:
     options: Mapping[str, OptionValue]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagesResult:
+class StagesResult(Record):
     """Stages in display order."""
 
     stages: tuple[StageInfo, ...]

@@ -19,7 +19,7 @@ from compactctl.commands.reading.transcript import (
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
 from compactctl.model.tags import METADATA_KEY
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (
     ALL_STORES,
@@ -54,8 +54,7 @@ _NONE: Mapping[Purpose, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenSession:
+class ChosenSession(Record):
     """The meaning of a reference: a path, and the session unless the reference is a path.
 
     ``announce`` means that the user should be told which session it is.
@@ -66,8 +65,7 @@ class ChosenSession:
     announce: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionChoices:
+class SessionChoices(Record):
     """The sessions that a reference may mean, and why none of them was chosen.
 
     ``more`` counts older ones that are not in ``rows``.
@@ -89,8 +87,7 @@ def is_file(reference: str) -> bool:
     return is_written or reference == "-" or os.path.lexists(reference)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionFinder:
+class SessionFinder(Record, dict=True, gc=True):
     """Finds the sessions of a machine by reference; ``now`` is in seconds since the epoch."""
 
     machine: UserEnvironment

@@ -15,7 +15,7 @@ from compactctl.formats.format import Format
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.turns import split_conversations
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.reading.file_ends import WINDOW, last_lines
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entries, store_named
@@ -43,8 +43,7 @@ USUAL = 20
 """The number of sessions to list by default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class SessionRow(Record):
     """A session, the shortest unique beginning of its id, and its context window.
 
     ``window`` is the recorded one, else that of its model; None if the model is unknown.
@@ -97,8 +96,7 @@ class ShortIds:
         return full[: max(MIN_ID_CHARS, needed)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFilter:
+class SessionFilter(Record):
     """Which sessions to list; by default the newest interactive ones.
 
     Attributes:
@@ -155,8 +153,7 @@ class SessionFilter:
         return all(word in folded or session.id.casefold().startswith(word) for word in words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionsResult:
+class SessionsResult(Record):
     """The newest sessions that match.
 
     Attributes:

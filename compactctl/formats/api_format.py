@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import groupby, islice
 from operator import or_
@@ -27,7 +26,7 @@ from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # "certain": only requests to this API, or its answers, are such; "distinctive": only this API
 # writes such messages; "shared": they read the same in several APIs.
@@ -89,8 +88,7 @@ class ApiFormat(Format):
         return ApiLogReader(self.name, (self,), self, is_log=self.is_log).read(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
+class Ambiguous(Record, kw_only=False):
     """The names of several dialects that are all distinctive for a conversation."""
 
     names: tuple[str, ...]
@@ -101,8 +99,7 @@ class Ambiguous:
         return f"fits {' and '.join(self.names)}; name one of them with --format"
 
 
-@dataclass(frozen=True, slots=True)
-class DialectFits:
+class DialectFits(Record, kw_only=False):
     """The dialects that a conversation may be in, and those that are distinctive for it."""
 
     fitting: tuple[ApiFormat, ...]
@@ -347,8 +344,7 @@ class ApiLog(Format):
         return self._by_name[message.dialect or self._dialects[0].name]
 
 
-@dataclass(frozen=True, slots=True)
-class _Classification:
+class _Classification(Record, kw_only=False):
     """The dialects of some records, () if fewer than half fit, and the first ambiguity."""
 
     dialects: tuple[ApiFormat, ...]

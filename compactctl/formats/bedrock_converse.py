@@ -1,7 +1,6 @@
 """Messages of Bedrock Converse: in requests, invocation logs, lines or an array."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
@@ -31,6 +30,7 @@ from compactctl.model.message import (
     TextPart,
 )
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 # Keys of blocks that only this API writes. Media blocks are recognized by their ``source``.

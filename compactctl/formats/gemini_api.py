@@ -1,7 +1,6 @@
 """Contents of the Gemini API and Vertex AI: in requests, lines or an array."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
@@ -30,6 +29,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import read_tags
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 _ROLES: Mapping[str, Role] = {
     # A request with a single prompt may omit the role.

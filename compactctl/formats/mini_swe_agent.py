@@ -9,7 +9,6 @@ also calls tools::
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -39,6 +38,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 _FORMAT_KEY = "trajectory_format"
 _MODEL_PATH = ("info", "config", "model", "model_name")

@@ -1,7 +1,6 @@
 """Items of OpenAI's Responses API: in lines, arrays, requests and responses."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +25,7 @@ from compactctl.model.message import (
     Synthetic,
 )
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 # Fields of requests that only this API has (``ResponseCreateParams`` of openai 3.57).
 _REQUEST_FIELDS = frozenset(

@@ -34,7 +34,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _ARGUMENTS = "arguments"
 _RESPONSE = "responseData"
@@ -207,8 +207,7 @@ def _media_parts(items: list[Any], path: JsonPath) -> Iterator[Part]:
             yield media_from_base64(data, kind, (*path, index))
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Record, kw_only=False):
     """A call or a response, and its path."""
 
     value: Mapping[str, Any]

@@ -7,12 +7,11 @@ from compactctl.history.categories import Category, categorize, category_tokens
 from compactctl.history.pairs import PartIndex, iter_parts, result_tools
 from compactctl.history.reads import FileRead, find_file_reads, find_superseded, group_by_path
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.meter import Meter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LargeMessage:
+class LargeMessage(Record):
     """One of the largest messages; ``line`` is the index of its raw line."""
 
     id: MessageId
@@ -22,8 +21,7 @@ class LargeMessage:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
+class ToolUse(Record):
     """The tokens of one tool's calls and of its results, media included."""
 
     tool: str
@@ -34,8 +32,7 @@ class ToolUse:
     errors: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reread:
+class Reread(Record):
     """A file that a conversation read more than once.
 
     ``identical`` counts older reads whose content a later read shows again; ``tokens`` are those
@@ -49,8 +46,7 @@ class Reread:
     identical_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breakdown:
+class Breakdown(Record):
     """The tokens of messages; ``categories`` has every category, and they add up to ``total``."""
 
     total: int
@@ -178,8 +174,7 @@ def _rereads(
     return tuple(sorted(rereads, key=lambda reread: (-reread.tokens, reread.path)))
 
 
-@dataclass(frozen=True, slots=True)
-class MessageTokens:
+class MessageTokens(Record, kw_only=False):
     """The tokens of one message by category, and those of its tool results by tool."""
 
     categories: Counter[Category]

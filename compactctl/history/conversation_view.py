@@ -1,20 +1,18 @@
 """The input of a stage: one conversation's effective history, and what it must not change."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 RolesBetween = Callable[[Message, Message], tuple[Role, ...]]
 """Returns the roles of the messages that must come between two; () if they may be adjacent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Protection:
+class Protection(Record):
     """What no stage may change.
 
     Attributes:
@@ -28,8 +26,7 @@ class Protection:
     tools: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationView:
+class ConversationView(Record):
     """One conversation as the next request would send it.
 
     Attributes:

@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from compactctl.errors import UsageError
@@ -12,7 +11,7 @@ from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
 from compactctl.history.references import messages_named, parse_reference
 from compactctl.history.turns import find_steps, find_turns, leading_system_count
 from compactctl.model.message import Message, MessageId
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.meter import part_texts
 
 # A session may be one turn of hundreds of steps, so by default the newest steps are protected, not
@@ -24,8 +23,7 @@ _MAX_LINES = 6
 Fits = Callable[[Sequence[Message]], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectOptions:
+class ProtectOptions(Record):
     """What the user wants to protect.
 
     Attributes:

@@ -4,7 +4,6 @@ The client goes on sending everything; what is left out here is not part of the 
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from compactctl.history.pairs import PartIndex, iter_parts, tool_pairs
@@ -19,6 +18,7 @@ from compactctl.model.message import (
     is_compaction,
     is_replaceable,
 )
+from compactctl.records import replace
 
 _CLEARED = "[Old tool result content cleared]"
 

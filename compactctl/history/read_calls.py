@@ -9,7 +9,7 @@ from typing import Any
 from compactctl.history.tool_names import is_editor, kind_of, plain_name
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import ToolCallPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 PATH_KEYS = (
     "file_path", "filePath", "path", "notebook_path", "file", "target_file", "absolute_path",
@@ -46,8 +46,7 @@ _PATCH_ACTIONS = {"Add": "written", "Update": "edited", "Delete": "deleted"}
 _SHELL_ARGV_LENGTH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(Record, kw_only=False):
     """The lines that a call requests, numbered as its tool does; ``last`` is None for the end."""
 
     first: int
@@ -60,16 +59,14 @@ class LineRange:
         return other.first <= self.first and self.last is not None and self.last <= other.last
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRequest:
+class ReadRequest(Record, kw_only=False):
     """A request to read a file; ``lines`` is None for the whole file."""
 
     path: str
     lines: LineRange | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraReadTools:
+class ExtraReadTools(Record):
     """Names of additional tools that read a file, and of arguments that hold its path."""
 
     tools: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from compactctl.history.read_calls import (
 from compactctl.history.tool_names import kind_of
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # Headers that clients put before the content: OpenCode, OpenHands and SWE-agent, Codex.
 _HEADERS = (
@@ -123,8 +123,7 @@ def _without_numbers(text: str) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileRead:
+class FileRead(Record, dict=True, gc=True):
     """A tool result that shows a file.
 
     ``part_index`` is the position of the result, ``path`` is relative to the working folder if
@@ -154,8 +153,7 @@ class FileRead:
         return not is_notice(self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(Record, kw_only=False):
     """A tool call that changes a file; ``part_index`` is the position of the call."""
 
     part_index: PartIndex

@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Literal
 
 from compactctl.model.message import FirstPlace, Message, MessageId
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 _REFERENCE = re.compile(
     r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?:\.(?P<item>\d{1,9}))?"
@@ -16,8 +15,7 @@ _REFERENCE = re.compile(
 _LINE = re.compile(r"\d{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRef:
+class SourceRef(Record, kw_only=False):
     """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1.
 
     Attributes:
@@ -33,7 +31,15 @@ class SourceRef:
     unit: Literal["L", "M"] = "L"
     item: int = 0
     state: int = 0
-    position: int = field(default=0, compare=False)
+    position: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether users type both the same way; the position does not matter."""
+        return isinstance(other, SourceRef) and self.name == other.name
+
+    def __hash__(self) -> int:
+        """Hash what is compared."""
+        return hash(self.name)
 
     def __str__(self) -> str:
         """Return it as summaries write it, such as ``[L12]`` or ``[L12.3]``; "" for ``NO_REF``."""

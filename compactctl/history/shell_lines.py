@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # Longer lines are programs; they are not taken apart.
 MAX_CHARS = 20_000
@@ -115,8 +115,7 @@ _GIT_BARE = frozenset({"branch", "tag", "remote", "reflog", "notes", "submodule"
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 
 
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
+class SimpleCommand(Record, kw_only=False):
     """A program with its arguments, and the files that its output is redirected to.
 
     ``words`` begin with the name of the program, without assignments and keywords before it and

@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from compactctl.history.pairs import tool_pairs
 from compactctl.history.stand_ins import is_marker
 from compactctl.model.message import Message, Part, ReasoningPart, ToolDefinitionPart
+from compactctl.records import replace
 
 
 def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:

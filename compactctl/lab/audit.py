@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Loss, UnsupportedClaim
 from compactctl.lab.losses import KnownFact, find_known_facts, later_mentions
@@ -11,7 +10,7 @@ from compactctl.lab.mention_index import MentionIndex, visible_texts
 from compactctl.lab.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.model.message import Message
 from compactctl.model.own_texts import FIRST_LINE, LAST_LINE
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.summaries.by_model.unsupported_claims import (
     plain_quotes,
     source_texts,
@@ -44,8 +43,7 @@ _DIGEST_LISTS = re.compile(r"^## (?:Files|Also named)\n(?:> .*(?:\n|\Z))+", re.M
 _QUOTE_MARK = re.compile(r"^> ", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditInput:
+class AuditInput(Record):
     """A compaction to audit; messages are in file order.
 
     Attributes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from compactctl.history.references import SourceRef
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.by_model.unsupported_claims import ClaimKind
 
 LossKind = Literal["rule", "task", "file", "error", "identifier", "read"]
@@ -13,8 +13,7 @@ LOSS_KINDS: tuple[LossKind, ...] = ("rule", "task", "file", "error", "identifier
 """Most important first. ``file`` is a changed file, ``read`` one that was only read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class Loss(Record):
     """Something known before a compaction that the context after it no longer mentions.
 
     Attributes:
@@ -32,8 +31,7 @@ class Loss:
     mentioned_again: SourceRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsupportedClaim:
+class UnsupportedClaim(Record):
     """A claim of a summary that its source does not hold.
 
     ``line`` is the claim's line in the summary, from 1; 0 if no line holds its text.
@@ -44,8 +42,7 @@ class UnsupportedClaim:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedRead:
+class RepeatedRead(Record):
     """A tool call that read again what a compaction had removed.
 
     Attributes:
@@ -61,8 +58,7 @@ class RepeatedRead:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Record):
     """The result of an audit.
 
     Attributes:

@@ -1,12 +1,12 @@
 """Baseline contexts of a given size, built without regard to content, for comparison."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 
 from compactctl.history.pairs import cut_points
 from compactctl.lab.text_content import WORD, without_reasoning
 from compactctl.model.message import Message, MessageId, Part, TextPart, ToolResultPart
+from compactctl.records import replace
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.tokens.meter import Meter
 

@@ -1,14 +1,13 @@
 """Cut a session before a request: the prefix it would have sent, and the future that followed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate, groupby, islice, pairwise
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.model.message import Message, MessageId, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 MIN_LATER_REQUESTS = 8
 """Requests that must follow a cut, so that there is a future to measure by."""
@@ -16,8 +15,7 @@ MIN_PREFIX_TOKENS = 8_000
 """Tokens that must precede a cut, so that there is something to compact."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class Cut(Record):
     """A session cut before a request.
 
     Attributes:
@@ -86,8 +84,7 @@ def cut_after(
         yield from (safe.cut(point) for point in islice(later, 1) if safe.is_usable(point))
 
 
-@dataclass(frozen=True, slots=True)
-class _CutPoint:
+class _CutPoint(Record, kw_only=False):
     """The index of a piece that opens a request, the request's number, and the tokens before it."""
 
     index: int
@@ -95,8 +92,7 @@ class _CutPoint:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class _SafeCuts:
+class _SafeCuts(Record, kw_only=False):
     """The cut points of a stretch; ``starts`` are the indexes at which requests begin."""
 
     pieces: Sequence[Message]

@@ -4,15 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.lab.text_content import PathIndex, TextReader, without_reasoning
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.passages import Passage, read_passages
 
 AGENT_KINDS = frozenset({"reply", "call"})
 """The kinds of passages that the agent writes, besides reasoning."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstMentions:
+class FirstMentions(Record, kw_only=False):
     """The entities of a future by who wrote them first.
 
     Attributes:
@@ -25,8 +24,7 @@ class FirstMentions:
     introduced_by_others: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Record, kw_only=False):
     """Entities of a prefix that the agent later wrote, each with its request from 0.
 
     ``reintroduced`` counts those that a tool or the user showed again first.

@@ -8,7 +8,7 @@ from compactctl.history.references import SourceRef
 from compactctl.history.shell_lines import only_looks
 from compactctl.lab.audit_findings import Loss, LossKind
 from compactctl.lab.mention_index import MentionIndex, without_line_suffix
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.entities import EntityUses, Lexicon
 from compactctl.summaries.extract.files import FileUse, file_uses
 from compactctl.summaries.extract.items import one_line
@@ -34,8 +34,7 @@ _BEFORE_PROGRAM = re.compile(
 _PROGRAM = re.compile(r"\S+(?:\s+[a-z][a-z-]*(?=\s|$))?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFact:
+class KnownFact(Record):
     """Something known before a compaction, and whether the context after it mentions it."""
 
     loss: Loss

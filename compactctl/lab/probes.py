@@ -10,7 +10,7 @@ from compactctl.lab.text_content import (
     strip_line_marks,
     without_reasoning,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.files import file_uses
 from compactctl.summaries.extract.outcomes import error_lines, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
@@ -43,8 +43,7 @@ COMMAND, REQUEST = 200, 600
 _MATCH_SHARE, _LINE = 0.7, 900
 
 
-@dataclass(frozen=True, slots=True)
-class Probes:
+class Probes(Record, kw_only=False):
     """What a context should still hold, by measure.
 
     Attributes:

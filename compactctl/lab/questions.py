@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from compactctl.lab.probes import COMMANDS, rules_in
 from compactctl.lab.text_content import collapse_whitespace, without_reasoning
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.outcomes import is_check, last_line
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
 
@@ -27,8 +27,7 @@ Answer with the exact words from the context alone, on one line. Answer ? if it 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Record, kw_only=False):
     """A question, its answer with single blanks, and whether that is a path."""
 
     text: str

@@ -7,7 +7,7 @@ from compactctl.history.references import SourceRef
 from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.line_marks import LINE_NUMBER
 from compactctl.summaries.extract.passages import Passage, ToolPair
@@ -20,8 +20,7 @@ _SUBJECT = 200
 _SEARCH_KINDS = frozenset({"search", "find"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadCall:
+class ReadCall(Record):
     """A read-only call.
 
     Attributes:

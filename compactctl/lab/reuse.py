@@ -13,7 +13,7 @@ from compactctl.history.read_calls import OLD_TEXTS
 from compactctl.lab.demand import AGENT_KINDS
 from compactctl.lab.tally import Tally, tally
 from compactctl.lab.text_content import line_pieces, strip_line_marks, without_reasoning
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.tokens.counters.vocabulary import is_token
 
@@ -45,16 +45,14 @@ _PATCH = "*** Begin Patch"
 _HUNK = re.compile(r"^(?=@@|\*\*\* )", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Record, kw_only=False):
     """A line without line number and quotation mark, whitespace collapsed, and its words."""
 
     text: str
     words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Matches:
+class _Matches(Record, kw_only=False):
     """What of the demand a text holds: words, words with their statement, and lines."""
 
     words: frozenset[str]
@@ -62,8 +60,7 @@ class _Matches:
     lines: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reuse:
+class Reuse(Record):
     """What the agent wrote again of a prefix before anything showed it again.
 
     Attributes:

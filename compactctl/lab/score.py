@@ -26,7 +26,7 @@ from compactctl.lab.text_content import (
     without_reasoning,
 )
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.entities import EntityKind
 from compactctl.summaries.extract.passages import Passage, read_passages
 
@@ -115,8 +115,7 @@ def _iter_mentions(
                     yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(Record):
     """A tally per measure, and the number of tool pairs that only the context separates."""
 
     tallies: Mapping[str, Tally]

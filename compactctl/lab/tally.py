@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Record, kw_only=False):
     """How many of the required items are in a context."""
 
     hits: int

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
@@ -15,6 +14,7 @@ from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
 from compactctl.profiles.profile import Profile
+from compactctl.records import replace
 from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.prompt import PromptStyle
 

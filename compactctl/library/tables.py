@@ -12,7 +12,7 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.conversation_types import TAKEN, arrow_array, is_conversation
 from compactctl.store.files.parquet_dataset import TOOL_COLUMNS
 
@@ -25,8 +25,7 @@ ADDED_COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CompactedRow:
+class _CompactedRow(Record):
     """The result for one conversation; ``value`` is unchanged unless the status is ``ok``."""
 
     value: Any

@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from compactctl.errors import UsageError
 from compactctl.llm.command import command_name, kill_group, split_command, without_arguments
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"
@@ -175,8 +175,7 @@ class _CounterProcess:
         return UsageError(f"{OPTION} {self._name}: {problem}")
 
 
-@dataclass(frozen=True, slots=True)
-class _RunningProcess:
+class _RunningProcess(Record, kw_only=False):
     """The running program and the file that receives its stderr."""
 
     process: subprocess.Popen[bytes]

@@ -1,11 +1,11 @@
 """Wrap an external summarizer: check every answer, and fall back to the built-in one."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from compactctl.errors import SummarizerFailedError
 from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.model.summary import FailurePolicy, Summarizer, Summary, SummaryRequest
+from compactctl.records import replace
 from compactctl.summaries.by_model.answers import check_answer, extract_summary
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 from compactctl.summaries.document import offline

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import AskModel, NoAnswerError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 _PORTS = {"http": 80, "https": 443}
@@ -22,8 +22,7 @@ _MAX_ANSWER = 8 << 20
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Record):
     """A base URL and the IP address behind its host name.
 
     Attributes:
@@ -94,8 +93,7 @@ def _is_loopback(text: str) -> bool:
     return (mapped or address).is_loopback
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(Record):
     """Where to ask which model, with which key ("" for none), and the timeout in seconds."""
 
     address: Address

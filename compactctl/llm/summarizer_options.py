@@ -4,12 +4,11 @@ A new summarizer is a file in this folder with a function that returns what asks
 ``SummarizerKind``, and its case in ``_ask``.
 """
 
-from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.errors import UsageError
 from compactctl.model.summary import FailurePolicy, Summarizer
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 if TYPE_CHECKING:
@@ -19,8 +18,7 @@ SummarizerKind = Literal["offline", "command", "openai", "llm"]
 TIMEOUT = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizerOptions:
+class SummarizerOptions(Record):
     """The ``--summarizer…`` options of the commands, whose help explains them.
 
     ``may_be_unrelated`` is the profile's.

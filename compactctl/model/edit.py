@@ -1,18 +1,16 @@
 """The outcome of a stage: edits keyed by message id, or the reason why there are none."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Literal
 
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.unsent import UnsentKind
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 HideKind = Literal["condense", "truncate"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hide:
+class Hide(Record):
     """Hide messages from the effective history, behind the group's summary or marker."""
 
     ids: tuple[MessageId, ...]
@@ -21,8 +19,7 @@ class Hide:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replace:
+class Replace(Record):
     """Replace the content of one part with ``text``.
 
     ``refers_to`` is the message that the new text refers to; None if it refers to none.
@@ -36,16 +33,14 @@ class Replace:
     refers_to: MessageId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Insert:
+class Insert(Record):
     """Insert a summary or marker right before the message ``before``."""
 
     before: MessageId
     message: Synthetic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveUnsent:
+class RemoveUnsent(Record):
     """Remove records that the client never sends, by kind. No message changes.
 
     ``id`` is only the key under which the archive stores the edit: removed records are not messages
@@ -61,8 +56,7 @@ class RemoveUnsent:
 Edit = Hide | Replace | Insert | RemoveUnsent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Record):
     """The edits that a stage proposes.
 
     ``notes`` are shown to the user. ``figures`` are counts, named as in the results of the systems
@@ -75,8 +69,7 @@ class Proposal:
     figures: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedStage:
+class SkippedStage(Record):
     """Why a stage proposes nothing; ``detail`` says which option would change that."""
 
     stage: str

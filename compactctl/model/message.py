@@ -1,11 +1,10 @@
 """One chat message and the parts it is made of."""
 
 import re
-from dataclasses import field, replace
 from typing import Literal, NamedTuple, NewType
 
 from compactctl.model.own_texts import OwnText
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 MessageId = NewType("MessageId", str)
 GroupId = NewType("GroupId", str)
@@ -24,8 +23,7 @@ FINAL_KEY = "final"
 """In the details of a marker: the messages behind it were dropped for good."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPart:
+class TextPart(Record):
     """Prose of any role.
 
     Attributes:
@@ -48,8 +46,7 @@ class TextPart:
     path: JsonPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningPart:
+class ReasoningPart(Record):
     """Reasoning of the model.
 
     ``opaque`` means that the file has it only as a signature or encrypted data; ``sealed`` is the
@@ -63,8 +60,7 @@ class ReasoningPart:
     path: JsonPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallPart:
+class ToolCallPart(Record):
     """A request to run a tool.
 
     Attributes:
@@ -85,8 +81,7 @@ class ToolCallPart:
     path: JsonPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MediaPart:
+class MediaPart(Record):
     """An image, document or recording, without its data.
 
     ``n_bytes`` is the decoded size. Pixels of an image, seconds of a recording and pages of a PDF
@@ -105,8 +100,7 @@ class MediaPart:
     path: JsonPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultPart:
+class ToolResultPart(Record):
     """The result of a tool call.
 
     Attributes:
@@ -141,8 +135,7 @@ class ToolResultPart:
         return self.outcome in FAILURES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePart:
+class FilePart(Record):
     """The text of a file that the client attached to the conversation."""
 
     file_path: str
@@ -150,8 +143,7 @@ class FilePart:
     path: JsonPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDefinitionPart:
+class ToolDefinitionPart(Record):
     """What the model is told about tools it may call."""
 
     name: str
@@ -210,8 +202,7 @@ def is_replaceable(part: Part) -> bool:
             return not part.embedded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tags:
+class Tags(Record):
     """The tags of a record, with which compactctl hides messages without removing them.
 
     Attributes:
@@ -255,8 +246,7 @@ class Tags:
         return tuple(tag_id for tag_id in ids if tag_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedUsage:
+class ReportedUsage(Record):
     """What the provider reported for the request that this message answers, in tokens.
 
     Attributes:
@@ -282,7 +272,7 @@ class ReportedUsage:
     cache_write_1h: int = 0
     resent: "ReportedUsage | None" = None
     is_trimmed: bool = False
-    is_sum: bool = field(default=False, compare=False)
+    is_sum: bool = False
 
     @property
     def answer(self) -> int | None:
@@ -290,8 +280,7 @@ class ReportedUsage:
         return self.output if self.growth is None else self.growth
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clearing:
+class Clearing(Record):
     """What the provider cleared from a request before the model read it, oldest first.
 
     Attributes:
@@ -313,8 +302,7 @@ class Clearing:
 NO_TAGS = Tags()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Record):
     """Who wrote a message, and why.
 
     Attributes:
@@ -335,8 +323,7 @@ class Origin:
     is_logged_answer: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Locks:
+class Locks(Record):
     """Why an edit must not touch a record.
 
     Attributes:
@@ -365,8 +352,7 @@ class FirstPlace(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Record):
     """One record of a transcript as a chat message.
 
     Attributes:
@@ -464,8 +450,7 @@ class Message:
                 return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Synthetic:
+class Synthetic(Record):
     """A message that compactctl writes, before a format encodes it.
 
     It is a summary, a marker, or the missing half of a tool pair: a call of ``tool`` without

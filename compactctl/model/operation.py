@@ -1,10 +1,9 @@
 """What the archive remembers: operations, digests and archived lines."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal, NewType
 
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 OperationId = NewType("OperationId", str)
 LineFate = Literal["kept", "hidden", "replaced"]
@@ -12,8 +11,7 @@ StageOutcome = Literal["applied", "skipped", "rolled-back", "not-needed"]
 OptionValue = str | int | float | bool | None | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Digest:
+class Digest(Record):
     """The identity of a file's content: SHA-256 in hex, size in bytes, number of raw lines."""
 
     sha256: str
@@ -21,8 +19,7 @@ class Digest:
     n_lines: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRecords:
+class DocumentRecords(Record):
     """The records of a state that is one JSON document.
 
     Its client writes the whole document anew for each turn, so the records are what stays the same.
@@ -36,8 +33,7 @@ class DocumentRecords:
     digests: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateChange:
+class StateChange(Record):
     """The states before and after a command; ``operation`` is None if nothing changed."""
 
     before: Digest
@@ -45,8 +41,7 @@ class StateChange:
     operation: OperationId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedLine:
+class ArchivedLine(Record):
     """One raw line of the state before an operation, and what became of it.
 
     ``after_line`` is the line's index after the operation, None if the line was removed. The tag
@@ -70,8 +65,7 @@ class ArchivedLine:
     edits: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRecord:
+class StageRecord(Record):
     """What one stage did in one run.
 
     Tokens are those of the effective history; ``figures`` are the stage's other counts by name.
@@ -94,8 +88,7 @@ class StageRecord:
         return self.tokens_before - self.tokens_after
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(Record):
     """One change of a transcript, from the state ``before`` to the state ``after``.
 
     Attributes:
@@ -128,8 +121,7 @@ class Operation:
     recorded_at: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignSchema:
+class ForeignSchema(Record):
     """A record that another system documents, and how its fields map to ours.
 
     Attributes:

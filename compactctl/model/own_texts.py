@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 GAP = "\u2026"
 """The line that stands for omitted ones."""
@@ -233,8 +233,7 @@ class HandOverSection(NamedTuple):
     empty: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnDigest:
+class OwnDigest(Record):
     """A digest of messages.
 
     Attributes:
@@ -275,8 +274,7 @@ class OwnDigest:
         return f"Digest of {self.count:,} earlier messages, {_HOW}{_VERBATIM}{self._legend}."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandOver:
+class HandOver(Record):
     """A hand-over document, or a mere tally of messages with the words of the user.
 
     Attributes:
@@ -328,8 +326,7 @@ class HandOver:
         return f"Hand-over of {self.count:,} earlier messages{span}, {_EXTRACTED}{self._legend}."
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMarker:
+class OwnMarker(Record, kw_only=False):
     """A marker of hidden messages; ``count`` is 0 if it does not say how many there are."""
 
     count: int

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 BUILTIN_SUMMARIZER = "offline"
 """The built-in summarizer."""
@@ -20,8 +20,7 @@ LabelStyle = Literal["xml", "role", "speaker"]
 """How a prompt marks roles: a tag, ``user: text``, or ``User: text``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRequest:
+class SummaryRequest(Record):
     """What is to be summarized, and how.
 
     Attributes:
@@ -53,8 +52,7 @@ class SummaryRequest:
     message_cap: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryInputs:
+class SummaryInputs(Record):
     """Inputs of a run for its summaries, beside the options of the stage that writes them.
 
     Attributes:
@@ -71,8 +69,7 @@ class SummaryInputs:
 NO_SUMMARY_INPUTS = SummaryInputs()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Record):
     """A summary's text and writer; ``note`` says what a reader of the report should know of it."""
 
     text: str

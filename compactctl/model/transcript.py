@@ -1,18 +1,18 @@
 """A transcript: its raw lines, and what a format understood of them."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
 from typing import Literal
 
+from msgspec import Struct
+
 from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 RecordOrder = Literal["", "newest first", "shuffled"]
 
 
 # Not frozen: one is created for every line, and that is faster.
-@dataclass(slots=True)
-class RawLine:
+class RawLine(Struct):
     r"""One line of a file, up to and including its ``\n``; ``index`` counts from 0."""
 
     index: int
@@ -24,8 +24,7 @@ class RawLine:
         return self.index + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opaque:
+class Opaque(Record):
     """A line, or a part of one, that is not understood and therefore kept verbatim."""
 
     line: int
@@ -37,8 +36,7 @@ class Opaque:
 _MAX_UNREAD_SHARE = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class Unread(Record):
     """Text of a file that was not read, hidden messages included, in bytes of UTF-8.
 
     Attributes:
@@ -74,16 +72,14 @@ class Unread:
         return around > _MAX_UNREAD_SHARE * (around + self.read)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordStats:
+class RecordStats(Record):
     """The number of records of one kind in a file, and their bytes on disk."""
 
     count: int
     n_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Record, kw_only=False):
     """A record of a format in which each record names the one it follows."""
 
     line: int
@@ -91,8 +87,7 @@ class Link:
     parent: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer:
+class Pointer(Record):
     """A line that names a linked record but is not one; ``path`` leads to the name in it."""
 
     line: int
@@ -100,8 +95,7 @@ class Pointer:
     path: JsonPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupersededVersion:
+class SupersededVersion(Record):
     """An older version of message ``message_id`` that is still in the file.
 
     Removing only the newest version would make the client send this one again. ``record_path``
@@ -113,8 +107,7 @@ class SupersededVersion:
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientTokenCounts:
+class ClientTokenCounts(Record):
     """The tokens that a client counted in its context when the session ended.
 
     ``total`` is everything that the next request would have sent.
@@ -126,8 +119,7 @@ class ClientTokenCounts:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cleared:
+class Cleared(Record):
     """The newest usage report, if the client has cleared content since then.
 
     ``usage`` belongs to ``response_id``; ``saved`` are the tokens that the client claims to have
@@ -139,8 +131,7 @@ class Cleared:
     saved: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLines:
+class SessionLines(Record, kw_only=False):
     """One of several sessions in a file, with the indices of its first and last line."""
 
     id: str
@@ -148,8 +139,7 @@ class SessionLines:
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Record):
     """A request that the provider refused as too long.
 
     Attributes:
@@ -165,8 +155,7 @@ class Refusal:
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInfo:
+class SessionInfo(Record):
     """What a file says about its session; None if it does not say.
 
     Attributes:
@@ -198,8 +187,7 @@ class SessionInfo:
     usage_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordLinks:
+class RecordLinks(Record):
     """How the records of a file refer to one another.
 
     Attributes:
@@ -219,8 +207,7 @@ class RecordLinks:
         return frozenset(link.line for link in self.links if link.id in parents)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastCompactions:
+class PastCompactions(Record):
     """Earlier compactions, by the client or by compactctl.
 
     Attributes:
@@ -236,8 +223,7 @@ class PastCompactions:
     cleared: Cleared | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class Transcript(Record):
     """A transcript as a format read it.
 
     Attributes:

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from typing import Literal
 
 from compactctl.model.message import JsonPath
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 UnsentKind = Literal["progress", "copies", "snapshots"]
 ANY_INDEX = "*"
 """In the path of a rule: every element of an array."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentRule:
+class UnsentRule(Record):
     """A rule that identifies records of a client, or values in them, that are never sent.
 
     Attributes:
@@ -34,8 +33,7 @@ def match_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:
     return {("type",): frozenset(types)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentValue:
+class UnsentValue(Record):
     """A record, or a value in it, that is never sent; removing it saves ``n_bytes``."""
 
     kind: UnsentKind

@@ -11,14 +11,13 @@ from typing import Any
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, MessageId
 from compactctl.model.tags import METADATA_KEY, read_metadata, without_metadata
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 REPORTED_KEY = "reported"
 """In the ``compactctl`` object of a record with restated counts: what the provider reported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageFields:
+class UsageFields(Record):
     """Where a client's records hold the tokens of a request and its answer.
 
     Attributes:
@@ -51,8 +50,7 @@ class UsageFields:
         return values if self.total is None else {**values, self.total: tokens}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageRestatement:
+class UsageRestatement(Record):
     """The record whose counts are restated to ``tokens``; ``id`` is None if it is not a message."""
 
     line: int

@@ -15,7 +15,7 @@ from types import MappingProxyType, UnionType
 from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from compactctl.errors import UsageError, suggestion
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 T = TypeVar("T")
 Validator = Callable[[object], Any]
@@ -251,8 +251,7 @@ def _invalid(why: str) -> ValueError:
 Default = TypeVar("Default")
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsTable:
+class SettingsTable(Record, kw_only=False):
     """The entries of a TOML table; ``location`` is how an error about one of them begins."""
 
     entries: Mapping[str, object]

@@ -1,7 +1,6 @@
 """Apply edits to messages. The new file is laid out from the same edits later."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import groupby
 
 from compactctl.history.stand_ins import occurrence, same_name_indices
@@ -20,11 +19,10 @@ from compactctl.model.message import (
 )
 from compactctl.model.own_texts import own_texts_in
 from compactctl.model.unsent import UnsentKind
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class NetEdits:
+class NetEdits(Record, kw_only=False):
     """The net effect of a sequence of edits, looked up by message id.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Build the rows of an archive: one for each line of the file before an operation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from compactctl.model.edit import Edit, Hide
@@ -11,7 +10,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import dump_edits, encode_edits
 from compactctl.pipeline.layout import NewFile
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 
 class GroupedEdits(Protocol):
@@ -99,8 +98,7 @@ def rewind_rows(lines: Iterable[bytes]) -> Iterator[ArchivedLine]:
     return (ArchivedLine(raw=raw, fate="replaced", after_line=None) for raw in lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RowContext:
+class _RowContext(Record):
     """The edits of an operation; ``edit_rows`` are their archived form, by message."""
 
     edits: NetEdits

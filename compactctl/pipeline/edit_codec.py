@@ -20,14 +20,17 @@ from compactctl.model.validators import (
     scalar,
     string,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 MAX_MESSAGE_EDITS = 100_000
 """Limit for the edits of one message; real ones have at most one per part and stage."""
+_REPLACEMENT = ("id", "part", "text", "group", "reason", "refers_to")
+_SYNTHETIC = ("id", "kind", "role", "text", "group", "through", "details", "tool", "call_id")
+_REMOVAL = ("id", "kinds", "group", "reason")
+"""The fields of each kind of edit, in the order that the ids of operations depend on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedEdits:
+class ArchivedEdits(Record):
     """The edits of an archived operation.
 
     Attributes:
@@ -80,12 +83,12 @@ def _edit_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
                 for message_id in edit.ids
             ]
         case Replace():
-            return [(edit.id, {"edit": "replace", **_field_values(edit)})]
+            return [(edit.id, {"edit": "replace", **_values(edit, _REPLACEMENT)})]
         case Insert():
-            message = _field_values(edit.message)
+            message = _values(edit.message, _SYNTHETIC)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
         case RemoveUnsent():
-            return [(edit.id, {"edit": "unload", **_field_values(edit)})]
+            return [(edit.id, {"edit": "unload", **_values(edit, _REMOVAL)})]
 
 
 def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
@@ -120,12 +123,12 @@ def _decode_edit(rows: list[dict[str, Any]]) -> Edit:
     if first["edit"] == "insert":
         return Insert(before=MessageId(first["before"]), message=Synthetic(**first["message"]))
     if first["edit"] == "unload":
-        return RemoveUnsent(**{name: first[name] for name in RemoveUnsent.__slots__})
-    return Replace(**{name: first[name] for name in Replace.__slots__})
+        return RemoveUnsent(**{name: first[name] for name in _REMOVAL})
+    return Replace(**{name: first[name] for name in _REPLACEMENT})
 
 
-def _field_values(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__slots__}
+def _values(record: Record, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def canonical_text(edits: Iterable[Edit]) -> str:

@@ -1,13 +1,13 @@
 """Fill the gaps that hidden messages leave, for APIs that restrict the order of roles."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Insert, Proposal, groups_of
 from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply
+from compactctl.records import replace
 
 GAP_TEXT = "[Earlier messages were left out here.]"
 """The text of an inserted message, whatever its role."""

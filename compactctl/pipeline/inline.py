@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from compactctl.model.edit import Hide, HideKind
 from compactctl.model.message import GroupId, JsonPath, Message, MessageId, Tags
@@ -12,6 +11,7 @@ from compactctl.pipeline.apply import NetEdits
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import with_added_fields, without_fields
 from compactctl.pipeline.spans import find_array, find_record, replace_elements, splice
+from compactctl.records import replace
 
 
 def remove_groups(

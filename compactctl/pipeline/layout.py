@@ -11,7 +11,6 @@ A native append, which adds records behind the old lines, starts from a ``split`
 from array import array
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
@@ -46,7 +45,7 @@ from compactctl.pipeline.spans import (
 )
 from compactctl.pipeline.unsent import find_unsent, without_unsent
 from compactctl.pipeline.writer import InsertionContext, RecordWriter
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 Layout = Literal["split", "inline"]
 # Stored in a summary unless the built-in summarizer wrote it, and not as a fallback.
@@ -55,8 +54,7 @@ _NO_SOURCE = -1
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
 
 
-@dataclass(frozen=True, slots=True)
-class NewLine:
+class NewLine(Record, kw_only=False):
     """A line of the new file.
 
     Attributes:
@@ -70,8 +68,7 @@ class NewLine:
     is_unchanged: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayoutOptions:
+class LayoutOptions(Record):
     """How to lay out the new file.
 
     Attributes:

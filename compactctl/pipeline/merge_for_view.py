@@ -1,16 +1,14 @@
 """Interleave archived lines with those that replaced them, as ``view --archived`` shows them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import find_record, splice
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayedLine:
+class DisplayedLine(Record, kw_only=False):
     """A line to display.
 
     Attributes:

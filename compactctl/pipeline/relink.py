@@ -2,15 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
 
 from compactctl.model.message import JsonPath
 from compactctl.model.transcript import Link, Pointer
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsertedRecord:
+class InsertedRecord(Record):
     """The id of an inserted record, the line it goes before, and that of the next shown record."""
 
     id: str
@@ -18,8 +16,7 @@ class InsertedRecord:
     next_shown_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewParents:
+class NewParents(Record, kw_only=False):
     """New parent ids; None makes a record the root.
 
     Attributes:

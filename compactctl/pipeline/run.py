@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Any, Generic
 
 from compactctl.history.conversation_view import ConversationView
@@ -25,7 +24,7 @@ from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
-from compactctl.records import dataclass
+from compactctl.records import Record, asdict, replace
 from compactctl.stages.support.condensation import originals_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.stages.support.user_media import with_user_media
@@ -41,8 +40,7 @@ _CLAUSES = re.compile(r"; |(?<=\d), (?=[a-z])")
 _COUNT = re.compile(r"(.+): ([\d,]+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageStep(Generic[Options]):
+class StageStep(Record, Generic[Options]):
     """A stage and the options it runs with.
 
     Attributes:
@@ -69,8 +67,7 @@ class StageStep(Generic[Options]):
         return self.requested_name or self.stage.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineRun:
+class PipelineRun(Record):
     """The outcome of a run.
 
     Attributes:
@@ -263,8 +260,7 @@ def _rewritten_then_summarized(edits: Sequence[Edit]) -> frozenset[MessageId]:
     return frozenset(summarized)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
+class _Attempt(Record):
     """The outcome of a step, and the view after it; without a proposal nothing changes."""
 
     step: StageStep[Any]

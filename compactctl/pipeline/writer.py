@@ -7,11 +7,10 @@ from typing import Any, Protocol
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.unsent import UnsentRule
 from compactctl.model.usage_fields import UsageFields
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsertionContext:
+class InsertionContext(Record):
     """The surroundings of an inserted record.
 
     Attributes:

@@ -4,12 +4,11 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # All repetitions are bounded, so that matching is fast on any text. A number has at most 19 digits
 # and separators.
@@ -42,8 +41,7 @@ NOT_RETRYABLE = "not retryable"
 _BAD_REQUEST = "status 400"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenFigures:
+class TokenFigures(Record):
     """The tokens sent and the tokens allowed; None if the error does not say.
 
     ``answer`` are the tokens of ``actual`` that were reserved for the answer.
@@ -61,8 +59,7 @@ class TokenFigures:
         return self.actual - self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class FigureForm:
+class FigureForm(Record, kw_only=False):
     """A way in which errors write the figures.
 
     Attributes:
@@ -119,8 +116,7 @@ def _parse_number(digits: str) -> int:
     return int(re.sub(r"[,_]", "", number))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorPattern:
+class ErrorPattern(Record):
     """Words of an error, and what they mean.
 
     Attributes:
@@ -144,8 +140,7 @@ class ErrorPattern:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorPatterns:
+class ErrorPatterns(Record):
     """The content of overflow.toml; ``hints`` are words by provider, gateways first."""
 
     overflow: tuple[ErrorPattern, ...]
@@ -280,8 +275,7 @@ def _limit_texts(texts: list[str]) -> Iterator[str]:
             return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overflow:
+class Overflow(Record):
     """What an error says about the context.
 
     Attributes:

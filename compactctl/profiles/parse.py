@@ -1,7 +1,6 @@
 """Parse profiles from TOML tables, and check every key."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -35,6 +34,7 @@ from compactctl.profiles.profile import (
     TargetMode,
 )
 from compactctl.profiles.variants import changes_between, extend, stage_options
+from compactctl.records import replace
 from compactctl.stages.aliases import canonical_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE

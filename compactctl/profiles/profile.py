@@ -1,12 +1,11 @@
 """A profile: which stages run, with which options, when, and down to which size."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal
 
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy, LabelStyle
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.system_windows import NO_SYSTEM_WINDOWS, SystemWindows
@@ -17,8 +16,7 @@ from compactctl.tokens.trigger import ALWAYS, NEVER, Trigger, TriggerInput
 TargetMode = Literal["trigger", "all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileStage:
+class ProfileStage(Record):
     """One stage of a profile.
 
     Attributes:
@@ -45,8 +43,7 @@ class ProfileStage:
         return self.system_name or self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelRule:
+class LevelRule(Record):
     """A warning level: its name, when it is reached, and the warning.
 
     ``text`` may contain ``{percent}``, ``{percent_of_window}``, ``{left}``, ``{used}`` and
@@ -61,8 +58,7 @@ class LevelRule:
 NO_LEVEL = LevelRule(name="none", trigger=ALWAYS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackgroundTrigger:
+class BackgroundTrigger(Record):
     """When a system starts to compact in the background, as shares of the available input.
 
     With a warm prompt cache (a tool call was answered in this turn), it starts at ``warm`` or up to
@@ -74,8 +70,7 @@ class BackgroundTrigger:
     cold: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Record):
     """A setting that a profile changes in the one it is based on.
 
     Attributes:
@@ -89,8 +84,7 @@ class Change:
     base_value: object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileOrigin:
+class ProfileOrigin(Record):
     """Where a profile comes from.
 
     Attributes:
@@ -108,8 +102,7 @@ class ProfileOrigin:
     file_text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileProtection:
+class ProfileProtection(Record):
     """The newest work that no stage touches.
 
     Attributes:
@@ -122,8 +115,7 @@ class ProfileProtection:
     steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileCounting:
+class ProfileCounting(Record):
     """How to count tokens with a profile.
 
     Attributes:
@@ -143,8 +135,7 @@ class ProfileCounting:
     windows: SystemWindows = NO_SYSTEM_WINDOWS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileSummarizer:
+class ProfileSummarizer(Record):
     """Who writes the summaries.
 
     Attributes:
@@ -162,8 +153,7 @@ class ProfileSummarizer:
     may_be_unrelated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Record):
     """How a system compacts.
 
     Attributes:

@@ -15,7 +15,7 @@ from compactctl.formats.records.json_values import object_or_empty
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.spans import splice
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.session import Session
 from compactctl.store.client_folders import UserEnvironment
 
@@ -28,8 +28,7 @@ _MARKED = re.compile(r" \((compacted|whole)(?: (\d+))?\)$")
 _MAX_TITLE = 48
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkIdentity:
+class ForkIdentity(Record):
     """The values from which a fork's id, title and path are derived.
 
     Attributes:
@@ -78,8 +77,7 @@ class ForkIdentity:
         return f"{text}{mark}".lstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fork:
+class Fork(Record):
     """A session to be written beside the one it is forked from.
 
     Attributes:

@@ -10,11 +10,11 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 
 from compactctl.errors import UsageError, suggestion
+from compactctl.records import asdict, replace
 from compactctl.sessions.clients import (
     claude_code,
     cline,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.store.cache import FileState, file_state
 from compactctl.store.client_folders import UserEnvironment
@@ -15,8 +15,7 @@ HIDDEN_KINDS: tuple[SessionKind, ...] = ("headless", "subagent", "empty")
 """The kinds that clients hide in their own lists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionDetails:
+class SessionDetails(Record):
     """What a session list can show without reading the whole file; unknown is empty or None.
 
     Attributes:
@@ -43,8 +42,7 @@ class SessionDetails:
 NO_DETAILS = SessionDetails()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEntry:
+class SessionEntry(Record):
     """A session as found in a folder or database, before its file is read.
 
     Attributes:
@@ -88,8 +86,7 @@ class SessionEntry:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Record):
     """A session and what a list can show of it."""
 
     entry: SessionEntry
@@ -105,8 +102,7 @@ def _anywhere(entry: SessionEntry, folder: Path) -> bool:  # noqa: ARG001
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStore:
+class SessionStore(Record):
     """The sessions of one client: how to list, describe and resume them.
 
     Attributes:

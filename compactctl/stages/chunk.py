@@ -1,12 +1,12 @@
 """Chunk: replace older messages with one summary, made chunk by chunk."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
+from compactctl.records import replace
 from compactctl.stages.support.chunking import (
     NAME,
     Chunk,

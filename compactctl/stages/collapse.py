@@ -7,7 +7,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import ForeignSchema
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
 from compactctl.tokens.meter import Meter
@@ -16,8 +16,7 @@ NAME = "collapse"
 CollapseUnit = Literal["turns", "steps"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollapseOptions:
+class CollapseOptions(Record):
     """How to collapse; the defaults are those of agent-code."""
 
     unit: CollapseUnit = option(

@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.errors import UsageError
@@ -27,7 +26,7 @@ from compactctl.history.reads import (
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.operation import neurolink_schema
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.replacement import (
     Rewrite,
     count_saved_tokens,
@@ -55,8 +54,7 @@ _ANY_WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DedupOptions:
+class DedupOptions(Record):
     """How to remove repeated file reads."""
 
     policy: DuplicatePolicy = option(

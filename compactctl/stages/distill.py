@@ -1,7 +1,6 @@
 """Distill: replace older messages with the lines likely to be needed again, down to the target."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +17,7 @@ from compactctl.model.edit import Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.numbers import exact
 from compactctl.model.summary import Summary
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import (
     MIN_HIDDEN,
     CondenseSpec,
@@ -61,8 +60,7 @@ _MIN_SAVING = 0.05
 _DETAIL = "see --keep-turns"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistillOptions:
+class DistillOptions(Record):
     """How to distill."""
 
     keep: float = option(0.3, "Share of the conversation to keep without a target (0 to 1).")

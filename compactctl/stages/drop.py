@@ -5,7 +5,7 @@ from compactctl.history.pairs import PartIndex, parts_of_tools
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, ReasoningPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter
@@ -13,8 +13,7 @@ from compactctl.tokens.meter import Meter
 NAME = "drop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropOptions:
+class DropOptions(Record):
     """The tools whose calls and results are hidden, and the marker that replaces them."""
 
     tools: tuple[str, ...] = option(

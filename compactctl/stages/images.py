@@ -6,7 +6,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.replacement import Rewrite, count_saved_tokens, propose_rewrites
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -17,8 +17,7 @@ _MEGABYTE, _KILOBYTE = 1_000_000, 1_000
 _MIN_BYTES_IN_MB = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImagesOptions:
+class ImagesOptions(Record):
     """How many images to keep; the defaults are those of agent-code."""
 
     max_bytes: int = option(
@@ -31,8 +30,7 @@ class ImagesOptions:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ImagePart:
+class _ImagePart(Record):
     """A part with images: an image itself, or a tool result that contains some."""
 
     part_index: PartIndex

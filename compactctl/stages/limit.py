@@ -8,7 +8,7 @@ from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.numbers import exact
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.cutting import (
     HEAD_RATIO,
     NOTICE,
@@ -29,8 +29,7 @@ from compactctl.tokens.meter import Meter
 NAME = "limit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitOptions:
+class LimitOptions(Record):
     """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share."""
 
     max_tokens: int = option(0, "Maximum tokens per result; 0 means no limit.")

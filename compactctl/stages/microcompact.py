@@ -1,7 +1,6 @@
 """Microcompact: clear results of routine tools, keep the newest few."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, tool_pairs
@@ -10,7 +9,7 @@ from compactctl.history.tool_names import does_work
 from compactctl.history.turns import find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolCallPart
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,
@@ -28,8 +27,7 @@ NAME = "microcompact"
 ANY_TOOL = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MicrocompactOptions:
+class MicrocompactOptions(Record):
     """How to microcompact; the defaults are those of agent-code."""
 
     keep_recent: int = option(

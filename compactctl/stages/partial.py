@@ -3,7 +3,7 @@
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,
@@ -22,8 +22,7 @@ NAME = "partial"
 LABEL = "[Earlier conversation summary — {count} messages compacted]\n\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartialOptions:
+class PartialOptions(Record):
     """How to summarize a part; the defaults are those of Codebuddy."""
 
     keep_recent: int = option(

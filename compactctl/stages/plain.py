@@ -1,7 +1,6 @@
 """Plain: replace older messages with a note of how many there were, and the user's words."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from compactctl.history.conversation_view import ConversationView
@@ -11,7 +10,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, media_text
 from compactctl.model.own_texts import TOPICS, HandOver, HandOverItem, HandOverSection, read_lines
 from compactctl.model.summary import COUNTS, Summary
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,
@@ -34,8 +33,7 @@ TOPIC_CHARS = 80
 ELLIPSIS = "..."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainOptions:
+class PlainOptions(Record):
     """What to keep and to list; the defaults are those of Codebuddy."""
 
     keep_recent: int = option(4, "Number of the newest messages to keep.")

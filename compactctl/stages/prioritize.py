@@ -8,7 +8,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
 from compactctl.tokens.meter import Meter
@@ -21,8 +21,7 @@ KINDS: tuple[PriorityKind, ...] = get_args(PriorityKind)
 _MAX_PRIORITY = 2**53 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrioritizeOptions:
+class PrioritizeOptions(Record):
     """Priorities, as in the pruning of prompt-tsx, which Copilot Chat uses."""
 
     order: Order = option("newest", "Which of two messages of equal priority to keep longer.")
@@ -45,8 +44,7 @@ class PrioritizeOptions:
         _parse_weights(self.weights)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Unit:
+class _Unit(Record, order=True):
     """A unit that may be hidden; units are hidden in ascending order."""
 
     priority: int

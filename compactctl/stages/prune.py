@@ -9,7 +9,7 @@ from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.operation import neurolink_schema
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
     Rewrite,
@@ -25,8 +25,7 @@ NAME = "prune"
 Crossing = Literal["keep", "clear"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PruneOptions:
+class PruneOptions(Record):
     """How to prune; the defaults are those of OpenCode and NeuroLink."""
 
     protect_tokens: int = option(40_000, "Keep this many tokens of the newest tool results.")

@@ -1,7 +1,6 @@
 """Recursive: replace all but the newest messages with a question and a summary as its answer."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
@@ -10,7 +9,7 @@ from compactctl.history.stand_ins import SUMMARY_QUESTION
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,
@@ -29,8 +28,7 @@ NAME = "recursive"
 PREFIX = "[Summary of the conversation so far]:\n\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveOptions:
+class RecursiveOptions(Record):
     """How to summarize all but the newest events; the defaults are those of Spring AI Session."""
 
     keep_events: int = option(

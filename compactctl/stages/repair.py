@@ -1,7 +1,6 @@
 """Repair: hide or complete tool calls without a result and results without a call."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -26,7 +25,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import neurolink_schema
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter
@@ -40,8 +39,7 @@ _PairHalf = ToolCallPart | ToolResultPart
 Orphans = Mapping[PartIndex, _PairHalf]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairOptions:
+class RepairOptions(Record):
     """How to repair; the texts are those of NeuroLink."""
 
     policy: RepairPolicy = option(

@@ -9,7 +9,7 @@ from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import preamble
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.replacement import (
     Rewrite,
@@ -24,16 +24,14 @@ from compactctl.tokens.meter import Meter
 NAME = "shorten"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShortenOptions:
+class ShortenOptions(Record):
     """How to shorten; the minimum and the mark are those of NeuroLink."""
 
     min_tokens: int = option(200, "Cut no text below this many tokens.")
     mark: str = option("...", "Text at the end of a cut text.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LongText:
+class _LongText(Record):
     """A text that may be cut, and its size in tokens."""
 
     part_index: PartIndex

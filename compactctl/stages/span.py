@@ -9,7 +9,7 @@ from compactctl.history.references import message_behind, messages_named
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.summary import Summary
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
@@ -19,8 +19,7 @@ NAME = "span"
 _SUMMARY_PREFIX = "[Previous conversation summary]:\n\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanOptions:
+class SpanOptions(Record):
     """Which messages to hide."""
 
     first: str = option("", "First message to hide: an id, a line (158) or a reference (L158).")

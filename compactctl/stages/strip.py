@@ -9,7 +9,7 @@ from compactctl.history.pairs import PartIndex, iter_parts, parts_of_tools, tool
 from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,
@@ -28,8 +28,7 @@ CHARS = "{chars}"
 StripUnit = Literal["messages", "turns", "steps", "results"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StripOptions:
+class StripOptions(Record):
     """How to strip; the defaults are those of Codebuddy."""
 
     keep_recent: int = option(4, "Number of the newest messages, turns, steps or results to keep.")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
@@ -14,7 +13,7 @@ from compactctl.model.message import Message, ReasoningPart, TextPart
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import (
     MIN_HIDDEN,
     CondenseSpec,
@@ -52,8 +51,7 @@ _ROUNDING = 1e-9
 _ROUNDS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOptions:
+class SummarizeOptions(Record):
     """How to summarize; the defaults are those of NeuroLink."""
 
     keep_ratio: float = option(0.3, "Share of the messages to keep, newest first (0 to 1).")

@@ -10,7 +10,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import (
     HidePlanner,
@@ -28,8 +28,7 @@ _MIN_SHARE, _MAX_SHARE = 0.1, 0.9
 _TRIES, _LARGEST_SHARE = 3, 0.95
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruncateOptions:
+class TruncateOptions(Record):
     """How to truncate; the defaults are those of NeuroLink."""
 
     fraction: float = option(

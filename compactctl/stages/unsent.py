@@ -6,7 +6,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Proposal, RemoveUnsent, SkippedStage
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.tokens.meter import Meter
 
@@ -19,8 +19,7 @@ _KIND_LABELS: dict[UnsentKind, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentOptions:
+class UnsentOptions(Record):
     """What to remove besides progress records and copies of tool results."""
 
     snapshots: bool = option(

@@ -17,7 +17,7 @@ from compactctl.history.recent import (
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.model.edit import Proposal, SkippedStage
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import (
     HidePlanner,
@@ -33,8 +33,7 @@ WindowUnit = Literal["events", "turns", "tokens"]
 _DEFAULT_SIZES: Mapping[WindowUnit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowOptions:
+class WindowOptions(Record):
     """How much to keep; the defaults are those of Spring AI Session."""
 
     unit: WindowUnit = option(

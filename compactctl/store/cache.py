@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Self
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER
 
@@ -43,8 +43,7 @@ Programs cannot set the last, so a file with the same state has the same content
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheState:
+class CacheState(Record):
     """The cache's file, its size in bytes, and the number of results in it."""
 
     path: Path

@@ -7,11 +7,10 @@ in a separate home folder.
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 STATE_VARIABLE = "XDG_STATE_HOME"
 """Moves compactctl's folder for archives of sessions."""
@@ -45,8 +44,7 @@ CLINE_EXTENSION = "saoudrizwan.claude-dev"
 ROO_EXTENSION = "rooveterinaryinc.roo-cline"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserEnvironment:
+class UserEnvironment(Record):
     """The user's home, the environment and the platform, on which the folders depend."""
 
     home: Path

@@ -3,11 +3,10 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.errors import UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 PROJECT_FILE = "compactctl.toml"
 _SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")
@@ -20,8 +19,7 @@ _ROOTS = (".git", ".hg")
 _MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(Record):
     """A settings file and its table of settings.
 
     ``is_project_file`` means that it is in the current folder or in one above it.

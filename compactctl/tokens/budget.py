@@ -5,7 +5,7 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.model.numbers import exact
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.models.token_sizes import parse_token_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
@@ -25,8 +25,7 @@ CRITICAL_FROM = 90
 MIN_TOKEN_TARGET = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetRule:
+class BudgetRule(Record):
     """How much of a window is reserved for the answer, and how much of the rest may be filled.
 
     Attributes:
@@ -74,8 +73,7 @@ def output_reserve(
     return rule.reserve_for(window, max_output)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Record):
     """A context window and the part of it reserved for the answer, in tokens.
 
     Attributes:
@@ -107,8 +105,7 @@ class Budget:
         return max(0, min(rest, self.tools + messages))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Utilization:
+class Utilization(Record):
     """How full the available input is, or another limit used in its place.
 
     ``ratio`` is 1.0 if nothing is available; ``percent_left`` is rounded half up and at least 0.
@@ -150,8 +147,7 @@ def _percent_left(tokens: int, available: int) -> int:
     return (200 * (available - tokens) + available) // (2 * available)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSize:
+class TargetSize(Record):
     """The target of a compaction: a share (``ratio``) of a limit, or tokens."""
 
     value: float

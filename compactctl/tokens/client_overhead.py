@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsualTokens:
+class UsualTokens(Record):
     """How many tokens a client usually sends, and the range of nine in ten cases."""
 
     usual: int

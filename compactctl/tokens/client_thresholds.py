@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.budget import Budget
 
 # Codex records what it is going to fill, 95% of the model's input: 258,400 of 272,000.
@@ -18,8 +18,7 @@ CODEX_RECORDED_SHARE = Fraction(95, 100)
 _VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientRule:
+class ClientRule(Record):
     """A client, and the size at which it auto-compacts.
 
     Attributes:

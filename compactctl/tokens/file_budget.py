@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Literal
 
 from compactctl.model.numbers import exact
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 FileOutcome = Literal["whole", "cut", "preview", "excluded"]
 
@@ -52,8 +52,7 @@ TOKEN_ESTIMATES: Mapping[str, Callable[[int], int]] = {
 _TEXT_TYPES = frozenset({"csv", "svg", "text"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileSize:
+class FileSize(Record):
     """A file and its size in bytes.
 
     ``kind`` is ``csv``, ``text`` or a key of ``TOKEN_ESTIMATES``.
@@ -75,8 +74,7 @@ class FileSize:
         return estimate(self.size)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileAllocation:
+class FileAllocation(Record):
     """How much of a file fits.
 
     Attributes:

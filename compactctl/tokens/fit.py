@@ -1,9 +1,8 @@
 """Compare the size of a context with the window and with the client's compaction threshold."""
 
-from dataclasses import replace
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_thresholds import ClientRule
 
@@ -11,8 +10,7 @@ LimitBase = Literal["client", "window", "available"]
 """The limit that levels and gates refer to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Record):
     """The limits of a context, in tokens.
 
     Attributes:
@@ -84,8 +82,7 @@ def limits_of(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(Record):
     """The space that a context leaves, in tokens.
 
     Attributes:

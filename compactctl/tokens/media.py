@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from compactctl.model.message import MediaPart
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.models.table import GEMINI
 
@@ -19,8 +18,7 @@ MAX_EDGE = 1_568
 MAX_IMAGE_TOKENS = 1_600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MediaRates:
+class MediaRates(Record):
     """Tokens per second of audio, per second of video, and per page of a PDF.
 
     ``document_bytes`` are the bytes per token of all documents, 0 to count their text or pages.

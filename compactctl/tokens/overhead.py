@@ -9,7 +9,6 @@ constants that were fitted on other projects than those measured.
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from compactctl.model.message import (
@@ -23,7 +22,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.meter import Meter
@@ -32,8 +31,7 @@ from compactctl.tokens.models.lookup import ModelInfo
 _NUMBERED = re.compile(r" *\d+[→\t]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignatureEstimate:
+class SignatureEstimate(Record):
     """Estimates reasoning by the length of its signature or encrypted data.
 
     A character counts ``per_character`` tokens; ``envelope`` tokens of it are not reasoning.
@@ -54,8 +52,7 @@ NO_SIGNATURE = SignatureEstimate()
 OPENAI_SIGNATURE = SignatureEstimate(per_character=3 / 4 / 4, envelope=650 / 4)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestOverhead:
+class RequestOverhead(Record):
     """How counted tokens become reported tokens: ratios by kind of content, plus constants.
 
     Attributes:

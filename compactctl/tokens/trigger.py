@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.budget import MIN_TOKEN_TARGET
 from compactctl.tokens.models.token_sizes import parse_token_size
 
@@ -23,8 +23,7 @@ _PERCENT = "%"
 _EXAMPLES = "write it as 80%, 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriggerInput:
+class TriggerInput(Record):
     """The measurements that a trigger's conditions compare.
 
     Attributes:
@@ -55,8 +54,7 @@ class TriggerInput:
         return Fraction(values[metric])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Record):
     """One comparison, such as ``ratio >= 0.8``.
 
     ``free`` is the rest of the available tokens, ``window`` the share of the window. A number of
@@ -118,8 +116,7 @@ class Condition:
         return f"{self.metric} {self.operator} {text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
+class Trigger(Record):
     """Fires if any of its conditions is met; always, if it has none."""
 
     conditions: tuple[Condition, ...] = ()

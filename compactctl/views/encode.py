@@ -6,7 +6,6 @@ has the same name in every document; the names that other systems use are under 
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
 from functools import singledispatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,12 @@ import click
 
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Opaque
+from compactctl.records import Record
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import fit_of
 
 # For annotations only: to import these at run time would load what reads every format.
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from compactctl.commands.client_sessions.compactions import ClientCompaction
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.inspect.stats import StatsResult
@@ -91,7 +89,7 @@ def encoded(value: Any) -> Any:  # noqa: ANN401
 
 
 def record(
-    value: "DataclassInstance",
+    value: Record,
     *,
     only: Sequence[str] = (),
     without: Collection[str] = (),
@@ -102,7 +100,7 @@ def record(
     ``only`` selects attributes, including properties, and their order; ``renamed`` gives some of
     them other names: ``record(entry, number="no")``.
     """
-    names = only or [field.name for field in fields(value)]
+    names = only or value.__struct_fields__
     return {
         renamed.get(name) or _key(name): encoded(getattr(value, name))
         for name in names

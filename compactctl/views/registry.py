@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 PACKAGE = "compactctl.views"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(Record):
     """A way to show results, by the views whose names end in ``suffix``.
 
     ``print`` takes the return value of such a view, and ``error``: whether to print to standard

@@ -10,11 +10,11 @@ from pathlib import Path
 STAGE_MODULE = '''"""Heads: keep the first words of long tool results."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, SkippedStage
+from compactctl.records import Record
 from compactctl.stages.support.replacement import (
     Rewrite,
     count_saved_tokens,
@@ -27,8 +27,7 @@ from compactctl.tokens.meter import Meter
 NAME = "heads"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadsOptions:
+class HeadsOptions(Record):
     """How much of a tool result stays."""
 
     words: int = option(200, "Words of a tool result that stay.")
@@ -176,21 +175,18 @@ Lines of a made-up client, each with a `speaker` and what is `said`.
 
 USE_CASE = '''"""The turns of a transcript."""
 
-from dataclasses import dataclass
-
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.turns import find_turns
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnsOptions:
+class TurnsOptions(Record):
     """The transcript."""
 
     input: InputOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnsResult:
+class TurnsResult(Record):
     """The number of turns in the transcript at ``path``."""
 
     path: str

@@ -3,9 +3,8 @@
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import pytest
 from batch.inputs import write
@@ -20,10 +19,8 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
+from compactctl.records import Record
 from compactctl.views.results.batch_files import write_report
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 @pytest.fixture
@@ -61,17 +58,15 @@ def test_every_value_of_a_row_is_in_the_file(rows: tuple[BatchRow, ...], tmp_pat
     assert good["saved_by_dedup"] == dict(row_values(rows[1])["saved_by"])["dedup"]
 
 
-def leaves(kind: type["DataclassInstance"], above: str = "") -> Iterator[str]:
+def leaves(kind: type[Record], above: str = "") -> Iterator[str]:
     """Yield the places of what a record and the records in it hold."""
-    for each in fields(kind):
-        kinds = (each.type, *get_args(each.type))
-        record = next(
-            (part for part in kinds if isinstance(part, type) and is_dataclass(part)), None
-        )
+    for name, hint in kind.__annotations__.items():
+        kinds = [part for part in (hint, *get_args(hint)) if isinstance(part, type)]
+        record = next((part for part in kinds if issubclass(part, Record)), None)
         if record is None:
-            yield f"{above}{each.name}"
+            yield f"{above}{name}"
         else:
-            yield from leaves(record, f"{above}{each.name}.")
+            yield from leaves(record, f"{above}{name}.")
 
 
 def test_what_a_row_holds_is_in_a_column() -> None:

@@ -8,10 +8,9 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from batch.inputs import bytes_below, run, transcript, write
@@ -32,14 +31,12 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import load_profile
+from compactctl.records import Record, asdict, replace
 from compactctl.store import cache as results
 from compactctl.store.cache import ResultCache, cache_state
 from compactctl.tokens.models.user_models import parse_user_models
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Record)
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 
@@ -148,14 +145,13 @@ OUTSIDE_OF_ROWS = {
 }  # fmt: skip
 
 
-def places(record: "DataclassInstance", above: str = "") -> Iterator[str]:
+def places(record: Record, above: str = "") -> Iterator[str]:
     """Yield the places of all options in a record and in those that it holds."""
-    for each in fields(record):
-        value = getattr(record, each.name)
-        if is_dataclass(value) and not isinstance(value, type):
-            yield from places(value, f"{above}{each.name}.")
+    for name, value in asdict(record).items():
+        if isinstance(value, Record):
+            yield from places(value, f"{above}{name}.")
         else:
-            yield f"{above}{each.name}"
+            yield f"{above}{name}"
 
 
 def changed(record: T, place: str) -> T:

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from compactctl.commands.batch.report_format import RUNNERS
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutcome
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.discover import FileChoice
+from compactctl.records import replace
 from compactctl.views.results.batch_files import (
     batch_annotations,
     batch_csv,

@@ -1,9 +1,9 @@
-"""Measures what a command line walks through: the files, functions and records that it touches.
+"""Measures what a command line walks through: the files and functions that it touches.
 
     python tests/benchmarks/walks.py [FOLDER OF A CHECKOUT]
 
-A function counts once it is called, a record once one of its type is made; what a module does while
-it is imported does not count. Imported are modules of the package, and all, Python's own included.
+A function counts once it is called; what a module does while it is imported does not count.
+Imported are modules of the package, and all, Python's own included.
 """
 
 import subprocess
@@ -31,10 +31,10 @@ _STARTS: tuple[tuple[str, ...], ...] = (
 _REPEATS = 9
 
 _WALK = """
-import dataclasses, sys
+import sys
 from compactctl.__main__ import run
 package = sys.argv.pop(1)
-functions, records, calls, depth, deepest, importing = set(), set(), 0, 0, 0, 0
+functions, calls, depth, deepest, importing = set(), 0, 0, 0, 0
 def note(frame, event, argument):
     global calls, depth, deepest, importing
     code, step = frame.f_code, {"call": 1, "return": -1}.get(event, 0)
@@ -45,14 +45,10 @@ def note(frame, event, argument):
         calls += step == 1
         deepest = max(deepest, depth)
         functions.add(code)
-    elif step == 1 and code.co_name == "__init__" and code.co_filename == "<string>":
-        kind = type(frame.f_locals.get("self"))
-        if dataclasses.is_dataclass(kind) and kind.__module__.startswith("compactctl"):
-            records.add(kind)
 sys.setprofile(note)
 run(sys.argv[1:])
 sys.setprofile(None)
-print(len({code.co_filename for code in functions}), len(functions), calls, deepest, len(records),
+print(len({code.co_filename for code in functions}), len(functions), calls, deepest,
       sum(name.split(".")[0] == "compactctl" for name in sys.modules), len(sys.modules),
       file=sys.stderr)
 """
@@ -72,10 +68,10 @@ def main() -> None:
         folder = Path(name)
         (folder / "sample_transcripts").symlink_to(root / "sample_transcripts")
         (folder / _SAMPLE).write_bytes((root / "sample_transcripts" / _SAMPLE).read_bytes())
-        print("walk      files  functions    calls  depth  record types  modules  all modules")
+        print("walk      files  functions    calls  depth  modules  all modules")
         for words in _WALKS:
             figures = _figures(root, folder, _WALK, str(root / "compactctl"), *words)
-            print(_row(words[0], figures, (7, 11, 9, 7, 14, 9, 13)))
+            print(_row(words[0], figures, (7, 11, 9, 7, 9, 13)))
         print("\nstart     modules  all modules  CPU time in ms, median of", _REPEATS)
         for words in _STARTS:
             figures = _figures(root, folder, _START, *words)

@@ -1,7 +1,5 @@
 """Commands are declared by the fields that their options set."""
 
-from dataclasses import dataclass, field
-
 import click
 import pytest
 from click.testing import CliRunner
@@ -10,10 +8,10 @@ from compactctl.cli.command import shown_command
 from compactctl.cli.group import Commands
 from compactctl.cli.help import Help
 from compactctl.cli.opt import MAY, MEASURED, OptGroup, beside, build, check_places, flag, opt
+from compactctl.records import Record, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inner:
+class Inner(Record):
     """What is measured with."""
 
     model: str = "o3"
@@ -21,8 +19,7 @@ class Inner:
     base: str = "client"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outer:
+class Outer(Record):
     """What is asked for."""
 
     path: str

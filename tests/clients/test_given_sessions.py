@@ -1,6 +1,5 @@
 """Real sessions, compacted and undone, are sent by their client as ``view`` shows them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,8 @@ from clients.desk import Client, Desk
 from clients.given import WAYS, given_sessions, model_of, placed
 from clients.pieces import WIRES, pieces_expected, pieces_sent
 from clients.stub import StubModel
+
+from compactctl.records import replace
 
 PROMPT = "And now, please?"
 SESSIONS = [pytest.param(*each, id=f"{each[0].name}-{each[1].stem}") for each in given_sessions()]

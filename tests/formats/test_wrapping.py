@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from builders import result_part
 from hypothesis import given
@@ -26,6 +24,7 @@ from compactctl.formats.records.wrapping import (
     typed_in,
 )
 from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.records import replace
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
 MODE = "<collaboration_mode>as in `<collaboration_mode>…</collaboration_mode>`</collaboration_mode>"

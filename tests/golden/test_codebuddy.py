@@ -7,7 +7,6 @@ what compactctl does is asserted.
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -20,6 +19,7 @@ from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.profiles.registry import builtin_profile
+from compactctl.records import replace
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.chunking import ChunkRule
 from compactctl.tokens.budget import Budget, utilization

@@ -1,6 +1,5 @@
 """Where the rules come from: OpenCode, Cline, Roo Code and Anthropic's API, case by case."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ from builders import assistant, call, conversation, result, summary, user
 from golden.trying import Deviation, chat, tried
 
 from compactctl.model.message import Message, MessageId
+from compactctl.records import replace
 
 OPENCODE: dict[str, Any] = {
     "crossing": "clear",

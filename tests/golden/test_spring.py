@@ -5,7 +5,6 @@ formats put what a sub-agent says into a conversation of its own or leave it out
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.apply import apply
+from compactctl.records import replace
 from compactctl.stages import recursive, window
 from compactctl.stages.recursive import RecursiveOptions
 from compactctl.stages.window import WindowOptions, WindowUnit

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from histories.doing import inside
@@ -15,6 +15,8 @@ from histories.session import BrokenPromiseError, Step
 from histories.shared import SharedLife
 from hypothesis import strategies as st
 from talks import TALKS, Talk
+
+from compactctl.records import replace
 
 # The more often a step is named, the more often it is taken.
 ALONE = (

@@ -1,7 +1,6 @@
 """However a plan is edited, it is refused, or hides and parts nothing that must stay."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import pytest
@@ -24,6 +23,7 @@ from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 
 class Change(NamedTuple):

@@ -1,7 +1,6 @@
 """No stage can starve another: what earlier ones took away is there for those that come later."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from examples import tries
@@ -19,6 +18,7 @@ from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, MessageId, Part, ToolCallPart
 from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.records import replace
 from compactctl.stages.support.condensation import with_originals
 from compactctl.tokens.meter import part_texts
 

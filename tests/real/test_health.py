@@ -1,7 +1,6 @@
 """What a session reported tells a wrong counter and lost results from a healthy transcript."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.history.usage.count_check import MIN_STEPS, CountCheck
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 _WITHOUT_MIDDLE = FOLDER / "claude-code" / "cli-5d107d-0.jsonl"
 # The figures are those of this counter, whatever is installed.

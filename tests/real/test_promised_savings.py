@@ -7,7 +7,7 @@ Only where a part of that is left is it shared out by counting.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +29,7 @@ from compactctl.commands.planning.run_stages import (
 )
 from compactctl.model.message import Message, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 # A share of the next request. The medians are 0.13% and 0.07%; what a client takes out of its
 # context, or sends without writing it down, is in no file, so that single sessions are further off.

@@ -1,6 +1,5 @@
 """No request of a real session that was answered is said not to fit."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from real.choice import each_file
 
 from compactctl.commands.measuring.measure import window_of
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 from compactctl.tokens.models.lookup import resolve_model
 
 

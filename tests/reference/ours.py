@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +21,7 @@ from compactctl.model.summary import SummaryInputs
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.overflow import classify_error
 from compactctl.profiles.registry import load_profile
+from compactctl.records import replace
 from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, truncate
 from compactctl.tokens.counters.estimates import NeuroLinkCounter
 from compactctl.tokens.counters.selection import parse_counter

@@ -1,7 +1,6 @@
 """The title of a fork, its lines, and the id that takes the place of the old one."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import JsonPath
+from compactctl.records import replace
 from compactctl.sessions.clients import claude_code, cline, copilot_cli, gemini_cli
 from compactctl.sessions.fork import (
     Fork,

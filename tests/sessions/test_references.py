@@ -5,7 +5,6 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -25,6 +24,7 @@ from compactctl.commands.session_finder import (
     is_file,
 )
 from compactctl.errors import NoInputError, NotUnderstoodError
+from compactctl.records import replace
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.client_folders import UserEnvironment
 

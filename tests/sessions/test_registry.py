@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from sessions.homes import DAY, HOUR, Home, Said
 
 from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.sessions.clients.opencode import find_databases
 from compactctl.sessions.fork import ForkIdentity
 from compactctl.sessions.reading.folders import FolderScanner, is_alive
@@ -94,7 +94,7 @@ def test_a_client_is_named_in_any_case_and_by_a_shorter_name() -> None:
 def test_the_newest_come_first_and_equals_by_client_and_id(
     home: Home, machine: UserEnvironment
 ) -> None:
-    fixed = replace(home, now=1_700_000_000.0)
+    fixed = Home(root=home.root, now=1_700_000_000.0)
     for name in "ab":
         fixed.codex(Said(name=name, age=HOUR))
     fixed.claude(Said(name="c", age=HOUR))

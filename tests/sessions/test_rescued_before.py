@@ -1,7 +1,6 @@
 """A session that was rescued before: its copy is found as long as neither has changed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.profiles.overflow import Overflow
+from compactctl.records import replace
 from compactctl.store.files.limits import READ_LIMITS
 
 OTHER = Said(name="other", title="Other", project="/home/dev/quayside")

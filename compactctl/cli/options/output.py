@@ -1,7 +1,6 @@
 """Options about the files that are written, and how a result is shown."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
@@ -20,6 +19,7 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.views.registry import OUTPUTS, TERMINAL
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Options that choose who writes summaries, and into which sections."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -26,6 +25,7 @@ from compactctl.model.summary import (
     FailurePolicy,
     LabelStyle,
 )
+from compactctl.records import replace
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.prompt import PromptStyle

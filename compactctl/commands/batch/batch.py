@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar, get_args
 
@@ -34,7 +33,7 @@ from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import discover
 from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import GATE_FAILED, NoInputError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.objects import is_object
@@ -49,8 +48,7 @@ TakeDetails = Callable[[FileDetails], object]
 """Called once for each file with rows about it, in the order of the files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTotals:
+class BatchTotals(Record):
     """Sums over the rows with figures, and the number of files by status.
 
     ``tokens_after`` and ``saved`` are None if files were only measured. ``counters`` are those
@@ -71,8 +69,7 @@ class BatchTotals:
     counters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchResult:
+class BatchResult(Record):
     """The rows of all files in input order.
 
     ``growth`` compares them with the baseline, None without one; ``written`` are the files written

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
 from operator import attrgetter
 from typing import Any, Literal
 
 from compactctl.commands.batch.report_format import CATEGORY_COLUMNS
 from compactctl.commands.batch.row import BatchRow
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.stages.registry import ALL_STAGES
 
 ArrowType = Literal["large_string", "int64", "float64"]
@@ -17,8 +16,7 @@ _WHOLE: ArrowType = "int64"
 _REAL: ArrowType = "float64"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchColumn:
+class BatchColumn(Record, kw_only=False):
     """A column: its name, its Arrow type, and the location of its value in a row.
 
     Attributes:

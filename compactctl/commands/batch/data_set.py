@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -30,7 +29,7 @@ from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.pipeline.run import sum_counts
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content, StreamPieces, rechunk
@@ -48,8 +47,7 @@ _NOTHING = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationOutcome:
+class ConversationOutcome(Record):
     """The row of a processed conversation, and its ``value`` in the new file."""
 
     row: BatchRow

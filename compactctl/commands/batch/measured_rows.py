@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 
@@ -14,6 +13,7 @@ from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.reading.transcript import open_transcript, parse, split
 from compactctl.formats.format import Format
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 from compactctl.store.files.source import digest_of
 
 

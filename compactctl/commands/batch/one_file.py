@@ -6,7 +6,6 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Timer, current_thread, main_thread
@@ -44,6 +43,7 @@ from compactctl.errors import (
     NotATranscriptError,
     is_out_of_memory,
 )
+from compactctl.records import replace
 from compactctl.store.files.source import sha256_of
 
 if TYPE_CHECKING:

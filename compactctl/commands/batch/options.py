@@ -1,7 +1,6 @@
 """The options of a batch."""
 
 import math
-from dataclasses import field
 from typing import Literal
 
 from compactctl.commands.batch.report_format import TOLERANCE, Flag
@@ -13,7 +12,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
 from compactctl.llm.summarizer_options import summarizer_for
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 
@@ -21,8 +20,7 @@ from compactctl.tokens.fit import limits_of
 _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchGates:
+class BatchGates(Record):
     """The gates that rows are compared with when all files are done.
 
     Attributes:
@@ -46,8 +44,7 @@ NO_GATES = BatchGates()
 Engine = Literal["local", "ray"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchOptions:
+class BatchOptions(Record):
     """Which files to process, and how.
 
     Attributes:

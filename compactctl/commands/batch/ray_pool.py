@@ -13,7 +13,7 @@ from compactctl import __version__
 from compactctl.commands.batch.pool import Item, Result, chunks_of
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _MAX_DEATHS = 3
 """After so many deaths of its workers an item fails. Another item on their nodes may have caused
@@ -22,8 +22,7 @@ _TASKS_PER_CPU = 2
 """One runs, and the next one is there when it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Driver:
+class _Driver(Record, kw_only=False):
     """What a worker must have in common with the process that sends it work."""
 
     version: str

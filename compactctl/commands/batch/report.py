@@ -5,7 +5,6 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -22,7 +21,7 @@ from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
 from compactctl.model.numbers import exact
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.store.archive.parquet import damage_errors, open_regular
 from compactctl.store.files.limits import READ_LIMITS, TEXT_LIMITS
 from compactctl.store.files.modes import note_mode
@@ -36,8 +35,7 @@ _MIN_TOKENS, _MIN_SHARE = 1_000, 0.01
 Figure = Literal["context", "reread", "tools"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRow:
+class ReportRow(Record):
     """A transcript in a report; see ``BatchRow`` for the meaning of the figures.
 
     ``values`` are all columns of a table. ``tokens`` is 0 for a file that failed or is not a
@@ -58,7 +56,7 @@ class ReportRow:
     error: str
     categories: Mapping[Category, int]
     tools: Mapping[str, int]
-    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_read(self) -> bool:
@@ -137,8 +135,7 @@ def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
         yield from batch.to_pylist()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowGroup:
+class RowGroup(Record):
     """Transcripts with something in common, such as their project.
 
     ``tokens`` is their sum, ``context`` the median of their largest requests; ``reread`` and
@@ -153,8 +150,7 @@ class RowGroup:
     tools: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
+class Bin(Record):
     """Transcripts whose next request holds at least ``least`` tokens and fewer than ``below``."""
 
     least: int
@@ -162,8 +158,7 @@ class Bin:
     files: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSummary:
+class ReportSummary(Record):
     """Sums over rows; files that failed or are not transcripts have no figures.
 
     ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named by
@@ -293,8 +288,7 @@ def _week(row: ReportRow) -> str:
     return f"{year}-W{week:02}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrowthFinding:
+class GrowthFinding(Record):
     """A figure of a project that grew too much: median tokens, or a share of all tokens."""
 
     project: str
@@ -303,8 +297,7 @@ class GrowthFinding:
     after: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineComparison:
+class BaselineComparison(Record):
     """A comparison with a baseline by project; "" stands for all files without one.
 
     ``recounted`` are projects that are counted with another counter now, so that growth is unknown;
@@ -377,8 +370,7 @@ def _findings(current: RowGroup, before: RowGroup, tolerance: float) -> Iterator
             yield GrowthFinding(project=current.name, figure=figure, before=old, after=new)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(Record):
     """The reports to read, an earlier one to compare with, and where to write all rows.
 
     ``top`` is the number of rows to show per table.
@@ -392,8 +384,7 @@ class ReportOptions:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportResult:
+class ReportResult(Record):
     """All rows, their summary, and the comparison with the baseline, None without one.
 
     ``written`` holds the file with all rows, once written.

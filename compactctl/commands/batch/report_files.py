@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.output_files import check_report
 from compactctl.errors import UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.objects import ObjectCopies, find_object, is_object
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFiles:
+class ReportFiles(Record, kw_only=False):
     """Where the files about a batch are written: those with a URL to copies, until ``publish``."""
 
     copies: Mapping[str, ObjectCopies]

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Self
 
 from compactctl.commands.batch.report_format import UNREAD, Flag, Status
@@ -12,13 +11,12 @@ from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED
 from compactctl.history.damage import describe_unread
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowMeasure:
+class RowMeasure(Record):
     """How a file was counted, and the sizes that its next request is compared with.
 
     ``exactness`` is how reliable the counts are, in the counter's words. ``window`` is the context
@@ -50,8 +48,7 @@ class RowMeasure:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowOutcome:
+class RowOutcome(Record):
     """The result of stages.
 
     ``after`` are the totals after them. ``stages`` names the stages that changed something,
@@ -79,8 +76,7 @@ class RowOutcome:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowOutput:
+class RowOutput(Record):
     """The written transcript, its digest, and its archive; ``etag`` is that of an object."""
 
     path: str
@@ -89,8 +85,7 @@ class RowOutput:
     etag: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowFailure:
+class RowFailure(Record):
     """Why a file failed or is not a transcript, on one line, and its exit code."""
 
     error_class: str
@@ -98,8 +93,7 @@ class RowFailure:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchRow:
+class BatchRow(Record):
     """One file and its results; parts that it does not have are None.
 
     Of a data set in Parquet or JSON lines, one conversation: ``path`` is then the file's with ``#``
@@ -117,7 +111,7 @@ class BatchRow:
         outcome: None if no stage ran.
         output: None if nothing was written.
         failure: None unless it failed or was skipped.
-        milliseconds: the time it took; rows that differ only in this are equal.
+        milliseconds: the time it took.
     """
 
     path: str
@@ -129,7 +123,7 @@ class BatchRow:
     outcome: RowOutcome | None = None
     output: RowOutput | None = None
     failure: RowFailure | None = None
-    milliseconds: int = field(default=0, compare=False)
+    milliseconds: int = 0
 
     @property
     def is_read(self) -> bool:

@@ -5,13 +5,12 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field, fields, is_dataclass, replace
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin
+from typing import Self
 
+import msgspec
 import orjson
 
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
@@ -22,18 +21,13 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
 from compactctl.formats.records.decode import parse_value
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import ARCHIVE_NAME, SUFFIX, archive_folder, archives_below
 from compactctl.store.cache import FileState, ResultCache, file_state, result_key
 from compactctl.store.files.objects import is_object, list_objects
 from compactctl.store.files.source import sha256_of
 from compactctl.tokens.counters.selection import rank_file_of
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T", bound="DataclassInstance")
 
 _ARCHIVE_URL = re.compile(
     rf"(?P<folder>.*{re.escape(SUFFIX)})/(?:[^/]+/)?{ARCHIVE_NAME.pattern}", re.ASCII | re.DOTALL
@@ -44,8 +38,7 @@ MAX_CACHED_ROWS = 10_000
 """The maximum number of rows of a data set to cache, about 15 MB; larger ones are not cached."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedRows:
+class CachedRows(Record, kw_only=False):
     """The cached rows by the index of their task, and the cache keys of all tasks.
 
     A key is None for a file whose state cannot be identified.
@@ -53,7 +46,7 @@ class CachedRows:
 
     rows: Mapping[int, tuple[BatchRow, ...]]
     keys: Sequence[bytes | None]
-    _cache: ResultCache = field(repr=False)
+    _cache: ResultCache
 
     def store(self, index: int, rows: Sequence[BatchRow]) -> None:
         """Cache the rows of a task, unless one has no figures or there are too many."""
@@ -107,8 +100,7 @@ def _is_current(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions)
     return is_of_file and _digest(task.input.path) == rows[0].sha256
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredOutputs:
+class _StoredOutputs(Record, kw_only=False):
     """What is below the URL of ``--out``: ETags by URL, and archives by folder and operation."""
 
     etags: Mapping[str, str | None]
@@ -237,39 +229,20 @@ def _version(package: str) -> str:
 
 def _text(rows: Sequence[BatchRow]) -> str:
     """Return rows as JSON for the cache."""
+    values = msgspec.to_builtins(rows)
     try:
-        return orjson.dumps(rows).decode()
+        return orjson.dumps(values).decode()
     except TypeError:
         # The name of a file that is not UTF-8 has lone surrogates, which orjson rejects.
-        return json.dumps([asdict(row) for row in rows])
+        return json.dumps(values)
 
 
 def _rows(text: str, path: str) -> tuple[BatchRow, ...] | None:
     """Return the cached rows of a file, now named ``path``; None if the text is not valid."""
     try:
-        rows = [_read(BatchRow, row) for row in parse_value(text.encode())]
-        return tuple(
-            replace(row, path=path if row.row is None else f"{path}#{row.row}") for row in rows
-        )
-    except (ValueError, TypeError, KeyError):
+        rows = msgspec.convert(parse_value(text.encode()), tuple[BatchRow, ...])
+    except ValueError:
         return None
-
-
-def _read(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return a record from its JSON object."""
-    return kind(**{name: make(values[name]) for name, make in _makers(kind)})
-
-
-@lru_cache
-def _makers(kind: type["DataclassInstance"]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
-    """Return a conversion for each field of a record."""
-    return tuple((record_field.name, _maker(record_field.type)) for record_field in fields(kind))
-
-
-def _maker(kind: object) -> Callable[[Any], object]:
-    record: Any = next(
-        (candidate for candidate in (kind, *get_args(kind)) if is_dataclass(candidate)), None
+    return tuple(
+        replace(row, path=path if row.row is None else f"{path}#{row.row}") for row in rows
     )
-    if record is not None:
-        return lambda value: None if value is None else _read(record, value)
-    return tuple if get_origin(kind) is tuple else lambda value: value

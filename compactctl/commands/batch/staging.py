@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.tasks import FileTask, WorkedFile
 from compactctl.errors import ChangedError, CompactctlError
+from compactctl.records import replace
 from compactctl.store.archive.archive_file import read_operation
 from compactctl.store.archive.archive_writer import verify_archive
 from compactctl.store.archive.lock import LOCK_NAME

@@ -10,14 +10,13 @@ from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import CompactctlError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, disk_errors, make_folders
 from compactctl.store.files.objects import is_object, real_place
 from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, open_dataset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTask:
+class FileTask(Record):
     """One input, and the path of its compacted transcript, None for no output.
 
     ``url`` is the object that the output is to be copied to, None for none. ``groups`` are the row
@@ -37,8 +36,7 @@ class FileTask:
         return is_data_set(self.input.path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkedFile:
+class WorkedFile(Record):
     """The rows of one file, and its details if requested."""
 
     rows: tuple[BatchRow, ...]

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, Literal
 
 from compactctl.commands.client_sessions.places import (
@@ -30,14 +29,13 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
 from compactctl.pipeline.spans import find_locations, find_record, splice
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 # The fields of a record that name the summary or marker that hides it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaggedGroup:
+class TaggedGroup(Record):
     """A summary or marker of a client, and the messages whose tags name it.
 
     Attributes:
@@ -122,8 +120,7 @@ def _fields(message: Message, groups: Collection[str]) -> Iterator[str]:
 Removal = Literal["summarized", "truncated", "cleared", "left out"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientCompaction:
+class ClientCompaction(Record):
     """A compaction by a client.
 
     Attributes:

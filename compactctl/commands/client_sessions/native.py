@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from compactctl.formats.registry import MAX_SNIFFED, native_append_of
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.sessions.registry import session_at, store_named
 from compactctl.store.archive.archive_file import read_block
 from compactctl.store.archive.growth import operation_of_line
@@ -177,8 +176,7 @@ def records_to_append(
     return tuple(records)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CarriedBlock:
+class CarriedBlock(Record):
     """Records that an operation appends to the session at ``path``, as they follow later lines.
 
     ``rules`` are those of the session's format.

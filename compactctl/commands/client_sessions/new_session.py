@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
@@ -22,6 +21,7 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import UsageError
 from compactctl.pipeline.document_records import read_records
+from compactctl.records import replace
 from compactctl.sessions.fork import Fork, ForkedLines, ForkIdentity, TitleMark
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
@@ -14,12 +13,11 @@ from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import RawLine, Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.source import split_lines
 
 
-@dataclass(frozen=True, kw_only=True)
-class PastState:
+class PastState(Record, dict=True, gc=True):
     """The transcript from the outcome of an operation until the next operation.
 
     Attributes:
@@ -85,8 +83,7 @@ def _decode(lines: Iterable[bytes]) -> Iterator[Decoded]:
     return decode_lines(RawLine(index, line) for index, line in enumerate(lines))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionRange:
+class CompactionRange(Record):
     """The lines of a compaction, from 0; in a document, ``element`` is the path of its summary."""
 
     first: int

@@ -1,11 +1,11 @@
 """Sessions without what their client appended once more when it resumed them."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
+from compactctl.records import replace
 
 
 def without_repeats(loaded: TranscriptFile) -> TranscriptFile:

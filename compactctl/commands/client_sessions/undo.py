@@ -3,7 +3,6 @@
 import hashlib
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,13 +25,12 @@ from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientUndo:
+class ClientUndo(Record):
     """A transcript without some compactions of its client, and the archive that restores them.
 
     ``loaded`` is the transcript as if it had been read from ``content``.

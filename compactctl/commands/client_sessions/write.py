@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.pipeline.layout import Layout
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.fork import Fork
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 OutputLayout = Layout | Literal["native"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputOptions:
+class OutputOptions(Record):
     """Where to write a transcript, and in which layout.
 
     Attributes:
@@ -56,8 +55,7 @@ class OutputOptions:
         return self.while_open or self.closed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Record):
     """Where a transcript was written, and how to continue with it.
 
     Attributes:
@@ -87,8 +85,7 @@ class Written:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
+class Destination(Record):
     """Where to write the transcript at ``path``, according to ``output``.
 
     ``model`` is the model to request from its client, "" for the client's default.

@@ -1,7 +1,6 @@
 """The summaries of a run, audited before anything is written."""
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compactctl.commands.planning.run_stages import AppliedEdits
@@ -9,7 +8,7 @@ from compactctl.errors import AuditFailedError, SummarizerFailedError
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import BUILTIN_SUMMARIZER, COUNTS
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import with_originals
 from compactctl.tokens.meter import Meter
 
@@ -26,8 +25,7 @@ _LOSS_NOUNS: "Mapping[LossKind, str]" = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenSummary:
+class WrittenSummary(Record):
     """The text of a summary, the group it belongs to, and its audit.
 
     ``writer`` is "" for a text by the user. ``audit`` is None if the summary was not audited; if it

@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import compactions_of
@@ -75,6 +74,7 @@ from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.unsent import find_unsent, unsent_stats
+from compactctl.records import replace
 from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM

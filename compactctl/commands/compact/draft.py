@@ -27,15 +27,14 @@ from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.edit_codec import canonical_text
 from compactctl.pipeline.layout import LayoutOptions, NewFile, lay_out
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import SUFFIX
 from compactctl.store.files.source import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactInput:
+class CompactInput(Record):
     """The input of a compaction: the file on disk, and the version of it that the stages see.
 
     Attributes:
@@ -70,8 +69,7 @@ class CompactInput:
         return chain[-1].id if chain else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Record):
     """A compaction in memory with all its messages, before it is laid out.
 
     ``restated`` is the usage from which the client will read its context size. ``held`` is the

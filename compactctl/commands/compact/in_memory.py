@@ -21,14 +21,13 @@ from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, NewLine, lay_out
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.conversation_types import arrow_array, is_structs, is_text
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactedLines:
+class CompactedLines(Record):
     """The lines after a compaction, each with the index of the input line it comes from, if any.
 
     ``transcript`` is the input, ``measured`` how it was measured, ``run`` what the stages did.

@@ -1,7 +1,6 @@
 """Decides where a compaction is written, and rejects places where it may not be."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.native import check_not_open, check_supported, version_of
@@ -14,6 +13,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named, native_append_of
+from compactctl.records import replace
 from compactctl.store.archive.names import check_length
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM

@@ -1,7 +1,6 @@
 """Writes a compaction that is laid out to where it belongs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from compactctl.commands.client_sessions.native import CarriedBlock
@@ -23,7 +22,7 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
 from compactctl.formats.registry import native_append_of
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.sessions.fork import Fork
 from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder
@@ -33,8 +32,7 @@ from compactctl.store.files.source import STANDARD_STREAM, Source, open_input, s
 from compactctl.store.publish.publish import resolve_output
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(Record):
     """A compaction that is laid out; it holds no messages.
 
     Attributes:

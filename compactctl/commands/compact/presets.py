@@ -1,6 +1,5 @@
 """Compactions with a fixed recipe: hiding a range of messages, and freeing up a full session."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.new_session import command_to_continue
@@ -14,7 +13,7 @@ from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
@@ -23,8 +22,7 @@ from compactctl.store.files.source import open_input
 _BETWEEN = ".."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenRange:
+class HiddenRange(Record):
     """The ``FROM..TO`` to hide, and the summary that replaces it, "" for a marker.
 
     ``widen`` extends the range to whole tool pairs if FROM or TO is inside of one.
@@ -58,8 +56,7 @@ def hide_range(options: CompactOptions, hidden: HiddenRange) -> CompactResult:
     return result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescueResult:
+class RescueResult(Record):
     """The result of a rescue.
 
     Attributes:

@@ -1,7 +1,6 @@
 """The options and the result of a compaction, and warnings about options without effect."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
@@ -18,15 +17,14 @@ from compactctl.model.operation import Digest, StageRecord, StateChange
 from compactctl.model.summary import NO_SUMMARY_INPUTS
 from compactctl.model.transcript import Opaque
 from compactctl.model.usage_fields import UsageRestatement
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import PriceTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactOptions:
+class CompactOptions(Record):
     """One compaction; ``compactctl compact --help`` explains the options.
 
     Attributes:
@@ -62,8 +60,7 @@ class CompactOptions:
     details: DetailChoice = NO_DETAILS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requested:
+class Requested(Record):
     """The parts of a result that are computed on request only, else None or ().
 
     ``fates`` is also computed if options name messages (pins, protected tools). ``title`` is the
@@ -80,8 +77,7 @@ class Requested:
     pays_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactResult:
+class CompactResult(Record):
     """What a compaction did, or would do in a dry run.
 
     Attributes:

@@ -1,13 +1,13 @@
 """Files written beside a compacted transcript: an editable plan, and the hidden lines."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult, unused_options
 from compactctl.commands.planning.plan_file import plan_text
 from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem, already_written_note

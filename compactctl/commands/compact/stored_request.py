@@ -22,15 +22,14 @@ from compactctl.model.json_paths import json_in
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.spans import find_array
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.conversation_types import is_text
 from compactctl.store.files.parquet_dataset import TOOL_COLUMNS
 
 _BOM = BOM_UTF8.decode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRequest:
+class StoredRequest(Record):
     """A value of a column of the Arrow type ``kind``, and the ``tools`` of the same row.
 
     The raw ``lines`` are those of the conversation. With tools they are a request, which holds the
@@ -95,8 +94,7 @@ def _definitions_in(tools: object) -> Any:  # noqa: ANN401 - data sets store too
     return value or None
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Record, kw_only=False):
     """What stands around a conversation in its request: ``head`` instead of its ``opening``."""
 
     head: bytes

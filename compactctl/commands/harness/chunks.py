@@ -1,7 +1,5 @@
 """Divides older messages into the chunks in which they would be summarized."""
 
-from dataclasses import field, replace
-
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
@@ -10,13 +8,12 @@ from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import split_conversations
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, plan_chunks, skip_reason
 from compactctl.tokens.meter import Meter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunksOptions:
+class ChunksOptions(Record):
     """The transcript to divide, and how to measure and divide it."""
 
     input: InputOptions
@@ -25,8 +22,7 @@ class ChunksOptions:
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkRow:
+class ChunkRow(Record):
     """One chunk: its first and last line, from 1, and its contents.
 
     ``left_out`` counts its messages that are too large to summarize; ``tokens`` includes them.
@@ -39,8 +35,7 @@ class ChunkRow:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationChunks:
+class ConversationChunks(Record):
     """The chunks of one conversation, of at most ``limit`` tokens unless a tool pair is larger.
 
     ``n_kept`` counts messages outside of chunks; ``reason`` says why there are no chunks, else "".
@@ -52,8 +47,7 @@ class ConversationChunks:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunksResult:
+class ChunksResult(Record):
     """The chunks of every conversation in a transcript."""
 
     options: ChunksOptions

@@ -1,13 +1,12 @@
 """Decides how much of which files fits into the remaining window."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from pathlib import Path
 
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.store.files.source import size_and_head
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.file_budget import (
@@ -26,8 +25,7 @@ from compactctl.tokens.models.token_sizes import parse_token_size
 _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effective=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileBudgetOptions:
+class FileBudgetOptions(Record):
     """The files, and the budget that they must fit into.
 
     Attributes:
@@ -49,8 +47,7 @@ class FileBudgetOptions:
     neurolink: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileBudgetResult:
+class FileBudgetResult(Record):
     """The window, its part for files (``tokens``), and the verdict on each file.
 
     ``used`` and ``share`` are those in effect.

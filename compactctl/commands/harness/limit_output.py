@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import field, replace
 from pathlib import Path
 
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.stages.support.cutting import (
     OutputLimits,
     TruncatedOutput,
@@ -23,8 +22,7 @@ from compactctl.store.publish.saved_output import save_output
 _ENCODING = ("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitOutputOptions:
+class LimitOutputOptions(Record):
     """The output to truncate, and how.
 
     Attributes:
@@ -42,8 +40,7 @@ class LimitOutputOptions:
     shown: Callable[[str], str] = str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitOutputResult:
+class LimitOutputResult(Record):
     """An output within its limits.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Shows the prompts that a summarizer would get, without asking one."""
 
 from collections.abc import Callable
-from dataclasses import field
 
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.operations.find_history import history_behind
@@ -16,12 +15,11 @@ from compactctl.commands.planning.run_stages import (
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptOptions:
+class PromptOptions(Record):
     """The transcript, the stages that ask for summaries, and the style of prompts."""
 
     input: InputOptions
@@ -29,8 +27,7 @@ class PromptOptions:
     style: PromptStyle = field(default_factory=PromptStyle)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenPrompt:
+class WrittenPrompt(Record):
     """A prompt, its size, the number of messages it is about, and the size of the summary."""
 
     text: str
@@ -39,8 +36,7 @@ class WrittenPrompt:
     summary_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptResult:
+class PromptResult(Record):
     """The prompts of one run; if there are none, ``reasons`` say why, by stage."""
 
     options: PromptOptions

@@ -4,23 +4,21 @@ from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # The reason if the provider refused the request and no condition of the trigger holds.
 _REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(Record):
     """What to measure, and the trigger to check, None for that of the profile."""
 
     stats: StatsOptions
     trigger: Trigger | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestBreakdown:
+class RequestBreakdown(Record):
     """The tokens of the next request in NeuroLink's five parts, which add up to it."""
 
     system_prompt: int
@@ -30,8 +28,7 @@ class RequestBreakdown:
     file_attachments: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class CheckResult(Record):
     """Whether compaction is due.
 
     ``breakdown`` is that of the largest request, whose usage ``stats`` has, and ``level`` the worst

@@ -1,7 +1,6 @@
 """Explains one message of a transcript."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +29,7 @@ from compactctl.history.reads import (
 from compactctl.history.references import messages_named, parse_reference
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.tokens.meter import Meter
 
 # In the order in which they are shown.
@@ -42,8 +41,7 @@ _LISTED = 5
 _MIN_ID_LENGTH = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainOptions:
+class ExplainOptions(Record):
     """The message to explain: an id, the beginning of one, a line from 1, or a reference (L12).
 
     ``archive`` is the transcript's archive folder if not at the default location.
@@ -55,8 +53,7 @@ class ExplainOptions:
     archive: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageLink:
+class MessageLink(Record):
     """Another message, and its relation to the explained one.
 
     Attributes:
@@ -79,8 +76,7 @@ class MessageLink:
 _Link = Callable[..., MessageLink]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentSince:
+class SentSince(Record):
     """Since when a message is sent: from request ``first`` of ``requests``, from 1.
 
     ``is_reported`` tells whether the provider reported the requests; else they were counted.
@@ -91,16 +87,14 @@ class SentSince:
     is_reported: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreCommand:
+class RestoreCommand(Record):
     """How to restore a hidden message: by its group, or by undoing what hid it."""
 
     way: Way
     group: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainResult:
+class ExplainResult(Record):
     """Everything known about one message.
 
     Attributes:

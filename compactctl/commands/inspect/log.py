@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -28,22 +27,20 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogOptions:
+class LogOptions(Record):
     """The transcript; ``archive`` is its archive folder if not at the default location."""
 
     input: InputOptions
     archive: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedGroup:
+class ArchivedGroup(Record):
     """The messages behind one summary, marker or set of rewritten records.
 
     ``tokens`` is their size before. Of a group inside the transcript only the id is known.
@@ -56,8 +53,7 @@ class ArchivedGroup:
     in_effect: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEntry:
+class LogEntry(Record):
     """One operation, its groups, and whether it is in effect now.
 
     ``operation`` is its record in the archive; None if only the transcript itself holds the
@@ -74,8 +70,7 @@ class LogEntry:
     first_state: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogResult:
+class LogResult(Record):
     """The operations behind a transcript, oldest first.
 
     Attributes:

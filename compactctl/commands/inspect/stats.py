@@ -1,7 +1,6 @@
 """Measures where the context of a transcript goes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.commands.measuring.context_size import (
@@ -29,7 +28,7 @@ from compactctl.history.usage.count_check import CountCheck
 from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import client_added_text, part_texts
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
 Scope = Literal["effective", "full"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatsOptions:
+class StatsOptions(Record):
     """What to measure, and how.
 
     Attributes:
@@ -74,8 +72,7 @@ class StatsOptions:
     details: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatsCounts:
+class StatsCounts(Record):
     """Counts of what was measured.
 
     ``text_bytes`` is the size of the text that the model reads, in UTF-8.
@@ -88,8 +85,7 @@ class StatsCounts:
     text_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraTokens:
+class ExtraTokens(Record):
     """Tokens in a request besides the texts in the file.
 
     ``prompt`` and ``files`` were given by the user; ``system_frame`` is what the counter's system
@@ -102,8 +98,7 @@ class ExtraTokens:
     by_client: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatsResult:
+class StatsResult(Record):
     """The contents of a transcript, and how full they make the window.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
@@ -34,7 +33,7 @@ from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValueLocation, unescape
 from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import Array, find_array, find_locations
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts
@@ -46,8 +45,7 @@ TextDetail = Literal["short", "full", "raw"]
 _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewOptions:
+class ViewOptions(Record):
     """What to show of a transcript, and how much of each text.
 
     ``patterns`` select the messages that match all of them; ``limit`` is the number per page; pages
@@ -68,8 +66,7 @@ class ViewOptions:
         return bool(self.patterns) or self.limit is not None or self.page > 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewedMessage:
+class ViewedMessage(Record):
     """A message, its line, and what hides it, None if it is visible."""
 
     message: Message
@@ -77,8 +74,7 @@ class ViewedMessage:
     hidden: HiddenBy | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewResult:
+class ViewResult(Record):
     """What to show: raw lines in the transcript's own format, and the messages on them.
 
     After a search, ``n_matches`` is the number of matches on all pages, ``before`` that on earlier

@@ -5,13 +5,12 @@ All four clients keep what they compact in their files, so nothing has to be sav
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED, Integration
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import text_or_empty, text_or_none
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 _BY_COMPACTION = "compact"
 _BY_HAND = "manual"
@@ -21,8 +20,7 @@ _REASON = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookOptions:
+class HookOptions(Record):
     """The client of the hook, the command that agents are told to run, and whether to refuse."""
 
     integration: Integration
@@ -30,8 +28,7 @@ class HookOptions:
     block_manual: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookResult:
+class HookResult(Record):
     """The answer of a hook; "" where it says nothing.
 
     ``message`` is for the user, ``context`` for the agent; ``refusal`` keeps the client from

@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from compactctl.commands.integrations.settings_text import (
     without,
 )
 from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.store.client_folders import (
     UserEnvironment,
     claude_code_folder,
@@ -59,8 +58,7 @@ _SIGNATURE = b"Written by compactctl "
 _BACKUP = ".before-compactctl"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientFiles:
+class ClientFiles(Record):
     """The files of an integration for a client.
 
     ``files`` maps our files from their names here to their paths; ``settings`` is the file whose
@@ -74,8 +72,7 @@ class ClientFiles:
     notes: tuple[str, ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integration:
+class Integration(Record):
     """A client: its name, its files on a machine, and the form of a hook's answer.
 
     ``tells_agent`` means that its agent reads an answer given after a compaction; others read an
@@ -88,8 +85,7 @@ class Integration:
     tells_agent: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallRequest:
+class InstallRequest(Record):
     """The client, the command that runs compactctl, and whether its hook refuses ``/compact``."""
 
     client: str
@@ -97,8 +93,7 @@ class InstallRequest:
     block_manual: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(Record):
     """A file before and after, None if it does not exist."""
 
     path: Path
@@ -106,8 +101,7 @@ class FileChange:
     after: bytes | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrateResult:
+class IntegrateResult(Record):
     """The changes made, or to be made; ``notes`` say what the user has to do."""
 
     request: InstallRequest

@@ -17,7 +17,7 @@ from compactctl.commands.session_finder import path_of, shown
 from compactctl.commands.sessions import MIN_ID_CHARS, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries, store_named
 from compactctl.sessions.session import Session, SessionEntry
@@ -39,8 +39,7 @@ _TOOLS = 10
 Document = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectHistory:
+class ProjectHistory(Record):
     """The sessions that were started in the folder ``here``, or all on the machine if requested.
 
     Each answer reflects the stores at that time. Errors are CompactctlError; those about a session

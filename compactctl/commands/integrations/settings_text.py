@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compactctl.errors import NotUnderstoodError
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(rf"(?:[\s\ufeff]|{_COMMENT.pattern})*", re.DOTALL)
@@ -23,8 +23,7 @@ Path = Sequence[str | int]
 """Names of members, and numbers of items of arrays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Value:
+class _Value(Record):
     """A value as a span of the text; ``opens`` is the bracket of an object or array, else ""."""
 
     start: int
@@ -33,8 +32,7 @@ class _Value:
     entries: tuple["_Entry", ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(Record):
     """A member of an object, or an item of an array, which has no name."""
 
     start: int

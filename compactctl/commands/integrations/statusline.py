@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.models.lookup import resolve_model
@@ -24,8 +24,7 @@ _SOURCE = "reported by the client"
 _CLAUDE_CODE, _COPILOT_CLI = "claude-code", "copilot-cli"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusLineResult:
+class StatusLineResult(Record):
     """A session at a glance; sizes in tokens, None if the client does not report them.
 
     ``compacts_at`` is the approximate size at which the client auto-compacts; ``compactions`` is

@@ -1,7 +1,6 @@
 """Audits the compactions in a transcript: those by compactctl, and those by its client."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -27,7 +26,7 @@ from compactctl.lab.audit import audit as audit_of
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.tokens.meter import Meter
 
 COMPACTCTL = "compactctl"
@@ -55,8 +54,7 @@ _LOSS_GATES: Mapping[AuditGate, LossKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
+class AuditOptions(Record):
     """The transcript to audit, which findings fail the run, and how many of each kind to list."""
 
     input: InputOptions
@@ -65,8 +63,7 @@ class AuditOptions:
     top: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundCompaction:
+class FoundCompaction(Record):
     """A compaction in all conversations of a transcript, and its author.
 
     Attributes:
@@ -119,8 +116,7 @@ class FoundCompaction:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedCompaction:
+class AuditedCompaction(Record):
     """The effect of a compaction on one conversation, and on what was known in it.
 
     Attributes:
@@ -146,8 +142,7 @@ class AuditedCompaction:
         return self.compaction.spot(self.conversation - 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditResult:
+class AuditResult(Record):
     """The compactions of a transcript, oldest first."""
 
     options: AuditOptions

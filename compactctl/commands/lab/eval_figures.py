@@ -12,7 +12,7 @@ from compactctl.errors import UsageError
 from compactctl.lab.score import ANSWERS, MEASURES
 from compactctl.model.numbers import exact
 from compactctl.model.validators import fraction, string
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import parse_share
@@ -33,8 +33,7 @@ NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
 _Key = tuple[str, float, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Record, kw_only=False):
     """A mean over sessions, and the interval that holds 95% of resampled means.
 
     Each session counts once, whatever its length: its value is the mean over its cuts.
@@ -46,8 +45,7 @@ class Mean:
     sessions: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalFigures:
+class EvalFigures(Record):
     """A policy at a target share over all sessions.
 
     ``measures`` has those with any demand. ``beyond`` is the part kept by the policy of what random
@@ -66,8 +64,7 @@ class EvalFigures:
     milliseconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Record, kw_only=False):
     """A minimum or maximum of a measure at a target share.
 
     The limit is a share, for ``pairs`` a number.
@@ -92,8 +89,7 @@ class Gate:
         return next((text for text in texts if not self.holds_for(float(text))), texts[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Record, kw_only=False):
     """The means of an earlier evaluation, by policy, asked share and measure."""
 
     path: str

@@ -1,7 +1,6 @@
 """One session under evaluation: its cuts, and the trials at each cut."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import islice
 from time import perf_counter
 
@@ -33,7 +32,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
 from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.store.files.source import digest_of
 
 EVERYTHING = "none"
@@ -46,8 +45,7 @@ Answering = Callable[[str], str]
 """Takes a prompt and returns what a reader answers, "" for nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutOptions:
+class CutOptions(Record):
     """How to read and cut sessions.
 
     Attributes:
@@ -70,8 +68,7 @@ class CutOptions:
     answering: Answering | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Record):
     """What a policy kept of a prefix, and its value for the rest of the session.
 
     Attributes:
@@ -113,8 +110,7 @@ class Trial:
         return self.tokens > int(exact(self.asked) * self.prefix)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrownSession:
+class GrownSession(Record):
     """A session that continued after a plan was made, and the edits of the plan.
 
     ``newest`` is the newest message at that time.
@@ -125,8 +121,7 @@ class GrownSession:
     newest: MessageId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Record):
     """A way to make a context smaller: by a ``recipe``, or by a plan (``decided``).
 
     Without either it is the control of that name.

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
 from compactctl.commands.lab.eval_session import (
@@ -18,15 +17,14 @@ from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
 from compactctl.lab.score import EvaluationCase
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8
 """The maximum number of other sessions that each one is compared with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions:
+class EvaluateOptions(Record):
     """What to evaluate.
 
     Attributes:
@@ -46,16 +44,14 @@ class EvaluateOptions:
     baseline: Baseline | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FirstCut:
+class FirstCut(Record, kw_only=False):
     """The first cut of a session that counts."""
 
     project: str
     case: EvaluationCase
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Record, kw_only=False):
     """Demand by chance: entities that futures of other projects mention, per own demand.
 
     ``kinds`` is the same by kind of entity; ``pairs`` is the number of comparisons.
@@ -66,8 +62,7 @@ class Noise:
     pairs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOutcome:
+class SessionOutcome(Record):
     """The number of cuts of one file that counted, and of those skipped for too little demand."""
 
     path: str
@@ -76,8 +71,7 @@ class SessionOutcome:
     skipped: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationFailure:
+class EvaluationFailure(Record):
     """A file that could not be evaluated, and the exit code."""
 
     path: str
@@ -85,8 +79,7 @@ class EvaluationFailure:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateResult:
+class EvaluateResult(Record):
     """All trials, their aggregates, and the noise in them.
 
     ``figures`` are over all sessions. ``noise`` is None unless there are sessions of two projects.

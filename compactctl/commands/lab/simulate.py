@@ -1,7 +1,6 @@
 """Replays a transcript with profiles: where their triggers would fire, and what would remain."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from itertools import accumulate, pairwise
 from random import Random
 
@@ -33,12 +32,11 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.tokens.models.prices import PriceTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulateOptions:
+class SimulateOptions(Record):
     """What to simulate; no ``profiles`` means all. ``seed`` varies background triggers."""
 
     input: InputOptions
@@ -49,8 +47,7 @@ class SimulateOptions:
     prices: PriceTable | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulateResult:
+class SimulateResult(Record):
     """The transcript's largest conversation, without compaction and with each profile.
 
     ``requests`` are those without compaction, the next one last; ``unusable`` says why default

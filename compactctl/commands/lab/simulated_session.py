@@ -1,10 +1,11 @@
 """Replays one conversation with a profile: where it would be compacted, and to what size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from fractions import Fraction
 from random import Random
 from typing import Literal
+
+from msgspec import Struct
 
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions
 from compactctl.commands.measuring.next_request import RequestModel, SentRequest, common_prefix
@@ -15,7 +16,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
 from compactctl.profiles.profile import BackgroundTrigger, Profile
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
@@ -27,8 +28,7 @@ CompactionKind = Literal["foreground", "background", "reactive", "manual"]
 _PATIENCE = Fraction(1, 100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedRequest:
+class SimulatedRequest(Record):
     """A request: its new messages, and its position.
 
     ``turn`` and ``step`` count those that had begun, including the request's own. ``warm`` tells
@@ -43,8 +43,7 @@ class SimulatedRequest:
     warm: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedCompaction:
+class SimulatedCompaction(Record):
     """One simulated compaction.
 
     Attributes:
@@ -66,8 +65,7 @@ class SimulatedCompaction:
     stages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedSession:
+class SimulatedSession(Record):
     """A conversation replayed with one profile.
 
     Attributes:
@@ -104,8 +102,7 @@ class SimulatedSession:
         return sum(request.tokens for request in self.requests)
 
 
-@dataclass(slots=True)
-class _SessionState:
+class _SessionState(Struct):
     """A conversation as it grows and is compacted, and its size."""
 
     messages: tuple[Message, ...] = ()

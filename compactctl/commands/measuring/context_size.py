@@ -12,7 +12,6 @@ the newest request, plus its answer, plus the counted tokens of everything after
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice, takewhile
 from math import inf
 
@@ -24,7 +23,7 @@ from compactctl.history.usage.count_check import CountCheck, check_counts
 from compactctl.history.usage.requests import Request, find_requests, refused_request
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.client_overhead import (
     NOTHING,
     WRITTEN,
@@ -45,8 +44,7 @@ _CLEARED = "from the tokens that the client says it cleared, and counted without
 _FIRST_REPORTS = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextSize:
+class ContextSize(Record):
     """The tokens of one conversation's next request; the rows add up to ``total``.
 
     Attributes:

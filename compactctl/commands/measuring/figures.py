@@ -13,11 +13,10 @@ from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.transcript import Transcript, Unread
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFigures:
+class FileFigures(Record):
     """The contents of the whole file, decompressed.
 
     ``opaque_lines`` counts lines that are copied without being understood, ``unread`` is the text
@@ -30,8 +29,7 @@ class FileFigures:
     unread: Unread
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
+class SessionFacts(Record):
     """Facts about the session that the transcript records; unknown ones are None.
 
     ``project`` is the working folder. ``began`` and ``ended`` are the times of the first and last
@@ -44,8 +42,7 @@ class SessionFacts:
     ended: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Figures(Record):
     """A transcript's effective history in figures; the categories add up to the total's tokens.
 
     Attributes:
@@ -116,8 +113,7 @@ def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageDetails:
+class MessageDetails(Record):
     """A message of the file. Sizes are in tokens, by the transcript's counter.
 
     Attributes:
@@ -145,16 +141,14 @@ class MessageDetails:
     tokens_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StageEffect:
+class StageEffect(Record, kw_only=False):
     """The tokens of a message after a compaction, and the stage that changed it, if any."""
 
     tokens: int
     stage: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDetails:
+class FileDetails(Record):
     """The rows of one file, in the order of its messages and requests."""
 
     path: str

@@ -4,7 +4,6 @@ import json
 import math
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from compactctl.model.message import Message, ToolCallPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import emulates_system
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, output_reserve
@@ -43,8 +42,7 @@ from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable,
 from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Record):
     """A context window in tokens, and its source in words.
 
     ``recorded`` means that the transcript names it, ``for_input`` that it holds input only.
@@ -203,8 +201,7 @@ def _ratio(messages: Sequence[Message], framed: RequestMeter) -> float:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureOptions:
+class MeasureOptions(Record):
     """The user's choices about measuring; None means: take it from the transcript.
 
     Attributes:
@@ -233,8 +230,7 @@ class MeasureOptions:
     base: LimitBase | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetailChoice:
+class DetailChoice(Record):
     """Which rows about a transcript to compute: one per message, one per request."""
 
     messages: bool = False
@@ -244,8 +240,7 @@ class DetailChoice:
 NO_DETAILS = DetailChoice()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(Record):
     """The model, the meters and the limits for one transcript.
 
     ``meter`` counts tokens; ``framed`` estimates from the count what the provider reports.

@@ -21,7 +21,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import UsageRestatement
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.counters.estimates import (
@@ -35,8 +35,7 @@ from compactctl.tokens.models.prices import MILLION, Price, PriceTable
 from compactctl.tokens.trigger import TriggerInput
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestModel:
+class RequestModel(Record):
     """Computes the tokens of a request from the messages in it.
 
     ``fixed`` is in every request: system prompt, tool definitions, what a client restores.
@@ -109,8 +108,7 @@ def _is_counted(size: ContextSize, measured: Measurement) -> bool:
     return not (size.frames or size.unexplained or size.hidden_reasoning)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheUse:
+class CacheUse(Record):
     """The effect of a compaction on a prompt cache that held the whole conversation, in tokens.
 
     Attributes:
@@ -141,16 +139,14 @@ class CacheUse:
         return max(1, -int(-loss // gain))
 
 
-@dataclass(frozen=True, slots=True)
-class SentRequest:
+class SentRequest(Record, kw_only=False):
     """A request in tokens, of which ``held`` are cached from the request before."""
 
     tokens: int
     held: int
 
 
-@dataclass(frozen=True, slots=True)
-class InputCost:
+class InputCost(Record, kw_only=False):
     """The cost of the input of requests in US dollars, with and without a prompt cache."""
 
     cached: float
@@ -231,8 +227,7 @@ def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | N
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraOptions:
+class ExtraOptions(Record):
     """Files and text to count in addition to a transcript; ``prompt`` is text, others are paths."""
 
     system: str | None = None
@@ -241,8 +236,7 @@ class ExtraOptions:
     attach: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extras:
+class Extras(Record):
     """Messages in a request before and after the conversation that are not in the transcript."""
 
     before: tuple[Message, ...] = ()
@@ -301,8 +295,7 @@ def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
     return tuple(ToolDefinitionPart(name="", text=json_text(item)) for item in definitions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizedRequest:
+class SizedRequest(Record):
     """The next request of a conversation.
 
     ``messages`` include the extras around the conversation; ``counted`` are their tokens,
@@ -331,8 +324,7 @@ class SizedRequest:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(Record):
     """The size of a transcript's effective history before or after a compaction.
 
     ``messages`` and ``tokens`` are those of all conversations, ``largest_counted`` is the count of

@@ -13,15 +13,14 @@ from compactctl.history.usage.costs import UNSEEN, context_shares
 from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, find_rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.meter import Meter
 
 # The part of a request that no message explains, as far as it was inferred from usage.
 OVERHEAD = "system prompt and tools"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineMessage:
+class TimelineMessage(Record):
     """A message and its lifetime.
 
     Attributes:
@@ -41,8 +40,7 @@ class TimelineMessage:
     is_sent: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineFile:
+class TimelineFile(Record):
     """A file that was read.
 
     ``reads`` are the indices of the messages that show it, in order; ``covered`` are those repeated
@@ -55,8 +53,7 @@ class TimelineFile:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Record):
     """The data behind a picture of a session.
 
     Attributes:

@@ -24,7 +24,7 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import Digest, DocumentRecords, Operation, OperationId
 from compactctl.pipeline.document_records import read_records
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.displaced import (
     LateBytes,
@@ -40,16 +40,14 @@ from compactctl.store.files.source import digest_of
 from compactctl.store.publish.overwrite import is_same_place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostState:
+class LostState(Record):
     """A state that cannot be restored, and why; ``operation`` led to it, if that is known."""
 
     why: str
     operation: OperationId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplacedState:
+class ReplacedState(Record):
     """A state that had grown when it was overwritten, and the only copy of it.
 
     ``name`` are the first digits of its SHA-256; ``operation`` is what it grew from, None if that
@@ -61,8 +59,7 @@ class ReplacedState:
     operation: OperationId | None
 
 
-@dataclass(frozen=True)
-class OperationHistory:
+class OperationHistory(Record, kw_only=False, dict=True, gc=True):
     """A transcript and its archives, as both were read once.
 
     ``where`` names the transcript in errors. What it says about archives raises ArchiveError or

@@ -18,7 +18,7 @@ from compactctl.pipeline.document_records import array_path, fingerprint, read_r
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines
@@ -29,8 +29,7 @@ _SEQUENCE_KEY = re.compile(rb'seq\\*":')
 _MAX_DEPTH = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InlineOperation:
+class InlineOperation(Record):
     """A compaction inside a transcript: its position in the sequence, and the groups it made.
 
     ``n_bytes`` and ``sha256`` describe the state before it, ``n_records`` and ``records_sha256``

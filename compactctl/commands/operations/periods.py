@@ -8,7 +8,6 @@ Every state is in one of them, whatever the layout of the operations around it:
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
@@ -17,7 +16,7 @@ from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.document_records import read_records
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.growth import (
     Growth,
     KnownState,
@@ -30,8 +29,7 @@ from compactctl.store.files.content import ChunksAndTail, Content, canonical_suf
 from compactctl.store.files.source import split_lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeriodStart:
+class PeriodStart(Record):
     """What may have led to a period: a step, or the earlier period that it continues."""
 
     origin: "OperationStep | Period"
@@ -51,8 +49,7 @@ class PeriodStart:
         return self.origin if is_appended else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Period:
+class Period(Record, dict=True, gc=True):
     """A stretch of a history without an operation.
 
     Attributes:
@@ -117,8 +114,7 @@ class Period:
         return replace(growth, suffix=canonical_suffix(said, is_mid_line=False))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reached:
+class Reached(Record, dict=True, gc=True):
     """A past state, and the periods since then, in which others added to the transcript."""
 
     base: Iterable[bytes]

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,14 +19,13 @@ from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
 _Messages = tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenBy:
+class HiddenBy(Record):
     """The group that hides or rewrote a message, and its stage if known.
 
     ``tag`` is the field of ``Tags`` that names the group, "" if no tag does, as for clients.
@@ -43,8 +41,7 @@ class HiddenBy:
         return replace(tags, **field_values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastMessages:
+class PastMessages(Record):
     """The messages of a state by the index of their line, and what hides some of them, by id.
 
     In the newest state, those are hidden that the file still holds (inline layout); in earlier
@@ -55,8 +52,7 @@ class PastMessages:
     hidden: Mapping[MessageId, HiddenBy]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Past:
+class _Past(Record):
     """What operations removed, as it was before any of them.
 
     Attributes:
@@ -131,8 +127,7 @@ class _State:
                 yield from originals or (current,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateBefore:
+class StateBefore(Record):
     """The state before a step; ``rows`` have the bytes of the lines that the step hid."""
 
     rows: tuple[ArchivedLine, ...]

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -23,7 +22,7 @@ from compactctl.pipeline.document_records import (
     read_records,
 )
 from compactctl.pipeline.inline import lines_without_groups
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, raw_lines
 from compactctl.store.archive.names import ArchiveFile
@@ -31,8 +30,7 @@ from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import digest_of, split_lines
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArchivedStep:
+class ArchivedStep(Record, dict=True, gc=True):
     """A step whose state before is in an archive."""
 
     archive: Archive
@@ -108,8 +106,7 @@ class ArchivedStep:
         return archived_lines(self.file.path, self.archive.limits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Undone:
+class _Undone(Record):
     """The rows of the state before an inline step, and its outcome without what was added since.
 
     ``path`` leads to the records of a document.
@@ -120,8 +117,7 @@ class _Undone:
     path: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class InlineStep:
+class InlineStep(Record, dict=True, gc=True):
     """A step whose records are in the transcript itself, beside the originals they hide.
 
     ``read_state`` returns a state that begins with the outcome of the step; ``where`` names it in

@@ -26,7 +26,7 @@ from compactctl.errors import (
     MissingArchiveError,
 )
 from compactctl.model.operation import Operation, OperationId
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.growth import matching_states
 from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
 from compactctl.store.files.source import split_lines
@@ -39,8 +39,7 @@ _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(Record):
     """A step, and the ids of the compactions in effect before and after it, oldest first.
 
     If the oldest known compaction builds upon a missing one, that one's id comes first. ``is_put``
@@ -53,8 +52,7 @@ class Moment:
     is_put: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationTimeline:
+class OperationTimeline(Record):
     """The operations of a transcript and the periods between them, oldest first.
 
     Attributes:
@@ -156,8 +154,7 @@ def timeline_of(history: "OperationHistory") -> OperationTimeline:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Walk:
+class _Walk(Record):
     """The way from a compaction back to those that it builds upon.
 
     ``by_id`` are the newest archives, ``starts`` the newest compaction before each archived step

@@ -1,7 +1,6 @@
 """Applies a plan from a file: exactly its fates, or an error that says why they are impossible."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from compactctl.commands.measuring.measure import Measurement
@@ -34,7 +33,7 @@ from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
 from compactctl.pipeline.run import PipelineRun, StageStep, run
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
@@ -105,8 +104,7 @@ def apply_plan(
     return replace(stage_run, outcome=outcome)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Matched:
+class _Matched(Record):
     """A row of a plan, and the message it describes, or before which its new message goes."""
 
     row: PlannedMessage

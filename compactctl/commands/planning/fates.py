@@ -1,7 +1,6 @@
 """The fate of each message in a compaction: kept, hidden, rewritten or written, by which stage."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.commands.planning.run_stages import AppliedEdits
@@ -9,14 +8,13 @@ from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
 from compactctl.pipeline.apply import latest_edit, net_edits
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.meter import Meter
 
 Fate = Literal["kept", "hidden", "rewritten", "written"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageFate:
+class MessageFate(Record):
     """A message, its size before and after, its fate, and the reason.
 
     ``line`` counts from 1; ``tokens_after`` is 0 for a hidden message.
@@ -74,8 +72,7 @@ def _row(message: Message, fate: Fate, stage: str, reason: str) -> MessageFate:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedMessage:
+class ComparedMessage(Record):
     """A message before and after; ``before`` is None if inserted, ``after`` if hidden."""
 
     explained: MessageFate
@@ -83,8 +80,7 @@ class ComparedMessage:
     after: Message | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Record):
     """The messages in the order of the file, and tokens by category before and after.
 
     The tokens are those of the largest next request before, and of the largest after.

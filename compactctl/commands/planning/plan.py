@@ -1,7 +1,6 @@
 """Plans a compaction: which stages run, with which options, down to which size."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 from typing import Any
 
 from compactctl.commands.measuring.measure import MeasureOptions
@@ -19,7 +18,7 @@ from compactctl.profiles.registry import (
     builtin_profile,
     emulates_system,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import TargetSize
@@ -36,8 +35,7 @@ RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 UNKNOWN_EXCESS = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(Record):
     """The parts of a plan that the user chose.
 
     Attributes:
@@ -61,8 +59,7 @@ class PlanOptions:
     texts: SummaryInputs = NO_SUMMARY_INPUTS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(Record):
     """How to make a context smaller, whether it comes from a file, a batch or lines in memory.
 
     The profile in ``measure`` also supplies the stages, their options, the trigger and the target.
@@ -92,8 +89,7 @@ class Recipe:
         return self.plan.trigger or self.profile.effective_trigger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeToReach:
+class SizeToReach(Record):
     """The size down to which stages run; without ``tokens`` and ``share`` all stages run.
 
     Attributes:
@@ -109,8 +105,7 @@ class SizeToReach:
     excess: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Record):
     """The stages to run, the size to reach, and what is protected.
 
     ``profile`` is the one in effect. No stage runs unless ``gate`` fires, if there is one.

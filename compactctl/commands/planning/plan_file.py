@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar, get_args
 
@@ -43,7 +42,7 @@ from compactctl.model.validators import (
     string_list,
 )
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.extract.items import one_line
@@ -59,8 +58,7 @@ _STANDING = ("summary", "marker")
 _UNPRINTED = re.compile(r"[^\x20-\x7e\n]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedText:
+class PlannedText(Record):
     """The text that replaces one part; ``refers_to`` is the message that it points to, if any."""
 
     part: int
@@ -68,8 +66,7 @@ class PlannedText:
     refers_to: MessageId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedMessage:
+class PlannedMessage(Record):
     """A message and its fate, which the user may edit.
 
     Attributes:
@@ -100,8 +97,7 @@ class PlannedMessage:
         return self.explained.fate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanFile:
+class PlanFile(Record):
     """The planned compaction of one transcript, identified by its digest.
 
     ``redo`` undoes the client's compactions first. ``target`` is the size to reach, None if there

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from math import inf
 from types import MappingProxyType
 
@@ -33,7 +32,7 @@ from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInput
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_words import choose_words
@@ -49,8 +48,7 @@ MIN_KEPT_SHARE = 0.1
 Room = Callable[[tuple[Message, ...]], int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageInputs:
+class StageInputs(Record):
     """The inputs of stages besides the messages.
 
     Attributes:
@@ -67,8 +65,7 @@ class StageInputs:
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSize:
+class ConversationSize(Record):
     """Tokens of all conversations of a transcript: messages except ``preamble``.
 
     ``original`` is the size before any compaction, ``before`` and ``after`` that around this one.
@@ -84,8 +81,7 @@ class ConversationSize:
         return self.after / self.original if self.original else 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Record):
     """The result of the stages over all conversations, in figures.
 
     Attributes:
@@ -111,8 +107,7 @@ class Outcome:
     not_due: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedEdits:
+class AppliedEdits(Record):
     """The edits of the stages, with all messages before and after.
 
     ``groups`` maps each group of edits to its stage, ``protected`` maps messages to the reason they
@@ -128,8 +123,7 @@ class AppliedEdits:
     protected: Mapping[MessageId, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRun:
+class StageRun(Record):
     """The result of the stages: figures, which are kept, and edits and messages, which are not.
 
     Attributes:
@@ -148,8 +142,7 @@ class StageRun:
     preamble: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizedTranscript:
+class SizedTranscript(Record):
     """A transcript, the ``size`` of its next request, and a model of that ``request`` with less."""
 
     transcript: Transcript

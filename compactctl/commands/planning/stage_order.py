@@ -1,10 +1,10 @@
 """Tells what stages would save in another order, where one stage leaves another nothing to do."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
+from compactctl.records import replace
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.dedup import NAME as DEDUP
 

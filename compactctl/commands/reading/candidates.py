@@ -10,7 +10,7 @@ from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name
 from compactctl.commands.reading.transcript import split
 from compactctl.commands.reading.trees import matches
 from compactctl.errors import CompactctlError, NotUnderstoodError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.files.source import read_head, split_lines
 from compactctl.store.files.stale_drafts import DRAFT
@@ -21,8 +21,7 @@ HEAD_BYTES = 1 << 18
 """Bytes read of each to detect its format; the longest session headers are a tenth of that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Record):
     """A file that may be meant.
 
     ``modified`` is in seconds since the epoch. ``format`` is empty if the first bytes do not tell.
@@ -34,8 +33,7 @@ class Candidate:
     format: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class Candidates(Record):
     """The newest candidates of a folder, newest first; ``more`` older files were not examined.
 
     ``compacted`` means that only files written by compactctl were considered.

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
@@ -19,7 +18,7 @@ from compactctl.commands.reading.trees import (
     tree_at,
 )
 from compactctl.errors import NoInputError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.objects import SCHEMES, find_object, is_object, real_place
 from compactctl.store.files.parquet_dataset import holds_conversations, is_data_set
@@ -38,8 +37,7 @@ _SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
 _COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Record, kw_only=False):
     """Part ``number`` (from 1) of the files, split into ``of`` parts for several machines."""
 
     number: int
@@ -59,8 +57,7 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(match[1]), int(match[2]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChoice:
+class FileChoice(Record):
     """The files to work on.
 
     Attributes:

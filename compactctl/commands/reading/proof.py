@@ -7,12 +7,11 @@ from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import IntegrityError
 from compactctl.formats.format import Format
 from compactctl.model.message import Message, Part, ReasoningPart
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.meter import part_texts
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedMessage:
+class ExpectedMessage(Record, kw_only=False):
     """Digests of what the model reads of a message, and the line it was on before.
 
     ``reasoning`` is None if the provider had cleared some: how much it clears depends on the turns

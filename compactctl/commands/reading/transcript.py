@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
@@ -180,8 +179,7 @@ _OPENINGS = (b"{", b"[")
 _CLOSINGS = (b"}", b"]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputOptions:
+class InputOptions(Record):
     """What to read: a file, ``-`` for standard input, or a session in a client's database.
 
     ``format`` names the format instead of detecting it, followed by ``:FIELD`` for API logs whose
@@ -199,8 +197,7 @@ class InputOptions:
         return replace(self, path=path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptFile:
+class TranscriptFile(Record):
     """A transcript and the source it was read from."""
 
     source: Source

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from compactctl.commands.reading.transcript import is_in_database
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.names import ARCHIVE_NAME, SUFFIX, archive_files
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.modes import note_mode
@@ -15,8 +15,7 @@ from compactctl.store.files.objects import StoredObject, is_object, list_objects
 from compactctl.store.files.source import STANDARD_STREAM
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFile:
+class InputFile(Record):
     """One file of a batch.
 
     Attributes:
@@ -37,8 +36,7 @@ class InputFile:
     version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FolderEntry:
+class FolderEntry(Record, kw_only=False):
     """A file or folder by its path below the root, "" for the root itself.
 
     ``problem`` says why a folder could not be read.
@@ -52,8 +50,7 @@ class FolderEntry:
 ROOT = FolderEntry("", is_folder=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectListing:
+class ObjectListing(Record, kw_only=False):
     """The objects below a URL by their keys, in the folders that slashes in the keys make."""
 
     objects: Mapping[str, StoredObject]
@@ -76,8 +73,7 @@ class ObjectListing:
         return cls(objects, folders)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderTree:
+class FolderTree(Record):
     """A folder without symlinked folders, archives and excluded entries.
 
     ``exclude`` holds shell patterns for names or paths below the root; ``*`` also matches slashes.

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import (
@@ -44,14 +43,13 @@ from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import removal_rows
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
 from compactctl.store.files.source import STANDARD_STREAM, Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _UndoJob:
+class _UndoJob(Record):
     """A transcript as read, and the compactions to undo in it.
 
     ``options`` name the new session, if one is to be written. ``lines`` are those that were read;

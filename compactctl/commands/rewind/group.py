@@ -4,7 +4,6 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.commands.measuring.context_size import recorded_unseen
@@ -39,7 +38,7 @@ from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
 from compactctl.pipeline.document_records import read_records
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, NewFile, lay_out
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.growth import find_growth, grown
 from compactctl.store.files.content import Content
@@ -48,8 +47,7 @@ from compactctl.store.files.source import digest_of, split_lines
 Names = Mapping[MessageId, MessageId]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayedOperation:
+class ReplayedOperation(Record):
     """An archived operation to replay: its layout and its edits.
 
     ``names`` maps the ids before it to those after it; ``appended`` are the ids of messages that
@@ -181,8 +179,7 @@ class OperationReplayer:
         return {**metadata, **inline_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReplayBase:
+class _ReplayBase(Record):
     """Where to begin: a state without the group and without the operations to replay.
 
     ``chain`` are the operations in effect there. ``names`` maps the ids in the state that the first

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,13 +11,12 @@ from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewindOptions:
+class RewindOptions(Record):
     """Where to go: one of ``to``, ``group`` and ``all``; by default before the last compaction.
 
     ``client`` undoes the client's own newest compaction, with ``all`` every one; then ``output``
@@ -36,8 +34,7 @@ class RewindOptions:
     archive: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptBytes:
+class KeptBytes(Record):
     """Bytes that were appended after what is undone, and are kept.
 
     ``late`` are those that a program with the old file open wrote to it after it was replaced.
@@ -47,8 +44,7 @@ class KeptBytes:
     late: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewindResult:
+class RewindResult(Record):
     """What a rewind restored, or would restore with ``check``.
 
     Attributes:
@@ -92,8 +88,7 @@ class RewindResult:
         return self.change.before != self.change.after or bool(self.undone) or self.is_redone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewindTarget:
+class RewindTarget(Record):
     """The state to go to, the operations in effect there, and the archives that record the way.
 
     ``block`` is appended to the transcript to get there; None if the state replaces it.

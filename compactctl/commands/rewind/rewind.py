@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
@@ -43,7 +42,7 @@ from compactctl.errors import (
 )
 from compactctl.model.operation import OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -60,8 +59,7 @@ __all__ = ["RewindOptions", "RewindResult", "rewind"]
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedState:
+class _NamedState(Record, kw_only=False):
     """A state that the user named, by the compactions in effect in it.
 
     ``after`` is the operation that led to it, as several states may have the same in effect.

@@ -8,7 +8,7 @@ from typing import Literal
 from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, read_numbered
 from compactctl.store.archive.contents import FolderContents
@@ -24,8 +24,7 @@ _NUMBER = re.compile(r"\d{4,}", re.ASCII)
 _NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Record):
     """A finding about a transcript or its archive.
 
     ``note``: nothing is lost, nothing to do. ``repairable``: ``--repair`` fixes it without loss.
@@ -39,8 +38,7 @@ class Finding:
     rename: tuple[Path, Path] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenArchives:
+class ProvenArchives(Record):
     """The archives that were read to their end, and the findings.
 
     ``operations`` are the proven ones, by number; ``kept_outcomes`` are the outcomes with which the
@@ -56,8 +54,7 @@ class ProvenArchives:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _FoundArchive:
+class _FoundArchive(Record, kw_only=False):
     path: Path
     number: int | None
     operation: Operation

@@ -1,7 +1,6 @@
 """Proves that every state of one transcript can be restored."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from compactctl.errors import (
 )
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive import Archive, read_archive
 from compactctl.store.archive.displaced import displaced_files, end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder
@@ -44,8 +43,7 @@ from compactctl.store.files.source import Source, split_lines
 from compactctl.store.files.stale_drafts import stale_drafts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedTranscript:
+class VerifiedTranscript(Record):
     """The result of verifying one transcript.
 
     ``operations`` counts those proven to be reversible, ``n_bytes`` the decompressed bytes read

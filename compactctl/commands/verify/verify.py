@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.progress import FilesProgress, ProgressTally
@@ -22,7 +21,7 @@ from compactctl.errors import (
     IntegrityError,
     NoInputError,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.archive.archive_writer import write_readme
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import (
@@ -51,8 +50,7 @@ EXIT_CODES: Mapping[TranscriptState, int] = {
 """The exit code by the worst verdict, worst first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(Record):
     """What to verify, what to skip by shell patterns, and whether to repair.
 
     ``limits`` apply to the transcripts and to the states in their archives.
@@ -64,8 +62,7 @@ class VerifyOptions:
     limits: ReadLimits = READ_LIMITS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyResult:
+class VerifyResult(Record):
     """The results of all compacted transcripts, in the order of the paths.
 
     ``looked_at`` counts all files that were examined.

@@ -1,7 +1,6 @@
 """Claude Code sessions: one content block per line, linked by parent ids."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.claude_code.attachments import (
@@ -57,6 +56,7 @@ from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionI
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.model.usage_fields import UsageFields, with_reported_usage
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 TYPES = frozenset(
     {

@@ -1,7 +1,6 @@
 """Attachment records of Claude Code: the parts of them that are sent to the model."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
@@ -20,6 +19,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
+from compactctl.records import replace
 
 # Attachment type -> paths of its text and its file name below the attachment (clients 2.1.x).
 _FILES: dict[str, tuple[JsonPath, JsonPath]] = {

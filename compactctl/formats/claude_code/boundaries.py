@@ -9,11 +9,10 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Record, kw_only=False):
     """The new root that a compaction starts, and the records it preserved verbatim, if any.
 
     Attributes:

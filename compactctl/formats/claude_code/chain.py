@@ -13,10 +13,11 @@ they are, so appending a progress record again with another parent changes nothi
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
+
+from msgspec import Struct
 
 from compactctl.formats.claude_code.boundaries import (
     Boundary,
@@ -29,7 +30,7 @@ from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
-from compactctl.records import dataclass
+from compactctl.records import field, replace
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -37,8 +38,7 @@ LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 
 
-@dataclass(slots=True)
-class _ClaudeNode:
+class _ClaudeNode(Struct):
     """A record as the last line with its uuid has it.
 
     ``line`` is that of the first line with the uuid. ``place`` and ``newest_place`` number the

@@ -13,7 +13,6 @@ builds both anew for each request.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -23,6 +22,7 @@ from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.wrapping import command_in, is_from_client
 from compactctl.model.message import Message, MessageId, Part, TextPart
+from compactctl.records import replace
 
 SHAPE = "api-request-shape"
 _SERVER_COMMAND = "/mcp__"

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from compactctl.formats.cline.client_texts import result_header
@@ -28,6 +27,7 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
 )
+from compactctl.records import replace
 
 # With these the model replies to the user: what comes back is the next prompt, not a result.
 _REPLY_TOOLS = frozenset({"attempt_completion", "plan_mode_respond"})

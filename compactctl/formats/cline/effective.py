@@ -1,18 +1,16 @@
 """The messages of a Roo Code task that the next request sends; Cline decides outside the file."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.model.message import CallId, Message, Part, TextPart, ToolResultPart
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 _BOUNDARY = "the client's own summary: without it, what it replaced would be sent again"
 _MARKER = "the client's own marker: without it, what it hides would be sent again"
 
 
-@dataclass(frozen=True, slots=True)
-class ClineRecord:
+class ClineRecord(Record, kw_only=False):
     """A record and the message read from it."""
 
     record: Mapping[str, Any]

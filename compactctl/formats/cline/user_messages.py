@@ -1,7 +1,6 @@
 """User messages of Cline and Roo Code: tool results, and texts of the user and of the client."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.cline.assistant_messages import PendingCalls
@@ -18,6 +17,7 @@ from compactctl.formats.cline.client_texts import (
 from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.records.json_values import json_text, list_or_empty
 from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
+from compactctl.records import replace
 
 
 class UserMessageParser:

@@ -7,11 +7,10 @@ A rollback also undoes compactions within those turns.
 from collections.abc import Iterable, Iterator
 
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class _CodexNode:
+class _CodexNode(Record, kw_only=False):
     """A message in a linked list; lists share their beginnings, so older histories cost nothing."""
 
     message: Message

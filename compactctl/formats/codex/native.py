@@ -8,7 +8,6 @@ numbered session whose last record has no number.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, read_metadata, tag
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_sole_record, find_spans
+from compactctl.records import replace
 
 _UNKNOWN_ITEM = "an item of unknown type"
 _THROUGH_FIELDS = ("through", "occurrence")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.codex.effective import CodexHistory
@@ -36,7 +35,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 _NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 # The history after a compaction; the summary in it is repeated in ``message``.
@@ -54,8 +53,7 @@ _TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
 _MAX_ROLLBACK = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Replacement:
+class _Replacement(Record):
     """A compaction that records a whole history; ``is_ours`` if compactctl appended it."""
 
     n_bytes: int
@@ -63,8 +61,7 @@ class _Replacement:
     is_ours: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
+class _Report(Record, kw_only=False):
     """The usage of a request, and the token count that reports it."""
 
     usage: ReportedUsage

@@ -1,7 +1,6 @@
 """Content blocks and usage of Anthropic messages, shared by every client that stores them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +39,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
+from compactctl.records import replace
 
 _BlockParser = Callable[[Mapping[str, Any], JsonPath], tuple[Part, ...]]
 

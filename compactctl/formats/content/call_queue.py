@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from compactctl.model.message import NO_TAGS, CallId, Tags
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 NO_CALL = CallId("")
 # Bounds the search: a result is not matched to calls older than this many batches.
@@ -23,8 +23,7 @@ def is_derived(call_id: str) -> bool:
     return _DERIVED_ID.fullmatch(call_id) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Record, kw_only=False):
     call_id: CallId
     tool: str
     step: int | None

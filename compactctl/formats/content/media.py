@@ -5,13 +5,13 @@ import binascii
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from struct import error as struct_error
 from struct import unpack_from
 from urllib.parse import unquote_to_bytes
 
 from compactctl.formats.content.document_text import document_text
 from compactctl.model.message import JsonPath, MediaPart
+from compactctl.records import replace
 
 # Enough for any PNG, GIF or WebP header and for a JPEG with embedded metadata and thumbnail.
 _IMAGE_HEADER_CHARS = 88_000

@@ -4,7 +4,6 @@ Exporters add their own shapes: texts under ``value``, and reasoning and tool ca
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import block_parts
@@ -28,6 +27,7 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
 )
+from compactctl.records import replace
 
 # Text types of the API and of exporters; some exporters leave the type out.
 _TEXT_TYPES = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})

@@ -1,7 +1,6 @@
 """A conversation of OpenAI chat messages, shared by Chat and by files that hold such messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import name_results, reported_usage
@@ -35,6 +34,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.tags import read_tags
+from compactctl.records import replace
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",

@@ -17,11 +17,10 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallNames:
+class CallNames(Record):
     """The keys of a call or a result; the first key that is present counts.
 
     Attributes:

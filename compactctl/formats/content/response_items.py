@@ -5,7 +5,6 @@ some fields, and stores what it has no type for under ``providerData``.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.media import media_from_base64
@@ -29,6 +28,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.records import replace
 
 _ROLES: Mapping[str, Role] = {
     "user": "user",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.media import (
@@ -13,6 +12,7 @@ from compactctl.formats.content.media import (
 )
 from compactctl.formats.records.json_values import json_text, text_or_empty
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
+from compactctl.records import replace
 
 # Keys under which the APIs of Anthropic, OpenAI, Google, AWS and MCP store binary data, and those
 # that name its type. The common keys also hold other things.

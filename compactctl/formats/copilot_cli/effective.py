@@ -5,15 +5,13 @@ they are applied only at the end.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.model.message import Message, TextPart
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HistoryEvent:
+class _HistoryEvent(Record):
     line: int
     kind: Literal["add", "condense", "clear", "truncate"]
     message: Message | None = None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.media import media_from_base64
@@ -25,6 +24,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.records import replace
 
 # The fields of an attachment that is sent with its data.
 _DATA_FIELDS = frozenset({"assetId", "data", "mimeType", "byteLength"})

@@ -1,7 +1,6 @@
 """Reads Copilot CLI sessions: messages, usage, and the changes to what is sent, by event."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.copilot_cli.effective import CopilotHistory
@@ -20,6 +19,7 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields, text_in
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
+from compactctl.records import replace
 
 # What the client shows, and repeats of a result or a prompt that it sends in another field.
 _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(

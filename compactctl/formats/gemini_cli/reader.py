@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content import gemini
@@ -32,6 +31,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import PastCompactions, SessionInfo, SupersededVersion, Transcript
+from compactctl.records import replace
 
 USER_TYPE, MODEL_TYPE = "user", "gemini"
 CONTEXT = "<session_context>"

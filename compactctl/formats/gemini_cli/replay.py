@@ -6,15 +6,16 @@ messages. A resumed session writes its whole history that way.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Any
+
+from msgspec import Struct
 
 from compactctl.formats.records.builder import message_id_for
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.model.message import JsonPath
 from compactctl.model.tags import read_tags
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 
 SET, REWIND = "$set", "$rewindTo"
 # The fields of a session beside its messages: its ids, its times, and what the client lists it by.
@@ -23,8 +24,7 @@ _SESSION_FIELDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GeminiRecord:
+class GeminiRecord(Record, kw_only=False):
     """A message's record and its position; a later record with the same ``name`` replaces it."""
 
     record: Mapping[str, Any]
@@ -33,8 +33,7 @@ class GeminiRecord:
     name: str
 
 
-@dataclass(slots=True)
-class SessionReplay:
+class SessionReplay(Struct):
     """The messages of a session; apply its records in file order.
 
     Attributes:

@@ -1,7 +1,6 @@
 """The messages of an OpenCode session that the next request sends, in order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -10,15 +9,14 @@ from compactctl.formats.records.json_values import list_or_empty, object_or_empt
 from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import Cleared
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 _BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
 # An aborted answer with no other parts is not sent.
 _EMPTY_PARTS = ("step-start", "reasoning")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCodeRecord:
+class OpenCodeRecord(Record, kw_only=False):
     """A record with ``info`` and ``parts``; ``message`` is None if it has nothing to send."""
 
     record: Mapping[str, Any]

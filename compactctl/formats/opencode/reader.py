@@ -1,7 +1,6 @@
 """Reads OpenCode's sessions: the message of each record, and the usage reported for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.opencode.adapter import COUNTS, NAME, is_message
@@ -24,6 +23,7 @@ from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
+from compactctl.records import replace
 
 # In published sessions, tools have replaced ids that looked like a secret.
 _NO_IDS = ("", "REDACTED")

@@ -7,12 +7,13 @@ and follow one another. A compaction's summary replaces what is older than the f
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Any
+
+from msgspec import Struct
 
 from compactctl.model.message import Message
 from compactctl.model.tags import is_appended
-from compactctl.records import dataclass
+from compactctl.records import field, replace
 
 _LEAF_REASON = (
     "the client takes the newest entry for the end, and another branch would then have it"
@@ -21,8 +22,7 @@ _KEPT_REASON = "the client's own compaction keeps the conversation from here on"
 _DUPLICATE_REASON = "the file holds an earlier entry of it, which would count again"
 
 
-@dataclass(slots=True)
-class _PiNode:
+class _PiNode(Struct):
     """An entry as the last line with its id has it; ``line`` is that of the first."""
 
     line: int

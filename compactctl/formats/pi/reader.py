@@ -1,7 +1,6 @@
 """Reads pi sessions entry by entry."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
@@ -16,6 +15,7 @@ from compactctl.formats.records.order import judge_times
 from compactctl.formats.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
+from compactctl.records import replace
 
 # The client sends this for a call that was never answered.
 # What the client shows of results, keeps for extensions, or stores elsewhere.

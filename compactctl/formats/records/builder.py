@@ -4,7 +4,6 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter, is_
@@ -59,7 +58,7 @@ from compactctl.model.transcript import (
     SupersededVersion,
     Transcript,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 BLANK = "blank line"
 _FOLLOWED_REASON = "a record on a damaged line follows it"
@@ -67,8 +66,7 @@ _HIDER_REASON = "it hides a record that cannot be removed because of a damaged l
 _NO_COMPACTIONS = PastCompactions()
 
 
-@dataclass(frozen=True, slots=True)
-class RequestError:
+class RequestError(Record, kw_only=False):
     """A provider's error for a request, after the first ``after`` messages of the file."""
 
     text: str
@@ -77,8 +75,7 @@ class RequestError:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPlace:
+class RecordPlace(Record, kw_only=False):
     """The line of a record and the path in it; its conversation, with its dialect and client.
 
     ``calls`` are those of the conversation before it, and take up its own.

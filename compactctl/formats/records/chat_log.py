@@ -9,7 +9,6 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -47,6 +46,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import SessionInfo, Transcript
+from compactctl.records import replace
 
 # The date at the end of a model name names a version of the model.
 _VERSION_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")

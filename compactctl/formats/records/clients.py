@@ -5,7 +5,6 @@ Taken from sessions and sources of the versions named with each.
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from compactctl.formats.records.client_results import (
     AGENT_CODE_RESULTS,
@@ -20,6 +19,7 @@ from compactctl.formats.records.client_results import (
 )
 from compactctl.formats.records.wrapping import AnswerWording, Wrapping
 from compactctl.model.message import Part, TextPart
+from compactctl.records import replace
 
 # A JSON object with the answers, by the question's id or number.
 _JSON_ANSWERS = AnswerWording(pattern=re.compile(r'(\{\s*"answers".*\})', re.DOTALL))

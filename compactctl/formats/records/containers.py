@@ -7,14 +7,13 @@ from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import json_size, object_or_empty
 from compactctl.model.message import JsonPath
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # What of the object around a conversation is read, or never sent: a session's title and folder.
 _READ_PATHS: frozenset[JsonPath] = frozenset({("messages",), ("system_prompt",), ("info",)})
 
 
-@dataclass(frozen=True, slots=True)
-class ContainedRecord:
+class ContainedRecord(Record, kw_only=False):
     """A JSON value where a message is expected, and its path in its line."""
 
     value: Any
@@ -32,8 +31,7 @@ class ContainedRecord:
         return json_size(self.value) if self.record_path else self.decoded.n_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Record, kw_only=False):
     """The entries of a conversation; ``document`` is the object around them, or {}."""
 
     document: Mapping[str, Any]

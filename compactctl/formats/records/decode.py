@@ -18,7 +18,7 @@ from compactctl.pipeline.quoted_json import (
     prefix_length,
 )
 from compactctl.pipeline.spans import find_sole_record
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # The start of an object, also of the first one in an array.
 _RECORD_START = re.compile(r'(?:\[\s{0,8}){0,2}\{\s{0,8}"')
@@ -51,8 +51,7 @@ _MAX_COMPLETIONS = 4
 _CUT_TOKEN = re.compile(r"\\?[\w.+-]{0,8}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Record, kw_only=False):
     """The JSON values of a line in order, and a description of its damage, if any.
 
     A line with both was salvaged; ``lost`` are the pieces of it that are neither in a value nor

@@ -4,7 +4,6 @@ Any dialect may be inside any envelope, so these tables say nothing about the me
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
 from compactctl.formats.records.json_values import (
@@ -18,7 +17,7 @@ from compactctl.formats.records.streams import StreamedAnswer, may_be_body
 from compactctl.formats.records.unread import REQUEST_PARAMETERS
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # Keys of the messages of a request.
 MESSAGE_KEYS = ("messages", "contents")
@@ -152,8 +151,7 @@ _USAGE_PATHS: tuple[tuple[JsonPath, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(Record, kw_only=False):
     """The paths of a request and its answer in a row.
 
     Attributes:

@@ -11,11 +11,10 @@ from compactctl.model.message import (
     TextPart,
     ToolResultPart,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageDraft:
+class MessageDraft(Record):
     """The fields of a ``Message`` that depend on the format.
 
     ``record_id`` is None if the record has no id. ``timestamp`` is None if the builder should read

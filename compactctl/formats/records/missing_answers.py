@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from compactctl.history.pairs import unpaired_parts
 from compactctl.model.message import Message, ToolCallPart
+from compactctl.records import replace
 
 
 def with_client_answers(

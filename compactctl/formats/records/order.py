@@ -7,7 +7,6 @@ Copilot CLI were restored after shuffling.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty, text_or_none
 from compactctl.model.transcript import Link, RecordOrder
+from compactctl.records import replace
 
 _ID_KEYS, _PARENT_KEYS = ("uuid", "id"), ("parentUuid", "parentId", "logicalParentUuid")
 

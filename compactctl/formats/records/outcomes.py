@@ -7,7 +7,6 @@ that stands alone.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # An argument of the tools that run a command and are not in the table of tools.
 _COMMAND_KEY = re.compile(r'"(?:command|cmd|script|commands)"')
@@ -46,8 +45,7 @@ class Ending(NamedTuple):
     kind: ToolKind = "shell"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultWording:
+class ResultWording(Record):
     """How one client writes the end of a call in its result.
 
     Attributes:

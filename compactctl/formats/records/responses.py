@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message
+from compactctl.records import replace
 
 # A queued prompt may be written between the records of one response, and its first record may not
 # report a size yet. More sizes or turns than this mean that the id was reused.

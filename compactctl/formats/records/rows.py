@@ -15,7 +15,7 @@ from compactctl.model.conversation_fields import (
     conversation_id,
 )
 from compactctl.model.message import Message
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # The year 2000: smaller numbers are counters or durations.
 _MIN_TIME = 946_684_800.0
@@ -92,8 +92,7 @@ def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[Co
     return runs
 
 
-@dataclass(frozen=True, slots=True)
-class ChainLink:
+class ChainLink(Record, kw_only=False):
     """The ids by which requests continue one another.
 
     Attributes:
@@ -107,8 +106,7 @@ class ChainLink:
     response_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Record, kw_only=False):
     """A logged request, linked to the one that it continues.
 
     ``preamble`` and ``dialog`` are ranges of message indices: system prompt and tools, and all

@@ -9,7 +9,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
 )
 from compactctl.model.json_paths import json_in
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 Event = Mapping[str, Any]
 _Object = dict[str, Any]
@@ -66,8 +66,7 @@ class _Members(list[Any]):
         self.places: dict[int | str, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(Record, kw_only=False):
     """An answer as its API returns it when it does not stream, and the events left over."""
 
     answer: Mapping[str, Any]

@@ -14,7 +14,7 @@ from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart, media_of
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.media import is_unsized
 
 # Beside text that was read, shorter texts are names, titles or dates.
@@ -45,8 +45,7 @@ _NO_FIELD, _DAMAGED = "values", "damaged lines"
 _Test = Callable[[Mapping[str, Any]], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentFields:
+class UnsentFields(Record):
     """The fields of a format's records that hold no text for a model beside that of the parts.
 
     Attributes:
@@ -174,8 +173,7 @@ REQUEST_PARAMETERS = frozenset(
 _MIN_FIELD = 512
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Record, kw_only=False):
     """A text that was not read: its field, and whether its object was read but for the field."""
 
     field: str
@@ -354,8 +352,7 @@ _Tree = dict[str | int, Any]
 _READ: _Tree = {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Record, kw_only=False):
     """A search for strings of at least ``min_text`` characters that are text for a model.
 
     What stands under the keys ``unsent``, and in blocks that are not sent, is none.

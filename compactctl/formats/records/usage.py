@@ -1,10 +1,9 @@
 """Usage of answers that took several requests, and the newest usage of a conversation."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from compactctl.model.message import Message, ReportedUsage
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 
 def sum_usages(usages: Sequence[ReportedUsage]) -> ReportedUsage:
@@ -48,8 +47,7 @@ def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class NewestReport:
+class NewestReport(Record, kw_only=False):
     """The newest usage in a conversation, with the id, line and time of its response."""
 
     usage: ReportedUsage

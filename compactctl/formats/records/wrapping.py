@@ -6,17 +6,15 @@ What a client writes is known only of that client's own records, so each format 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
 from functools import cache
 
 from compactctl.formats.records.outcomes import ResultWording
 from compactctl.model.json_parser import parse_json
 from compactctl.model.message import Part, Role, TextPart, ToolResultPart
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerWording:
+class AnswerWording(Record):
     """How a client writes the result of a tool that asks the user.
 
     Attributes:
@@ -42,8 +40,7 @@ class AnswerWording:
         return "; ".join(pair.expand(r"\1\2") for pair in pairs) or _strings_in(answer)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrapping:
+class Wrapping(Record):
     """What one client writes around the words of its user.
 
     Attributes:

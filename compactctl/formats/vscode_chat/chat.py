@@ -7,7 +7,6 @@ request's result (versions of 2025 and 2026).
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.json_values import (
@@ -32,7 +31,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import read_tags
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # @vscode/prompt-tsx: the nodes of an element are elements (1) or texts (2).
 _ELEMENT, _TEXT = 1, 2
@@ -65,8 +64,7 @@ _DISPLAYED_METADATA = frozenset({"codeBlocks"})
 _AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatMessage:
+class ChatMessage(Record):
     """A message of a chat, the path of its record, and the record, which may have tags."""
 
     draft: MessageDraft
@@ -82,8 +80,7 @@ def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
             yield from _Request(request, ("requests", index)).messages()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRest:
+class RequestRest(Record):
     """What of a request may be sent beside its messages.
 
     Attributes:

@@ -7,13 +7,12 @@ than 2.1 of what was counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 Reason = Literal[
     "below its contents", "does not grow", "beyond any window", "grows too fast", "no number"
@@ -38,8 +37,7 @@ _WINDOW_MARGIN = 1.25
 _MAX_OVERHEAD = 120_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class Doubt(Record):
     """Why reports are not believed, with the figures of the newest one.
 
     Attributes:
@@ -58,8 +56,7 @@ class Doubt:
     is_used: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reports:
+class Reports(Record):
     """The requests whose reports are used, in order, and the doubt about any of all reports."""
 
     requests: tuple[Request, ...]

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import pairwise
 
 from compactctl.history.stand_ins import edit_points
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, MessageId, ReasoningPart
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 
 # Reasoning tokens per answer of a reasoning model of OpenAI: the median of the means of 101
 # sessions, 97 of them between 54 and 472. It counts as much as so many answers of the session.
@@ -19,8 +18,7 @@ _PRIOR_WEIGHT = 10
 _MIN_RATIO, _MAX_RATIO = 0.5, 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Record):
     """The size of a context, measured from its newest trusted request (the anchor), in tokens.
 
     Attributes:
@@ -177,8 +175,7 @@ def _hidden(request: Request) -> float:
     return request.answer - request.counted_output if request.hidden_reasoning else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageWeights:
+class MessageWeights(Record):
     """What messages add to a request, in tokens as the provider counts them.
 
     Attributes:

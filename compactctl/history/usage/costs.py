@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.history.usage.rounds import Round
 from compactctl.model.message import ReportedUsage
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.models.prices import MILLION, Price, PriceTable
 
 # The category of the tokens of a context that no message of the transcript explains.
 UNSEEN = "not in the transcript"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundCost:
+class RoundCost(Record):
     """The cost of one round, in US dollars.
 
     ``cache_miss_cost`` is what would have been saved if every cache miss had been a cache read.
@@ -30,8 +29,7 @@ class RoundCost:
         return self.input + self.output
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class Costs(Record):
     """The cost of a session, in US dollars.
 
     Attributes:

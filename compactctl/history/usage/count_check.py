@@ -1,14 +1,13 @@
 """Checks whether counted tokens of a conversation agree with the reported ones."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import MediaPart, Message
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
 
@@ -22,8 +21,7 @@ _PRESENT_SHARE = 2 / 3
 _MISSING = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountCheck:
+class CountCheck(Record):
     """How the content that entered between requests was counted and reported.
 
     Attributes:
@@ -51,8 +49,7 @@ class CountCheck:
         return "as expected" if abs(self.ratio - 1) <= self.tolerance else "other tokens"
 
 
-@dataclass(frozen=True, slots=True)
-class _ContextStep:
+class _ContextStep(Record, kw_only=False):
     """What entered between two requests besides the answer, in tokens without message overhead.
 
     ``estimated`` is the part of the answer that was not reported; ``reported`` is as wrong as that.

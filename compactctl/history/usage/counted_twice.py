@@ -10,7 +10,6 @@ Which of the two a file means is inferred from the growth of its requests per co
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from math import log
 
 from compactctl.history.turns import split_conversations
@@ -18,6 +17,7 @@ from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 Repeated = Callable[[ReportedUsage], int]
 

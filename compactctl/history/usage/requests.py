@@ -1,12 +1,11 @@
 """The requests to a model that a conversation records, with the usage reported for them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from math import inf
 
 from compactctl.model.message import Message, ReportedUsage, is_compaction
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 
 # Overhead of reasoning with OpenAI, in tokens: after a turn the context shrinks by this much more
 # for each request with reasoning. It was exact in 13 of the 17 turns of four Codex sessions that
@@ -14,8 +13,7 @@ from compactctl.records import dataclass
 REASONING_FRAME = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Record):
     """One model response and the request it answers. Sizes are in tokens.
 
     Attributes:

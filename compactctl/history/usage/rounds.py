@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Literal, TypeVar
 
@@ -14,7 +13,7 @@ from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.meter import Meter
 
 K = TypeVar("K", bound=str)
@@ -35,8 +34,7 @@ _MAX_TOKENS = 10**12
 _SHRINK_RATIO = 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundPlace:
+class RoundPlace(Record):
     """The position of a round in its session.
 
     Attributes:
@@ -56,8 +54,7 @@ class RoundPlace:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class Round(Record):
     """A request to the model and its answer. Sizes are in tokens, as the provider reported them.
 
     Attributes:
@@ -105,8 +102,7 @@ class Round:
         return self.usage.context + (self.usage.resent.context if self.usage.resent else 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
+class Rounds(Record):
     """All rounds of a session in file order, and how many requests its subagents made."""
 
     rounds: tuple[Round, ...]
@@ -165,8 +161,7 @@ def find_rounds(transcript: Transcript, meter: Meter) -> Rounds:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RequestSpan:
+class _RequestSpan(Record, kw_only=False):
     """A request, and the messages since the previous one.
 
     ``cache_seen`` says whether an earlier request used a cache; ``lifetime`` is that of the cache,

@@ -1,7 +1,6 @@
 """Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from compactctl.formats.records.json_values import count_or_none, object_or_empt
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
+from compactctl.records import replace
 from compactctl.sessions.fork import Fork, ForkIdentity, header_text
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
 from compactctl.sessions.reading.file_ends import FileEnds, read_ends

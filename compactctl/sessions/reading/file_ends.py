@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.decode import decode
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 WINDOW = 65_536
 """Bytes to read at each end, as Claude Code's own list of sessions does."""
@@ -18,8 +18,7 @@ _ZSTD = ".zst"
 _MAX_DECOMPRESSED = 64 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileEnds:
+class FileEnds(Record):
     """The complete lines at both ends of a file.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Divide a view's older messages into the chunks that the chunk stage summarizes one by one."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -19,7 +18,7 @@ from compactctl.model.message import (
     media_text,
 )
 from compactctl.model.numbers import exact
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import (
     end_of_older,
     hideable_before,
@@ -46,8 +45,7 @@ LARGE_MESSAGE = Fraction(1, 10)
 MAX_DROP = Fraction(1, 4)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkRule:
+class ChunkRule(Record):
     """How large a chunk may be, by Codebuddy's documentation (``doc``) or by its code (``code``).
 
     ``ratio`` is a share of the window; with ``code``, it falls to ``min_ratio`` for large messages.
@@ -88,8 +86,7 @@ def chunk_ranges(
     return tuple(range(start, end) for start, end in pairwise([*bounds, len(messages)]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkOptions:
+class ChunkOptions(Record):
     """How to summarize in chunks; the defaults are those of Codebuddy."""
 
     keep_recent: int = option(4, "Number of the newest messages to keep.")
@@ -119,8 +116,7 @@ class ChunkOptions:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(Record):
     """Messages that are summarized together.
 
     Attributes:
@@ -136,8 +132,7 @@ class Chunk:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkPlan:
+class ChunkPlan(Record):
     """The messages to hide, and the chunks of their originals; ``limit`` is in tokens."""
 
     hidden: tuple[Message, ...]

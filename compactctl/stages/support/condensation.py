@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import dropwhile
 
 from compactctl.history.conversation_view import ConversationView
@@ -19,8 +18,8 @@ from compactctl.history.stand_ins import (
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
-from compactctl.records import dataclass
-from compactctl.stages.support.stage import StageOptions, group_id
+from compactctl.records import Record, replace
+from compactctl.stages.support.stage import group_id
 from compactctl.stages.support.truncation import (
     insertion_point,
     messages_without,
@@ -38,8 +37,7 @@ _OLDER = "messages are older than those to keep"
 COUNT = "{count}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryFormat:
+class SummaryFormat(Record):
     """How a summary appears in the conversation.
 
     Attributes:
@@ -275,8 +273,7 @@ def skip_not_smaller(stage: str, replaced: int) -> SkippedStage:
     return SkippedStage(stage=stage, reason=reason, detail="keep fewer messages as they are")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CondenseSpec:
+class CondenseSpec(Record):
     """How to condense.
 
     Attributes:
@@ -287,7 +284,7 @@ class CondenseSpec:
     """
 
     stage: str
-    options: StageOptions
+    options: Record
     format: SummaryFormat
     reason: str = "older than the messages kept"
 

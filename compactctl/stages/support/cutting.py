@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.words import word_end, word_start
 
 Direction = Literal["head", "tail", "both"]
@@ -19,8 +19,7 @@ _LINE_REACH = 200
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: RUF001 - marks of Chinese and Japanese
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputLimits:
+class OutputLimits(Record):
     """The size limits of a text, in bytes of UTF-8, lines and tokens; 0 means no limit."""
 
     max_bytes: int = 0
@@ -38,8 +37,7 @@ class OutputLimits:
         return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruncationStyle:
+class TruncationStyle(Record):
     """Which part of a text to keep, and how to mark the gap.
 
     Attributes:
@@ -62,8 +60,7 @@ class TruncationStyle:
         return "\n".join(filter(None, (notice, self.pointer)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruncatedOutput:
+class TruncatedOutput(Record):
     """A text within its limits, including the notice; ``original_size`` is in bytes."""
 
     content: str

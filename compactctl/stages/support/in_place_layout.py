@@ -1,7 +1,6 @@
 """Map originals to the messages of a view that hold them, to shorten these in place."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compactctl.history.conversation_view import ConversationView
@@ -20,10 +19,9 @@ from compactctl.model.message import (
     is_replaceable,
     media_of,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.stages.support.condensation import in_order, originals_of
 from compactctl.stages.support.replacement import Rewrite, can_rewrite, propose_rewrites
-from compactctl.stages.support.stage import StageOptions
 
 if TYPE_CHECKING:
     from compactctl.summaries.digest.in_place import InPlaceResult
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
 _REASON = "shortened to the lines likely to be needed again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InPlaceLayout:
+class InPlaceLayout(Record):
     """The originals of some messages of a view, and where the view holds them.
 
     Attributes:
@@ -139,7 +136,7 @@ class InPlaceLayout:
         }
 
     def rewrite_proposal(
-        self, view: ConversationView, result: "InPlaceResult", stage: str, options: StageOptions
+        self, view: ConversationView, result: "InPlaceResult", stage: str, options: Record
     ) -> Proposal:
         """Return the edits that give the visible messages their new content."""
         rewrites = [

@@ -19,8 +19,8 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
-from compactctl.records import dataclass
-from compactctl.stages.support.stage import StageOptions, group_id
+from compactctl.records import Record
+from compactctl.stages.support.stage import group_id
 from compactctl.tokens.meter import Meter
 
 ProtectedUnit = Literal["results", "turns", "steps"]
@@ -34,8 +34,7 @@ LONG_TEXT = 200
 _STRING = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class Rewrite(Record):
     """The replacement of one tool result, or of a call's arguments, by ``text``.
 
     ``refers_to`` is the message that a stub points to.
@@ -100,7 +99,7 @@ def propose_rewrites(
     rewrites: Sequence[Rewrite],
     *,
     stage: str,
-    options: StageOptions,
+    options: Record,
     note: str,
 ) -> Proposal:
     """Turn rewrites into one group of edits, in the order of the conversation."""

@@ -2,13 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, asdict, field, fields
 from typing import (
     Any,
-    ClassVar,
     Generic,
     Literal,
-    Protocol,
     TypeVar,
     get_args,
     get_origin,
@@ -20,45 +17,30 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import GroupId
 from compactctl.model.operation import ForeignSchema, OptionValue
 from compactctl.model.validators import Validator, field_validators
-from compactctl.records import dataclass
+from compactctl.records import Record, asdict, described
 from compactctl.tokens.meter import Meter
 
 T = TypeVar("T")
-_HELP = "help"
 
 
-class StageOptions(Protocol):
-    """The options of a stage: an instance of a frozen dataclass of ``option`` fields."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-
-Options = TypeVar("Options", bound=StageOptions)
+Options = TypeVar("Options", bound=Record)
 
 
 def option(default: T, text: str) -> T:
-    """Declare an option of a stage: a dataclass field with a default and a help text.
+    """Declare an option of a stage: a field with a default and a help text.
 
     The help names other options in double backticks.
     """
-    value: T = field(default=default, metadata={_HELP: text})
-    return value
+    return described(default, text)
 
 
-def option_help(option_field: Field[Any]) -> str:
-    """Return the help text of a field that was declared with ``option``."""
-    text: str = option_field.metadata[_HELP]
-    return text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(Generic[Options]):
+class Stage(Record, Generic[Options]):
     """A stage of a compaction.
 
     Attributes:
         name: its name for users.
         title: what it does, in a sentence.
-        options: the dataclass of its options.
+        options: the record of its options, each declared with ``option``.
         propose: returns the edits for a view, or why there are none.
         example: options with which it has something to do in a few short messages; None if the
             default options do. The promises of all stages are tested with it.
@@ -74,7 +56,7 @@ class Stage(Generic[Options]):
 
     name: str
     title: str
-    options: Callable[..., Options]
+    options: type[Options]
     propose: Callable[[ConversationView, Meter, Options], Proposal | SkippedStage]
     example: Options | None = None
     repairs: bool = False
@@ -97,7 +79,7 @@ def skip_without_target(stage: str) -> SkippedStage:
     return SkippedStage(stage=stage, reason=reason, detail="set one with --target")
 
 
-def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:
+def group_id(stage: str, options: Record, ids: Iterable[str]) -> GroupId:
     """Derive the id of a group of edits from the stage, its options and the messages it edits.
 
     If the new texts depend on anything else, append them to ``ids``.
@@ -111,8 +93,7 @@ OptionKind = Literal["switch", "count", "share", "text", "texts", "choice"]
 _KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "share", str: "text"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionField:
+class OptionField(Record):
     """One option of a stage.
 
     Attributes:
@@ -141,16 +122,14 @@ def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
     return tuple(
         OptionField(
             stage=stage.name,
-            name=option_field.name,
-            kind=_option_kind(hints[option_field.name]),
-            validate=validators[option_field.name],
-            default=getattr(defaults, option_field.name),
-            help=option_help(option_field),
-            choices=get_args(hints[option_field.name])
-            if _option_kind(hints[option_field.name]) == "choice"
-            else (),
+            name=name,
+            kind=_option_kind(hints[name]),
+            validate=validators[name],
+            default=getattr(defaults, name),
+            help=text,
+            choices=get_args(hints[name]) if _option_kind(hints[name]) == "choice" else (),
         )
-        for option_field in fields(defaults)
+        for name, text in stage.options.descriptions.items()
     )
 
 

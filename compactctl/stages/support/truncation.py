@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from compactctl.history.conversation_view import ConversationView
@@ -12,8 +11,8 @@ from compactctl.history.stand_ins import is_marker, is_own_marker, is_unchanged,
 from compactctl.history.turns import preamble
 from compactctl.model.edit import Hide, Insert, Proposal, SkippedStage
 from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
-from compactctl.records import dataclass
-from compactctl.stages.support.stage import StageOptions, group_id
+from compactctl.records import Record, replace
+from compactctl.stages.support.stage import group_id
 from compactctl.tokens.meter import Meter
 
 COUNT = "{count}"
@@ -23,8 +22,7 @@ COUNT = "{count}"
 _MARGIN = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marker:
+class Marker(Record):
     """The marker of a stage, which replaces the messages that it hides.
 
     Attributes:
@@ -147,7 +145,7 @@ def hide_range(
     planner: HidePlanner,
     start: int,
     end: int,
-    options: StageOptions,
+    options: Record,
 ) -> Proposal | SkippedStage:
     """Propose to hide a range behind a marker, if that makes the view smaller."""
     return hide_messages(planner, planner.hideable_ids(start, end), options)
@@ -156,7 +154,7 @@ def hide_range(
 def hide_messages(
     planner: HidePlanner,
     ids: Sequence[MessageId],
-    options: StageOptions,
+    options: Record,
 ) -> Proposal | SkippedStage:
     """Propose to hide whole units, wherever they are, if that makes the view smaller."""
     view, stage = planner.view, planner.marker.stage
@@ -175,7 +173,7 @@ def hide_behind_marker(
     view: ConversationView,
     marker: Marker,
     ids: Sequence[MessageId],
-    options: StageOptions,
+    options: Record,
     notes: Iterable[str],
 ) -> Proposal:
     """Propose to hide messages, wherever they are, behind one marker before the first.

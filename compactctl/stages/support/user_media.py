@@ -1,12 +1,12 @@
 """Let what users attached stay as it is beside a summary, as far as there is room."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.history.turns import preamble
 from compactctl.model.message import MediaPart, Message, ToolResultPart
+from compactctl.records import replace
 from compactctl.stages.support.condensation import originals_of
 from compactctl.stages.support.truncation import word_tokens
 from compactctl.summaries.extract.budget import MIN_USEFUL

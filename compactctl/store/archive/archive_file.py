@@ -7,7 +7,6 @@ columns any Parquet reader can tell what was hidden, by which stage, and how lar
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -38,7 +37,7 @@ _STATE_TEXT = 8
 many times both states. They describe the lines and hold their replacements, in real archives a
 tenth of the state before. JSON escapes enlarge a text at most threefold."""
 FATES = frozenset(get_args(LineFate))
-LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
+LINE_COLUMNS = ArchivedLine.__struct_fields__
 
 
 def encode_archive(

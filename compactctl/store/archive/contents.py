@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.lock import LOCK_NAME
 from compactctl.store.archive.names import (
     DISPLACED,
@@ -18,8 +18,7 @@ from compactctl.store.files.stale_drafts import DRAFT
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderContents:
+class FolderContents(Record):
     """The files in an archive folder.
 
     ``misnamed`` are Parquet files without the name of an archive, ``lineages`` the folders of other

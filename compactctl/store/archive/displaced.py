@@ -25,7 +25,7 @@ from typing import Self
 
 from compactctl.errors import ArchiveError, CompactctlError
 from compactctl.model.operation import Digest, Operation, OperationId
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
 from compactctl.store.archive.growth import matching_states
@@ -51,16 +51,14 @@ _NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class Taking(Record):
     """An addition of ``count`` late bytes to a transcript, which had ``offset`` bytes before."""
 
     count: int
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisplacedFile:
+class DisplacedFile(Record):
     """What the name of a displaced file tells.
 
     ``operation`` may be the name of a first state. ``number`` counts the files of one operation,
@@ -89,8 +87,7 @@ class DisplacedFile:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateBytes:
+class LateBytes(Record):
     """What was written to a displaced file after the transcript took over its first ``size`` bytes.
 
     ``data`` ends with a line end as long as a program may be writing more. It is None if a program

@@ -20,7 +20,7 @@ from compactctl.pipeline.document_records import (
     record_texts,
     with_records,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.content import (
     can_follow,
     canonical_suffix,
@@ -31,8 +31,7 @@ from compactctl.store.files.content import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownState:
+class KnownState(Record):
     """A state that others may have continued: its bytes, and its records if it is a document.
 
     ``appended`` is the operation that led to it by appending, among what others appended.
@@ -52,8 +51,7 @@ class KnownState:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Growth(Record):
     """Lines in canonical form (see ``store.files.content``), or records of a document at ``path``.
 
     Records are kept as they are written.

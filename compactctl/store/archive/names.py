@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest, Operation
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.filesystem import is_folder
 
@@ -28,8 +28,7 @@ STATE_DIGITS = 12
 _STATE = re.compile(f"[0-9a-f]{{{STATE_DIGITS}}}")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ArchiveFile:
+class ArchiveFile(Record, kw_only=False, order=True):
     """An archive in its folder; archives sort in the order they were written."""
 
     number: int

@@ -8,7 +8,6 @@ rises if they must not read the rest either. ``views/results/log`` shows it.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from compactctl.errors import ArchiveError, NewerArchiveError
@@ -32,6 +31,7 @@ from compactctl.model.validators import (
     scalar,
     string,
 )
+from compactctl.records import Record, asdict
 from compactctl.store.archive.names import ID_PATTERN
 
 VERSION = 1
@@ -87,8 +87,8 @@ def _required_release(record: Mapping[str, object]) -> str:
 
 
 def _to_json(value: object) -> dict[str, Any]:
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Record):
+        return asdict(value)
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"no place for {type(value).__name__} in an operation")

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, is_out_of_memory
 from compactctl.model.operation import Digest
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
     chunk_span,
@@ -59,8 +59,7 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowLimits:
+class RowLimits(Record):
     """Limits of an archive's rows: the lines of ``state``, described in ``text`` bytes.
 
     ``limits`` are the user's. Their longest line also applies to all edits together, which are one

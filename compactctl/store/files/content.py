@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import IO, BinaryIO, Self
 
 from compactctl.model.operation import Digest
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class Content(Record):
     """The chunks of a file and the digest of all of them.
 
     The chunks can be iterated more than once and are the same each time. ``ends_mid_line`` means

@@ -7,13 +7,12 @@ from sys import maxsize
 from typing import BinaryIO
 
 from compactctl.errors import NoInputError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLimits:
+class ReadLimits(Record):
     """The maximum size of an input, decompressed.
 
     A line is parsed as a whole, which takes two to five times its size, and thirty times that of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from compactctl.errors import ChangedError, CompactctlError, NoInputError, UsageError
 from compactctl.extras import install_command
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.filesystem import DiskError
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
@@ -50,8 +50,7 @@ _CREDENTIALS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredObject:
+class StoredObject(Record):
     """An object of a store.
 
     ``below`` is its key without the prefix that was listed. ``etag`` and ``version`` change with
@@ -65,8 +64,7 @@ class StoredObject:
     version: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectWrite:
+class ObjectWrite(Record, kw_only=False):
     """What a write led to: the object's ETag, if any, and whether the object is new.
 
     An object that another program wrote with the same bytes is not.

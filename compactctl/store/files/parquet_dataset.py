@@ -6,13 +6,12 @@ Only one row group is in memory at a time.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.conversation_types import (
     TAKEN,
     arrow_array,
@@ -51,8 +50,7 @@ _BATCH_BYTES = 16 << 20
 """The limits of a batch that is decompressed at a time, which has at least one row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowGroupInfo:
+class RowGroupInfo(Record):
     """A row group: its number of rows, and the number of the first one, from 1.
 
     ``n_bytes`` is the decompressed size of the column of conversations.
@@ -68,8 +66,7 @@ class RowGroupInfo:
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, self.n_bytes)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParquetDataset:
+class ParquetDataset(Record):
     """A Parquet file, its column of conversations, and its row groups.
 
     ``kind`` is the column's Arrow type: a list of structs, JSON text, or a list of JSON texts.

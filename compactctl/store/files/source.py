@@ -9,14 +9,13 @@ import time
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast, overload
 
 from compactctl.errors import ChangedMeanwhileError, NoInputError
 from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.compression import (
     MAGIC,
     decompressed,
@@ -116,8 +115,7 @@ WAIT_SECONDS = 0.05
 """How long to wait for the rest of a line if the file was written to a moment ago."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileIdentity:
+class FileIdentity(Record):
     """The file that was read, and the size and SHA-256 of its bytes on disk."""
 
     dev: int
@@ -127,8 +125,7 @@ class FileIdentity:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Record):
     """An input that was read.
 
     Attributes:

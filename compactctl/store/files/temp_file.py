@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from compactctl.errors import ChangedError, IntegrityError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.content import Content, read_first, rechunk
 from compactctl.store.files.filesystem import NOT_SUPPORTED, FileSystem
 from compactctl.store.files.locks import take_lock
@@ -55,8 +55,7 @@ NAME_LIMIT = 200
 """Bytes of the target's name in a draft's name; common systems allow 255 bytes in all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingFile:
+class ExistingFile(Record, kw_only=False):
     """The file that an output replaces; ``read`` is what was read of it if it may have grown."""
 
     info: os.stat_result

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from compactctl.errors import ChangedError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import Archive, lineage_behind
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.lock import locked_folder
@@ -31,8 +31,7 @@ _WAIT_SECONDS = 0.002
 _N_TOLD = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(Record, kw_only=False):
     """What was appended: the lines of another program, ``grown``, and then the block."""
 
     grown: bytes
@@ -118,8 +117,7 @@ class _StaysError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Append:
+class _Append(Record):
     """One append, under the lock and with its archives written."""
 
     fs: FileSystem

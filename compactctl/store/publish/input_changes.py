@@ -3,12 +3,11 @@
 import hashlib
 import os
 import time
-from dataclasses import field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from compactctl.errors import ChangedError, ChangedMeanwhileError
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.store.files.content import Content, can_follow, canonical_suffix, suffix_after
 from compactctl.store.files.source import BUFFER, FileIdentity, Source
 from compactctl.store.files.temp_file import TempFile
@@ -18,8 +17,7 @@ WAIT_SECONDS = 0.05
 """Seconds to wait at each attempt for a line that is being written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputGrowth:
+class InputGrowth(Record):
     """What was appended to the input while the new transcript was published.
 
     Attributes:
@@ -31,7 +29,7 @@ class InputGrowth:
 
     tail: bytes = b""
     first_skipped_line: int | None = None
-    n_copied_bytes: int = field(default=0, compare=False)
+    n_copied_bytes: int = 0
 
     @property
     def lines(self) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import ChangedError, UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.archive.archive import Archive, lineage_behind, lineage_of
 from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder, check_length
@@ -124,8 +124,7 @@ def check_archive_fits(path: Path, content: Content) -> None:
         ) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputTarget:
+class OutputTarget(Record):
     """Where to publish, symbolic links followed.
 
     ``replaced_input`` is the input if it is the file that is replaced, and None otherwise.

@@ -3,11 +3,10 @@
 import errno
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import field, replace
 from pathlib import Path
 
 from compactctl.model.operation import Digest
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.store.archive.archive import Archive, lineage_behind, lineage_from
 from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
@@ -44,8 +43,7 @@ from compactctl.store.publish.input_changes import (
 from compactctl.store.publish.overwrite import OutputTarget, check_target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class Published(Record):
     """A published transcript.
 
     Attributes:
@@ -66,8 +64,7 @@ class Published:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
+class Publication(Record):
     """One publication, under the lock; ``undo`` removes what it wrote if it fails.
 
     ``lineage`` is the folder for the archives if the input is of another lineage.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 
 from compactctl.model.summary import SummaryRequest
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.by_model.prompt import Prompt
 from compactctl.summaries.by_model.relevance import is_about, is_refusal
 from compactctl.summaries.by_model.unsupported_claims import first_unsupported, source_texts
@@ -44,8 +44,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _SPOKEN = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
+class ModelAnswer(Record):
     """An answer as received; ``finish_reason`` is "" if none was reported."""
 
     text: str
@@ -63,8 +62,7 @@ def extract_summary(text: str) -> str:
     return max(summaries, key=len) if summaries else answer.strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardVerdict:
+class GuardVerdict(Record):
     """The guard that rejected a summary and the reason; both are "" if it passed all of them."""
 
     guard: str = ""

@@ -1,11 +1,10 @@
 """The prompt that asks a model, or a program, for a summary."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from compactctl.model.message import Message
 from compactctl.model.summary import LabelStyle, SummaryRequest
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.summaries.document.escape import escape_name, escape_structure
 from compactctl.summaries.document.labels import label_messages, prose
 from compactctl.summaries.document.templates import Template, resolve_template
@@ -16,8 +15,7 @@ MESSAGE_LIMIT = 10_000
 _MIN_MESSAGE = 150
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptStyle:
+class PromptStyle(Record):
     """How a prompt is written.
 
     Attributes:
@@ -40,8 +38,7 @@ class PromptStyle:
         return mask_secrets if self.mask else str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Record):
     """A prompt, and two parts of it: the instructions, and the conversation to summarize."""
 
     text: str

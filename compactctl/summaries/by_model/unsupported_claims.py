@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from compactctl.model.message import FilePart, Message, media_of, media_text
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.entities import COMMIT_ID, Lexicon
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.tokens.meter import part_texts
@@ -44,8 +44,7 @@ _COLOR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[\d;]*m|\[\d[\d;]*m")
 _REDACTED = re.compile(r"\[REDACTED:[\w-]*\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Record, kw_only=False):
     """Something in a summary that can be looked up in its source."""
 
     kind: ClaimKind

@@ -6,7 +6,7 @@ from compactctl.history.stand_ins import message_count
 from compactctl.model.message import Message
 from compactctl.model.own_texts import OwnDigest
 from compactctl.model.summary import Summary
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.digest.fragments import (
     Fragment,
     collect_fragments,
@@ -58,8 +58,7 @@ def pin_summaries(
     return pinned
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestRequest:
+class DigestRequest(Record):
     """A digest to write.
 
     Attributes:
@@ -104,8 +103,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
     return Summary(text=text(), note=search_note(passages, request.budget))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedTexts:
+class PinnedTexts(Record):
     """What is always quoted.
 
     Attributes:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
@@ -35,8 +35,7 @@ _NEWEST_CHECKS = 6
 _HALF_LIFE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class StateFact:
+class StateFact(Record, kw_only=False):
     """A fact that is worth quoting once; ``value`` is in units of ``mean_top_demand``."""
 
     name: str

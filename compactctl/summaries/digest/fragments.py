@@ -3,14 +3,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import partial
 from math import inf
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
-from compactctl.records import dataclass
+from compactctl.records import field
 from compactctl.summaries.digest.facts import (
     HEADING,
     UNQUOTED,
@@ -148,8 +149,7 @@ def _is_plumbing(passage: Passage) -> bool:
     return loads_tools(pair.tool) or (is_result and is_confirmation(pair.tool, passage.text))
 
 
-@dataclass(slots=True, kw_only=True)
-class _FragmentCollector:
+class _FragmentCollector(Struct, kw_only=True):
     """Collects fragments; passages are added newest first.
 
     Attributes:

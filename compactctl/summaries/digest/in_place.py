@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
@@ -18,7 +17,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.own_texts import GAP, OwnDigest
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
@@ -56,8 +55,7 @@ _TAG_LINE = re.compile(r"\s*</?[A-Za-z][\w-]*(?:\s[^>]*)?>.*|.*</[A-Za-z][\w-]*>
 RewordArguments = Callable[[ToolCallPart, Callable[[int, str], str]], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InPlaceRequest:
+class InPlaceRequest(Record):
     """A conversation to distill in place; messages are indexes of the originals.
 
     Attributes:
@@ -80,8 +78,7 @@ class InPlaceRequest:
     unmovable: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InPlaceResult:
+class InPlaceResult(Record):
     """A distilled conversation.
 
     Attributes:

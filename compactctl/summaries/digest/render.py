@@ -1,11 +1,11 @@
 """Make a digest of what is chosen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
 from compactctl.model.own_texts import GAP, DigestEntry, OwnDigest, heading, read_lines
+from compactctl.records import replace
 from compactctl.summaries.digest.facts import speaker, title
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.lines import PieceSpan, quotable_lines, shown_lines

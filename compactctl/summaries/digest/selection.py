@@ -3,11 +3,10 @@
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from math import inf
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     DigestSection,
@@ -34,8 +33,7 @@ _SLACK = 30
 _ANY_LINE = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentPool:
+class FragmentPool(Record):
     """The fragments to choose from.
 
     Attributes:

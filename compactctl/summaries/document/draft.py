@@ -2,7 +2,6 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from compactctl.model.own_texts import (
     GAP,
@@ -13,7 +12,7 @@ from compactctl.model.own_texts import (
     heading,
     read_lines,
 )
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.summaries.digest.facts import LineIndex, StateFact, speaker, title
 from compactctl.summaries.digest.fragments import (
     DigestSection,
@@ -81,8 +80,7 @@ def document_items(items: Iterable[SummaryItem]) -> Iterator[HandOverItem]:
         yield HandOverItem("\n".join(read_lines(item.text)), item.label, item.ref)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryMaterial:
+class SummaryMaterial(Record):
     """What a summary may hold.
 
     Attributes:
@@ -98,8 +96,7 @@ class SummaryMaterial:
     demand: EntityDemand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryDraft:
+class SummaryDraft(Record):
     """A summary under construction: pinned items, and a selection that still grows."""
 
     document: HandOver

@@ -1,7 +1,6 @@
 """The offline summarizer: a hand-over document of verbatim quotes, made without a model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from compactctl.history.references import refs_of
 from compactctl.history.stand_ins import is_stand_in, message_count
@@ -15,6 +14,7 @@ from compactctl.model.own_texts import (
     reported,
 )
 from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.records import replace
 from compactctl.summaries.document.draft import (
     SummaryDraft,
     SummaryMaterial,

@@ -2,23 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from compactctl.errors import UsageError
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Record):
     """A section's heading, and a hint that tells a model what belongs under it."""
 
     heading: str
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Record):
     """The sections of a summary, in order.
 
     Attributes:

@@ -4,11 +4,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from typing import Literal
 
-from compactctl.records import dataclass
+from msgspec import Struct
+
+from compactctl.records import Record, field
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.words import MAX_CHARS
 
@@ -190,8 +191,7 @@ def _unescape(text: str) -> str:
     return "\n".join(_ESCAPE.sub(" ", line) if _ESCAPED.search(line) else line for line in lines)
 
 
-@dataclass(slots=True)
-class EntityUses:
+class EntityUses(Struct):
     """In how many passages each entity occurs.
 
     Attributes:
@@ -220,8 +220,7 @@ class EntityUses:
         return max(0.0, fresh + often - as_input)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityDemand:
+class EntityDemand(Record):
     """The entities of a conversation that will be needed again.
 
     Attributes:

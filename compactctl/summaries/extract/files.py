@@ -3,12 +3,13 @@
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
+
+from msgspec import Struct
 
 from compactctl.history.read_calls import NEW_TEXTS, OLD_TEXTS, normal_path, patched_files
 from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
-from compactctl.records import dataclass
+from compactctl.records import field
 from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import FILES, ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.passages import Passage, ToolPair
@@ -43,8 +44,7 @@ _DEFINITION = re.compile(
 )
 
 
-@dataclass(slots=True)
-class FileUse:
+class FileUse(Struct):
     """The uses of one file.
 
     Attributes:

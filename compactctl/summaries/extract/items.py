@@ -2,7 +2,7 @@
 
 import re
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.words import word_end, word_start
 
 OMISSION = " […] "
@@ -28,8 +28,7 @@ POINTS = (ERRORS, COMMANDS, FINDINGS, PLAN, OLD_PLAN, PROPOSED_PLAN, REJECTED_PL
 """The labels, or their starts, of points that stay what they are in a later summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemValue:
+class ItemValue(Record, kw_only=False):
     """The value of a kind of item: ``base``, and up to ``fresh`` more if it is new.
 
     The unit is ``mean_top_demand``. Values were set so that a summary answers questions about the
@@ -45,8 +44,7 @@ class ItemValue:
         return self.base + self.fresh * _HALF_LIFE / (_HALF_LIFE + age)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryItem:
+class SummaryItem(Record):
     """One point of a summary.
 
     Attributes:

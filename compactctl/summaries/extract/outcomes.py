@@ -12,7 +12,7 @@ from compactctl.history.failure_signs import last_line as last_output_line
 from compactctl.history.read_calls import FOLDER_KEYS, OLD_TEXTS, PATH_KEYS, first_text
 from compactctl.history.shell_lines import changes_files, only_looks
 from compactctl.history.tool_names import kind_of
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.claims import CLAIMS
 from compactctl.summaries.extract.items import (
     COMMANDS,
@@ -74,8 +74,7 @@ def last_line(pair: ToolPair) -> str:
     return last[: word_end(last, _MAX_LINE_CHARS)]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedError:
+class ReportedError(Record, kw_only=False):
     """An error line, the call whose result contains it, and whether that call succeeded later."""
 
     line: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from compactctl.history.command_lines import command_line
 from compactctl.history.pairs import PartIndex
@@ -25,7 +24,7 @@ from compactctl.model.message import (
     media_text,
 )
 from compactctl.model.own_texts import find_own_texts
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.own_passages import (
     ATTACHMENT,
@@ -44,8 +43,7 @@ _STOPPING = re.compile(r"kill|stop|terminate", re.IGNORECASE)
 _MAX_NAME_CHARS = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolPair:
+class ToolPair(Record):
     """A tool call and its result.
 
     Attributes:
@@ -100,8 +98,7 @@ class ToolPair:
         return next((subject for subject in subjects if subject), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Record):
     """One text of a conversation.
 
     Attributes:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 # A longer paragraph is pasted, and most of its sentences describe something.
 MAX_TYPED = 1_600
@@ -31,8 +31,7 @@ _Words = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Patterns:
+class _Patterns(Record):
     """What recognizes rules in all languages; see rule_words.toml."""
 
     demands: re.Pattern[str]

@@ -7,7 +7,7 @@ from compactctl.history.read_calls import first_text
 from compactctl.history.references import SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.model.json_parser import parse_json
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.summaries.extract.items import (
     TASK_LIST,
     ItemValue,
@@ -65,8 +65,7 @@ _CREATED = re.compile(r"#(\d+)")
 _LISTED = re.compile(r"\[(?P<status>[^\]]*)\] (?P<title>.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Record, kw_only=False):
     """A task; ``status`` is Claude Code's word if the client has a variant of it."""
 
     title: str

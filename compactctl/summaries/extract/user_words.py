@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import dropwhile, groupby
 
+from msgspec import Struct
+
 from compactctl.model.own_texts import GAP
-from compactctl.records import dataclass
+from compactctl.records import Record, field
 from compactctl.summaries.extract.budget import MIN_USEFUL
 from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import Passage
@@ -30,8 +31,7 @@ _SHORT_TOKENS = 60
 _OPERATOR_PART = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserWords:
+class UserWords(Record):
     """What is quoted of the user and the operator, by passage index.
 
     Attributes:
@@ -229,8 +229,7 @@ def _is_same_message(passages: Sequence[Passage], index: int, other: int) -> boo
     return index == other or first.part_index.part != second.part_index.part
 
 
-@dataclass(slots=True, kw_only=True)
-class _TextDraft:
+class _TextDraft(Struct, kw_only=True):
     """What is chosen so far of one text.
 
     Attributes:

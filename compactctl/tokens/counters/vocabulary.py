@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compactctl.errors import IntegrityError
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -27,8 +27,7 @@ NO_RANK = 1 << 32
 """The rank of bytes that are not a token, above all others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BpeVocabulary:
+class BpeVocabulary(Record):
     """A byte pair encoding, without its ranks.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Literal
 
 from compactctl.errors import suggestion
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.models import table
 from compactctl.tokens.models.names import (
     dash_versions,
@@ -30,8 +29,7 @@ Rule = Literal[
 """How a model was found: by its name, or by what its name resembles."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Record):
     """What is known of a model.
 
     Attributes:
@@ -79,8 +77,7 @@ class ModelInfo:
         return self.rule in ("longest prefix", "Claude version", "Claude line")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Record, kw_only=False):
     match: str
     rule: Rule
     family: Family

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, number, string
-from compactctl.records import dataclass
+from compactctl.records import Record, replace
 from compactctl.tokens.models.names import dash_versions, normalize_name, strip_provider
 
 MILLION = 1_000_000
@@ -20,8 +19,7 @@ _VERSION_SUFFIX = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(Record):
     """What a million tokens of a model cost in US dollars.
 
     Attributes:
@@ -46,8 +44,7 @@ class Price:
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PriceTable:
+class PriceTable(Record, kw_only=False):
     """A table of prices; ``name`` is ``builtin`` or the user's file."""
 
     name: str

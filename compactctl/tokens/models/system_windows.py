@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.models.lookup import ModelInfo, letters_of
 from compactctl.tokens.models.names import normalize_name
 from compactctl.tokens.models.user_models import UserModel, UserModelTable, parse_user_models
@@ -11,8 +11,7 @@ from compactctl.tokens.models.user_models import UserModel, UserModelTable, pars
 _DEFAULT = "_default"
 
 
-@dataclass(frozen=True, slots=True)
-class SystemWindows:
+class SystemWindows(Record, kw_only=False):
     """The rows of a system's tables, by the letters of its providers; "" for any provider."""
 
     tables: tuple[tuple[str, UserModelTable], ...] = ()

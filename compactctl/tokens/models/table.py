@@ -10,7 +10,7 @@ more than this table.
 
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 VocabularyName = Literal["o200k_base", "cl100k_base"]
 
@@ -24,8 +24,7 @@ SOURCES: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(Record):
     """Models with the same tokens: ``factor`` times those of ``counter``.
 
     ``exact`` means that ``counter`` is their own vocabulary; ``reconstruction`` is the counter that

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, string, validate_value
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.models.names import (
     dash_versions,
     is_name_prefix,
@@ -17,8 +17,7 @@ from compactctl.tokens.models.token_sizes import parse_token_size
 _KEYS = ("window", "max_output", "counter")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserModel:
+class UserModel(Record):
     """A user's row for all models whose names begin with ``prefix``.
 
     Attributes:
@@ -36,8 +35,7 @@ class UserModel:
     counter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UserModelTable:
+class UserModelTable(Record, kw_only=False):
     """The rows of a user's table, in its order."""
 
     rows: tuple[UserModel, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from compactctl.commands.lab.eval_figures import EvalFigures
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.views.results.evaluate import Curve
 from compactctl.views.terminal.graph import round_values
 
@@ -23,16 +23,14 @@ _LINES = 5
 _TOP, _RIGHT = 96.0, 96.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
+class Area(Record):
     """The area of one category over the columns; ``path`` is an SVG path."""
 
     name: str
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartLine:
+class ChartLine(Record):
     """A labeled line; ``at`` is its distance from the top or from the left in percent.
 
     ``kind`` is the kind of a limit or mark; "" for a line of the scale.
@@ -43,8 +41,7 @@ class ChartLine:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(Record):
     """Stacked areas over the requests, their scale, and horizontal and vertical lines."""
 
     label: str
@@ -55,8 +52,7 @@ class Chart:
     marks: tuple[ChartLine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class Bar(Record):
     """A row of a list: its name, its size, and a link to details."""
 
     label: str
@@ -67,8 +63,7 @@ class Bar:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BarList:
+class BarList(Record):
     """Rows, largest first, and a note on omitted ones; ``paths`` are cut at their start."""
 
     title: str

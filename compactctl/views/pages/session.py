@@ -8,7 +8,7 @@ from compactctl.commands.output_files import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.tokens.models.prices import MILLION
 from compactctl.views.facts import clock_text, utc_text
 from compactctl.views.pages.drawing import (
@@ -63,8 +63,7 @@ _MAX_LABELS = 6
 _LOW_CHART_LINES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestColumn:
+class RequestColumn(Record):
     """One request, or the largest of several consecutive ones.
 
     ``marks`` are those of all of them, ``shared`` is their number.

@@ -9,7 +9,7 @@ from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.report_format import Flag, Status
 from compactctl.commands.batch.row import BatchRow
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
@@ -37,8 +37,7 @@ _MAX_ERRORS = 5
 _OPTION = "--messages-at"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedFile:
+class ListedFile(Record):
     """A file, or a data set with the sums of its conversations; unknown values are None.
 
     For a data set, ``context`` is the largest one, ``used`` that of the fullest conversation and

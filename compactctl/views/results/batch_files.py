@@ -12,7 +12,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
 from types import TracebackType
@@ -32,6 +31,7 @@ from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
 from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import append_lines

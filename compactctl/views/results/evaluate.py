@@ -10,7 +10,7 @@ from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.lab.score import ANSWERS, MEASURES
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
@@ -81,8 +81,7 @@ _VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class Curve(Record):
     """A policy and its figures, from the fewest tokens kept to the most."""
 
     name: str

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 
 _MIN_STEP = 1e-6
 # Times a power of ten: easy to divide in the head.
@@ -19,8 +19,7 @@ SHADES = "█▓▒░"
 _EIGHTHS = "▁▂▃▄▅▆▇█"
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Record, kw_only=False):
     """Stacked layers over at least one column.
 
     Attributes:

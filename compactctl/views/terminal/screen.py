@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
-from compactctl.records import dataclass
+from compactctl.records import Record
 from compactctl.views.terminal.graph import Graph, graph_lines
 from compactctl.views.terminal.tables import Table, cell_width, table_lines
 from compactctl.views.terminal.text import defused
@@ -25,16 +25,14 @@ _GAP = "  "
 _MIN_TEXT_WIDTH = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Accent:
+class Accent(Record, kw_only=False):
     """A line in color, if colors are allowed."""
 
     text: str
     style: TextStyle
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Record, kw_only=False):
     """A label and its text: safe text on one line."""
 
     label: str
@@ -42,22 +40,19 @@ class Fact:
     style: TextStyle = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Record, kw_only=False):
     """Facts below each other, with their texts aligned."""
 
     rows: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verbatim:
+class Verbatim(Record, kw_only=False):
     """Safe text that is not wrapped or cut, whatever the width of the terminal."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(Record, kw_only=False):
     """Bytes that go to standard output unchanged."""
 
     pieces: Iterable[bytes]

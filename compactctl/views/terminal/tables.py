@@ -2,10 +2,9 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
 from typing import Literal
 
-from compactctl.records import dataclass
+from compactctl.records import Record, field, replace
 from compactctl.views.terminal.text import share_text
 
 # Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
@@ -19,8 +18,7 @@ _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Record):
     """One column of a table.
 
     Attributes:
@@ -40,8 +38,7 @@ class Column:
     spare: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Record):
     """Rows of safe one-line cells under titles; ``total`` is the last row."""
 
     columns: tuple[Column, ...]

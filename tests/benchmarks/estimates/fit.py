@@ -8,7 +8,6 @@ sessions, and those that the sessions of a project are estimated with, from all 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import fmean, median
 from typing import Any
@@ -17,6 +16,7 @@ from unittest.mock import patch
 from benchmarks.estimates.recorded_session import CODEX, OPENCODE, pick_evenly
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
 from compactctl.history.usage import calibration
+from compactctl.records import Record, replace
 from compactctl.tokens import client_overhead as usual
 from compactctl.tokens import overhead as framing
 from compactctl.tokens.client_overhead import UsualTokens
@@ -36,8 +36,7 @@ _ROUNDS, _SMALL = 15, 2.0
 Equation = tuple[Sequence[float], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constants:
+class Constants(Record):
     """Constants of the package: framings by family and counter, and figures by client.
 
     What there was too little to fit on is not there.

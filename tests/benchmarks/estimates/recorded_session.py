@@ -5,7 +5,7 @@ whose context is another one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +16,7 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import Message
 from compactctl.model.transcript import RawLine, Transcript
+from compactctl.records import replace
 from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter

@@ -7,7 +7,7 @@ with o200k_base, and with the vocabulary that ``ctok`` reconstructs where that i
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from benchmarks.estimates.recorded_session import (
@@ -37,6 +37,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.records import replace
 from compactctl.tokens.client_overhead import WRITTEN
 from compactctl.tokens.counters.claude import claude_is_installed
 from compactctl.tokens.meter import Meter

@@ -6,7 +6,6 @@ first of the session. Requests whose context fell count as well.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from benchmarks.estimates.fit import Constants, use_constants
 from benchmarks.estimates.recorded_session import (
@@ -24,6 +23,7 @@ from compactctl.commands.measuring.measure import Measurement, MeasureOptions, m
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
+from compactctl.records import Record, replace
 from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
@@ -36,8 +36,7 @@ TURN, BOUNDARY = "last request, then a prompt", "last request, then a compaction
 HORIZONS = (*AHEAD, FIRST, TURN, BOUNDARY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Record):
     """One estimate of one request, in tokens.
 
     ``crosses`` says that the client compacted between anchor and request. ``low`` and ``high`` are

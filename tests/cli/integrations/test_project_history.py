@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from compactctl.commands.integrations.project_history import (
     ProjectHistory,
 )
 from compactctl.errors import CompactctlError, NoInputError
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment
 
 WORD = "the harbour master's word"

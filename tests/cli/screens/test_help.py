@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +93,8 @@ def test_stages_are_listed_and_a_document_has_those_that_are_named(ask: Ask) -> 
 def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage[Any]) -> None:
     shown = ask("show", "stages", stage.name).out
     assert shown.startswith(f"{stage.name}: ")
-    for field in fields(stage.options()):
-        flag = f"--{stage.name}-{field.name}".replace("_", "-")
+    for name in stage.options.__struct_fields__:
+        flag = f"--{stage.name}-{name}".replace("_", "-")
         assert flag in shown
 
 

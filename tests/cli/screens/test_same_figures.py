@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,7 @@ from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import break_down
 from compactctl.history.turns import split_conversations
 from compactctl.profiles.registry import builtin_profile
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.tokens.trigger import NEVER
 from compactctl.views.pages.session import stats_page

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from unit.commands.planning.planned import FAST, plan_of, with_fate
 from compactctl import compact_messages
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.pipeline.layout import Layout
+from compactctl.records import replace
 
 Record = dict[str, Any]
 

@@ -3,7 +3,6 @@
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 Record = dict[str, Any]
 Cuts = Callable[[str], list[str]]

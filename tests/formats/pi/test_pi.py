@@ -157,9 +157,9 @@ def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
 
     answers = transcript.effective[1:]
     assert [each.usage for each in answers] == [
-        ReportedUsage(context=2_506, output=113, cache_read=2_000, cache_write=500),
-        ReportedUsage(context=0, output=0),
-        ReportedUsage(context=1),
+        ReportedUsage(context=2_506, output=113, cache_read=2_000, cache_write=500, is_sum=True),
+        ReportedUsage(context=0, output=0, is_sum=True),
+        ReportedUsage(context=1, is_sum=True),
     ]
     assert [each.response_id for each in answers] == ["r", "response-2", "response-3"]
     assert transcript.session.model == "m"

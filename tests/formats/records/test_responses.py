@@ -1,7 +1,5 @@
 """Which messages are one response, whatever ids a proxy gives."""
 
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, result, user
 
@@ -13,6 +11,7 @@ from compactctl.formats.records.responses import (
 )
 from compactctl.formats.records.usage import find_newest_report
 from compactctl.model.message import Message, Origin, ReportedUsage
+from compactctl.records import replace
 
 
 def of(message: Message, response: str | None, context: int | None = None) -> Message:

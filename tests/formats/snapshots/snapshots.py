@@ -6,9 +6,10 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 if __name__ == "__main__":
     sys.path[:1] = [str(Path(__file__).resolve().parents[place]) for place in (2, 3)]
@@ -348,11 +349,9 @@ def short(value: object) -> str:
 
 def describe(value: object) -> str:
     """Return all fields of a record that differ from their defaults, on one line."""
-    if is_dataclass(value):
+    if isinstance(value, Struct):
         shown = (
-            f"{field.name}={describe(given)}"
-            for field in fields(value)
-            if (given := getattr(value, field.name)) != field.default and given not in ((), {})
+            f"{name}={describe(each)}" for name, each in _chosen(value) if each not in ((), {})
         )
         return f"{type(value).__name__}({', '.join(shown)})"
     if isinstance(value, tuple | list):
@@ -368,12 +367,21 @@ def read_lines(lines: list[bytes]) -> Transcript:
     return detect(parsed, "test").read(parsed)
 
 
+def _chosen(record: Struct) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each field that has another value than its default."""
+    names, values = record.__struct_fields__, record.__struct_defaults__
+    defaults = dict(zip(names[len(names) - len(values) :], values, strict=True))
+    for name in names:
+        value = getattr(record, name)
+        if name not in defaults or value != defaults[name]:
+            yield name, value
+
+
 def transcript_lines(transcript: Transcript) -> Iterator[str]:
     """Yield a line for the transcript, for each message, and for each of its parts."""
-    for field in fields(Transcript):
-        value = getattr(transcript, field.name)
-        if field.name not in _APART and value not in (field.default, {}):
-            yield f"{field.name}: {describe(value)}"
+    for name, value in _chosen(transcript):
+        if name not in _APART and value != {}:
+            yield f"{name}: {describe(value)}"
     yield f"effective: {' '.join(short(message.id) for message in transcript.effective)}"
     for message in transcript.messages:
         yield from _message_lines("-", message)
@@ -386,10 +394,9 @@ def transcript_lines(transcript: Transcript) -> Iterator[str]:
 
 def _message_lines(label: str, message: Message) -> Iterator[str]:
     bare = {
-        field.name: getattr(message, field.name)
-        for field in fields(message)
-        if field.name not in ("id", "role", "parts", "line")
-        and getattr(message, field.name) != field.default
+        name: value
+        for name, value in _chosen(message)
+        if name not in ("id", "role", "parts", "line")
     }
     yield f"{label} {message.line} {message.role} {short(message.id)} {describe(bare)}"
     yield from (f"    {describe(part)}" for part in message.parts)

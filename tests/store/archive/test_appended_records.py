@@ -2,11 +2,11 @@
 
 import json
 import tracemalloc
-from dataclasses import replace
 
 import pytest
 from store.states import appended, operation
 
+from compactctl.records import replace
 from compactctl.store.archive.growth import KnownState, find_growth
 from compactctl.store.files.source import split_lines
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from store.states import AFTER, BEFORE, a_folder, operation, rows
 
 from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError
 from compactctl.model.operation import ArchivedLine
+from compactctl.records import replace
 from compactctl.store.archive import archive_file as archive_module
 from compactctl.store.archive.archive_file import (
     archived_lines,
@@ -130,7 +130,7 @@ def test_the_columns_are_the_documented_ones(archive: Path) -> None:
     assert list(first) == COLUMNS
     assert first["sha256"] == digest_of(split_lines(BEFORE)[0]).sha256
     assert next(read_rows(archive, ["seq", "fate"])) == {"seq": 0, "fate": "kept"}
-    names = {field.name for field in fields(ArchivedLine)}
+    names = set(ArchivedLine.__struct_fields__)
     assert names == set(COLUMNS) - {"seq", "sha256"}, (
         "compactctl/store/archive/parquet.py: a column for each field of ArchivedLine"
     )

@@ -1,11 +1,11 @@
 """Where archives are, which transcript they belong to, and what else is in their folder."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from store.states import AFTER, BEFORE, operation
 
+from compactctl.records import replace
 from compactctl.store.archive.contents import FolderContents, read_contents
 from compactctl.store.archive.names import (
     ArchiveFile,

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from store.states import AFTER, BEFORE, operation
 
 from compactctl.errors import ArchiveError
+from compactctl.records import replace
 from compactctl.store.archive.operation_codec import VERSION, decode_operation, encode_operation
 
 RECORD = json.loads(encode_operation(operation(BEFORE, AFTER, parent="0123456789ab")))

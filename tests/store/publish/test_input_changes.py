@@ -18,6 +18,11 @@ from compactctl.store.files.source import digest_of, split_lines
 from compactctl.store.publish.input_changes import InputGrowth
 
 
+def growth(tail: bytes = b"", first_skipped_line: int | None = None) -> InputGrowth:
+    """Return what is told of lines that were copied as they are."""
+    return InputGrowth(tail=tail, first_skipped_line=first_skipped_line, n_copied_bytes=len(tail))
+
+
 def written_late(path: Path) -> bytes:
     """Return what was written to the files that a transcript replaced, after it did."""
     late = late_bytes(archive_of(path), path, split_lines(path.read_bytes()))
@@ -60,41 +65,41 @@ def test_lines_appended_meanwhile_are_carried_over_in_place(
 ) -> None:
     each, published = step(path, AFTER, fs=Meddling(*moment, appending(path, MORE)))
     assert path.read_bytes() == AFTER + MORE
-    assert published.growth == InputGrowth(tail=MORE)
+    assert published.growth == growth(tail=MORE)
     assert published.digest == digest_of(AFTER + MORE)
     assert archive_of(path).match_transcript([path.read_bytes()]) == (each, appended(MORE))
     assert written_late(path) == b""
 
 
 GROWN = [
-    (b"", MORE, InputGrowth(tail=MORE)),
-    (b"", MORE + b'{"half', InputGrowth(tail=MORE, first_skipped_line=7)),
-    (b"", b'{"half', InputGrowth(first_skipped_line=6)),
-    (b'{"half', b'":1}\n' + MORE, InputGrowth(first_skipped_line=6)),
-    (b'{"whole":1}', b"\n" + MORE, InputGrowth(tail=b"\n" + MORE)),
+    (b"", MORE, growth(tail=MORE)),
+    (b"", MORE + b'{"half', growth(tail=MORE, first_skipped_line=7)),
+    (b"", b'{"half', growth(first_skipped_line=6)),
+    (b'{"half', b'":1}\n' + MORE, growth(first_skipped_line=6)),
+    (b'{"whole":1}', b"\n" + MORE, growth(tail=b"\n" + MORE)),
     (
         b'{"whole":1}',
         b"\n" + MORE + b'{"half',
-        InputGrowth(tail=b"\n" + MORE, first_skipped_line=8),
+        growth(tail=b"\n" + MORE, first_skipped_line=8),
     ),
 ]
 
 
-@pytest.mark.parametrize(("last", "grown", "growth"), GROWN)
+@pytest.mark.parametrize(("last", "grown", "told"), GROWN)
 def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
-    path: Path, target: Path, last: bytes, grown: bytes, growth: InputGrowth
+    path: Path, target: Path, last: bytes, grown: bytes, told: InputGrowth
 ) -> None:
     before = BEFORE + last
     path.write_bytes(before)
     fs = Meddling("create", "-0", appending(path, grown))
     each, published = step(path, AFTER + last, target=target, fs=fs)
     assert path.read_bytes() == before + grown
-    assert target.read_bytes() == AFTER + last + growth.tail
-    assert published.growth == growth
-    assert published.digest == digest_of(AFTER + last + growth.tail)
+    assert target.read_bytes() == AFTER + last + told.tail
+    assert published.growth == told
+    assert published.digest == digest_of(AFTER + last + told.tail)
     assert archive_of(target).match_transcript([target.read_bytes()]) == (
         each,
-        appended(growth.tail, is_mid_line=not (AFTER + last).endswith(b"\n")),
+        appended(told.tail, is_mid_line=not (AFTER + last).endswith(b"\n")),
     )
     assert state_before(archive_of(target), each.id) == before
 
@@ -104,7 +109,7 @@ def test_what_was_appended_to_a_packed_input_is_omitted(path: Path, target: Path
     fs = Meddling("create", "-0", appending(path, gzip.compress(MORE)))
     _, published = step(path, AFTER, target=target, fs=fs)
     assert target.read_bytes() == AFTER
-    assert published.growth == InputGrowth(first_skipped_line=6)
+    assert published.growth == growth(first_skipped_line=6)
 
 
 def test_half_a_line_is_not_carried_over(path: Path) -> None:

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from store.states import (
 )
 
 from compactctl.errors import ChangedError, IntegrityError
+from compactctl.records import replace
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_file import restore
 from compactctl.store.archive.archive_writer import ArchiveDraft

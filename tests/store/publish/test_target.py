@@ -5,7 +5,6 @@ import gzip
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from store.states import (
 
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import OperationId
+from compactctl.records import replace
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content

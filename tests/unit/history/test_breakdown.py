@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from builders import (
     assistant,
     attached,
@@ -19,6 +17,7 @@ from compactctl.history.breakdown import Reread, break_down, message_tokens
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import MediaPart, Message, TextPart
+from compactctl.records import replace
 
 MEDIA = (MediaPart(media_type="image/png", n_bytes=10),)
 MESSAGES = conversation(

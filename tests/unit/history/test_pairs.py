@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from builders import (
     assistant,
     call,
@@ -26,6 +24,7 @@ from compactctl.history.pairs import (
     unpaired_parts,
 )
 from compactctl.model.message import CallId, Message, MessageId, ToolCallPart
+from compactctl.records import replace
 
 
 def test_a_result_belongs_to_the_call_with_its_id() -> None:

@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
@@ -18,6 +17,7 @@ from compactctl.history.protection import (
     reasons_to_stay,
 )
 from compactctl.model.message import Locks, Message, MessageId
+from compactctl.records import replace
 
 
 def chat(turns: int) -> tuple[Message, ...]:

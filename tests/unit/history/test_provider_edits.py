@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, definition, result, system, thinking, user
 from hypothesis import given
@@ -7,6 +5,7 @@ from hypothesis import strategies as st
 
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import Clearing, Message, ReasoningPart, ReportedUsage, TextPart
+from compactctl.records import replace
 
 
 def steps(n: int, tool: str = "Bash") -> list[Message]:

@@ -1,6 +1,5 @@
 """Messages that compactctl wrote in place of others, and the point at which it wrote them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from compactctl.model.own_texts import (
     decode,
     find_own_texts,
 )
+from compactctl.records import replace
 
 
 def marker(*, ours: bool = True, **tags: Any) -> Message:

@@ -1,6 +1,5 @@
 """How much of what is asked for a context still holds."""
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -15,6 +14,7 @@ from compactctl.lab.score import MEASURES, EvaluationCase
 from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import TextReader
 from compactctl.model.message import Message
+from compactctl.records import replace
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
 

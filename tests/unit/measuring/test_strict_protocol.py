@@ -1,7 +1,6 @@
 """The protocol behind the accuracy figures hides what was not known yet."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,8 @@ from formats.claude_code.sessions import boundary, said, summarized, user
 from formats.jsonl import raw_lines, read
 from formats.opencode.sessions import assistant, text, tool
 from formats.opencode.sessions import user as opencode_user
+
+from compactctl.records import replace
 
 
 def answer(

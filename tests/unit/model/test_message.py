@@ -1,6 +1,5 @@
 """Whose words a message holds, and which of it may be replaced."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +38,7 @@ from compactctl.model.message import (
 from compactctl.model.operation import StageRecord
 from compactctl.model.summary import SummaryRequest
 from compactctl.model.transcript import PastCompactions, RawLine, SessionInfo, Unread
+from compactctl.records import replace
 
 PICTURE = MediaPart(media_type="image/png", n_bytes=9)
 
@@ -199,7 +199,7 @@ def test_an_answer_grows_the_context_by_its_output_or_as_reported(
 
 def test_a_record_that_says_nothing_is_an_ordinary_one() -> None:
     plain = Message(id=MessageId("m"), role="user", parts=(), line=0)
-    flags = [getattr(plain.origin, name) for name in plain.origin.__slots__]
+    flags = [getattr(plain.origin, name) for name in plain.origin.__struct_fields__]
     flags += [plain.tags.is_truncation_marker, plain.tags.is_final]
     part = result_part("a", "x")
     flags += [part.has_failed, part.cleared, part.embedded, ReportedUsage(context=1).is_sum]

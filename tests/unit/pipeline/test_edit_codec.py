@@ -1,7 +1,6 @@
 """Edits as text for the archive, and back."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from compactctl.pipeline.edit_codec import (
     encode_edits,
     read_edits,
 )
+from compactctl.records import replace
 
 NAMES = st.sampled_from(["a", "b", "c\ud83d", "d#2"])
 EDITS = st.one_of(

@@ -1,7 +1,5 @@
 """Messages between two that an API does not take side by side."""
 
-from dataclasses import replace
-
 from builders import assistant, conversation, user
 from unit.pipeline.edits import hide, insert, rewrite
 from unit.stages.support.trials import view
@@ -9,6 +7,7 @@ from unit.stages.support.trials import view
 from compactctl.model.edit import Edit, Insert, Proposal
 from compactctl.model.message import Message, Role
 from compactctl.pipeline.gaps import GAP_TEXT, fill_gaps
+from compactctl.records import replace
 
 TALK = conversation(
     user("a"), assistant("b"), user("c"), assistant("d"), user("e"), user("f"), assistant("g")

@@ -1,7 +1,6 @@
 """Editing a record's text: values, tags, and nothing else."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -22,6 +21,7 @@ from compactctl.pipeline.record_splice import (
     with_fields,
 )
 from compactctl.pipeline.spans import splice
+from compactctl.records import replace
 
 
 @pytest.mark.parametrize("text", ["plain", "é ☃ 🙂", "\ud83d alone", '"\\/\n\u2028', ""])

@@ -1,7 +1,6 @@
 """Stages in order: where they stop, what is refused, and that they come to rest."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from compactctl.model.message import Message, Role, TextPart
 from compactctl.model.summary import Summarizer, Summary
 from compactctl.pipeline.gaps import GAP_TEXT
 from compactctl.pipeline.run import PipelineRun, StageStep, run
+from compactctl.records import Record, replace
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
@@ -31,8 +31,7 @@ from compactctl.tokens.meter import Meter
 Propose = Callable[[ConversationView], Proposal | SkippedStage]
 
 
-@dataclass(frozen=True)
-class NoOptions:
+class NoOptions(Record):
     """Options of a made-up stage."""
 
 

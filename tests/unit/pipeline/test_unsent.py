@@ -1,12 +1,11 @@
 """Where in lines the values stand that are never sent, and lines without them."""
 
-from dataclasses import replace
-
 import pytest
 
 from compactctl.model.transcript import Link, RecordLinks, Transcript
 from compactctl.model.unsent import ANY_INDEX, UnsentRule, UnsentValue
 from compactctl.pipeline.unsent import find_unsent, unsent_stats, without_unsent
+from compactctl.records import replace
 
 COPY = UnsentRule(kind="copies", match={("type",): frozenset({"user"})}, path=("copy",))
 PROGRESS = UnsentRule(kind="progress", match={("type",): frozenset({"progress"})})

@@ -1,5 +1,4 @@
 import json
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.errors import UsageError
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
+from compactctl.records import replace
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.fit import LimitBase, Limits, limits_of
@@ -289,5 +289,5 @@ def test_an_unknown_profile_is_refused_with_a_hint() -> None:
 def test_every_option_of_a_stage_can_be_set_in_a_profile() -> None:
     for profile in map(builtin_profile, PROFILES):
         for stage in profile.stages:
-            names = {field.name for field in fields(stage_named(stage.name).options())}
+            names = set(stage_named(stage.name).options.__struct_fields__)
             assert set(stage.options) <= names

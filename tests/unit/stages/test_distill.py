@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -19,6 +18,7 @@ from unit.stages.support.trials import (
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, MessageId
+from compactctl.records import replace
 from compactctl.stages.distill import STAGE
 from compactctl.stages.support.condensation import originals_after
 from compactctl.tokens.meter import part_texts

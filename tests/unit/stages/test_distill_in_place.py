@@ -1,6 +1,5 @@
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +19,7 @@ from compactctl.model.message import (
     ToolResultPart,
     media_of,
 )
+from compactctl.records import replace
 from compactctl.stages.distill import STAGE
 from compactctl.stages.images import STAGE as IMAGES
 from compactctl.stages.microcompact import STAGE as MICROCOMPACT

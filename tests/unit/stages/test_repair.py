@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from builders import (
     assistant,
@@ -29,6 +27,7 @@ from unit.stages.support.trials import (
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import CallId, Message
+from compactctl.records import replace
 from compactctl.stages.repair import STAGE
 
 GHOST = result("ghost", words(9))

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from builders import assistant, call, conversation, message, result, system, thinking, user
@@ -20,6 +19,7 @@ from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary, SummaryInputs, SummaryRequest
 from compactctl.pipeline.run import StageStep, run
+from compactctl.records import replace
 from compactctl.stages import truncate
 from compactctl.stages.summarize import PREFIX, STAGE
 

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 from builders import conversation, user
@@ -8,6 +7,7 @@ from compactctl.model.edit import RemoveUnsent
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import StageStep, run
+from compactctl.records import replace
 from compactctl.stages.truncate import STAGE as TRUNCATE
 from compactctl.stages.unsent import STAGE
 

@@ -1,7 +1,6 @@
 """What messages add to a request, whatever they are counted with."""
 
 import base64
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from builders import (
 )
 
 from compactctl.model.message import MediaPart, Message, ReasoningPart
+from compactctl.records import replace
 from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter

@@ -1,17 +1,16 @@
 """A document is its record: keys are fields, in their order, but for what is asked otherwise."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from compactctl.model.operation import Digest
 from compactctl.model.transcript import Opaque
+from compactctl.records import Record
 from compactctl.views.encode import encoded, record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basin:
+class Basin(Record):
     """A basin and what is in it."""
 
     name: str
@@ -26,8 +25,7 @@ class Basin:
         return not self.ships
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ship:
+class Ship(Record):
     """A ship and what it carries, by kind."""
 
     cargo_tons: dict[str, int]
@@ -71,5 +69,5 @@ def test_a_type_is_shown_as_it_is_registered_wherever_it_stands() -> None:
 
 
 def test_what_no_document_can_hold_is_an_error() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError):
         encoded(object())

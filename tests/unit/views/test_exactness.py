@@ -1,7 +1,6 @@
 """Every figure of ``stats`` says how exact it is."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.records import asdict, replace
 from compactctl.tokens.client_overhead import OVERHEAD
 from compactctl.views.results.check import check_document, check_terminal
 from compactctl.views.results.compact import compact_document, compact_terminal

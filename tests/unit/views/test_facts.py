@@ -1,13 +1,13 @@
 """What several screens say: the measurement, the window, doubts, and what was written."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 from unit.views.measurements import BUDGET, CLAUDE, measured
 
 from compactctl.commands.client_sessions.write import Written
 from compactctl.history.usage.count_check import CountCheck
+from compactctl.records import replace
 from compactctl.tokens.fit import Limits, limits_of
 from compactctl.views.facts import (
     base_text,

@@ -1,10 +1,9 @@
 """What is said of growth since an earlier report."""
 
-from dataclasses import replace
-
 import pytest
 
 from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthFinding
+from compactctl.records import replace
 from compactctl.views.growth import growth_fields, growth_lines
 
 

@@ -1,6 +1,5 @@
 """The rounds of a session on a terminal and as JSON."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.history.usage.costs import Costs, compute_costs
 from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message
+from compactctl.records import replace
 from compactctl.tokens.models.prices import BUILTIN_PRICES
 from compactctl.views.results.rounds import rounds_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal

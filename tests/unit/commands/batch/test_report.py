@@ -1,7 +1,5 @@
 """Sums over the rows of reports, and what grew since an earlier one."""
 
-from dataclasses import replace
-
 import pytest
 from unit.commands.batch.rows import REPORTED as ROW
 
@@ -18,6 +16,7 @@ from compactctl.commands.batch.report import (
     summarize,
 )
 from compactctl.history.categories import CATEGORIES
+from compactctl.records import replace
 
 FAILED = replace(ROW, status="failed", context=0, tokens=0, saved=0, tools={}, categories={})
 

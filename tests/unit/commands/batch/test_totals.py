@@ -1,11 +1,10 @@
 """Sums over the rows of a batch."""
 
-from dataclasses import replace
-
 from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, MEASURE, ROW
 
 from compactctl.commands.batch.batch import add_up
 from compactctl.commands.batch.row import BatchRow
+from compactctl.records import replace
 
 FAILED = BatchRow(path="b", status="failed", failure=FAILURE)
 COMPACTED = replace(ROW, path="c", status="ok", outcome=AFTER)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from compactctl.commands.lab.audit import AuditOptions, audit
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import ArchiveError, ChangedError, UsageError
+from compactctl.records import replace
 from compactctl.tokens.meter import part_texts
 
 Session = Callable[[], bytes]

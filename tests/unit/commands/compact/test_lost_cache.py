@@ -1,6 +1,5 @@
 """When a compaction has paid for the prompt cache that it loses, and whether it fits."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import DoesNotFitError
 from compactctl.history.protection import ProtectOptions
+from compactctl.records import replace
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.models.prices import BUILTIN_PRICES
 

@@ -1,7 +1,6 @@
 """The files that ``integrate`` would write for a client, and its entries in the settings."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from compactctl.commands.integrations.integrate import (
     integrate,
 )
 from compactctl.errors import ChangedError, UsageError
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment
 
 SKILL = "skills/compactctl/SKILL.md"

@@ -1,7 +1,6 @@
 """What figures must reach, and what they must not fall below."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from compactctl.commands.lab.eval_figures import (
     read_baseline,
 )
 from compactctl.errors import UsageError
+from compactctl.records import replace
 
 
 def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> EvalFigures:

@@ -1,6 +1,5 @@
 """A session replayed with profiles: which request is compacted, why, and what it has then."""
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.profile import BackgroundTrigger, Profile, ProfileStage
 from compactctl.profiles.registry import builtin_profile
+from compactctl.records import replace
 from compactctl.tokens.models.prices import BUILTIN_PRICES
 from compactctl.tokens.trigger import parse_trigger
 

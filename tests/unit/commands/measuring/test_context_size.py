@@ -1,7 +1,5 @@
 """Context sizes from recorded usage, from a client's own count, or from counting alone."""
 
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, result, system, user
 
@@ -16,6 +14,7 @@ from compactctl.model.transcript import (
     SessionInfo,
     Transcript,
 )
+from compactctl.records import replace
 
 
 def transcript(*messages: Message, split: ClientTokenCounts | None = None) -> Transcript:

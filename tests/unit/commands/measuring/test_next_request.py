@@ -1,7 +1,5 @@
 """What a request comes to when some of its messages are gone or shorter."""
 
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
@@ -12,6 +10,7 @@ from compactctl.commands.measuring.measure import Measurement, MeasureOptions, m
 from compactctl.commands.measuring.next_request import RequestModel, request_model
 from compactctl.model.message import Message, ReportedUsage, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 
 def transcript(*messages: Message) -> Transcript:

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from builders import assistant, conversation, user
 from hypothesis import given
@@ -15,6 +13,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.history.usage.calibration import MessageWeights
 from compactctl.model.message import Message
+from compactctl.records import replace
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.prices import Price, PriceTable

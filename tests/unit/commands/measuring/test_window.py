@@ -1,12 +1,11 @@
 """Which window a transcript is measured against."""
 
-from dataclasses import replace
-
 import pytest
 
 from compactctl.commands.measuring.measure import Window, largest_answered_request, window_of
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags, TextPart
 from compactctl.model.transcript import SessionInfo, Transcript
+from compactctl.records import replace
 from compactctl.tokens.models.lookup import resolve_model
 
 

@@ -1,6 +1,5 @@
 """Plans of compactions that count fast."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from file_commands import load_file
@@ -15,6 +14,7 @@ from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 FAST = MeasureOptions(counter="chars/4")
 

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from compactctl.errors import UsageError
 from compactctl.history.pairs import atomic_units
 from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.model.message import GroupId, Message, MessageId
+from compactctl.records import replace
 
 Row = PlannedMessage
 

@@ -1,6 +1,5 @@
 """Which size a plan reaches, when it is due, and which stages it runs with which options."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from compactctl.history.protection import ProtectOptions
 from compactctl.profiles.overflow import Overflow
 from compactctl.profiles.profile import Profile, ProfileProtection, ProfileStage
 from compactctl.profiles.registry import builtin_profile
+from compactctl.records import replace
 from compactctl.tokens.budget import Budget, TargetSize
 from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.fit import limits_of

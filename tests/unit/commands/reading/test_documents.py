@@ -1,11 +1,10 @@
 """Lines that are one JSON value together, and those that have a value each."""
 
-from dataclasses import replace
-
 import pytest
 
 from compactctl.commands.reading.transcript import document_of
 from compactctl.errors import NoInputError
+from compactctl.records import replace
 from compactctl.store.files.limits import NO_LIMITS
 
 OBJECT = [b"{\n", b'  "a": [1,\n', b"  2]\n", b"}\n"]

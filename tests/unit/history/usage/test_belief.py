@@ -1,7 +1,6 @@
 """Reports that cannot be true of what was sent, and those that can."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -9,6 +8,7 @@ from compactctl.history.usage.belief import Doubt, Reason, Reports, judge, plaus
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import ReportedUsage
+from compactctl.records import replace
 
 ERROR, WINDOW = 0.2, 200_000
 # Sizes of ten requests: what was counted of them, and what a provider reports with an overhead.

@@ -1,7 +1,6 @@
 """Contexts measured from recorded usage."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from builders import assistant, call, conversation, result, summary, thinking, user
 from hypothesis import given
@@ -15,6 +14,7 @@ from compactctl.history.usage.calibration import (
 )
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message, MessageId, ReasoningPart, ReportedUsage, Tags
+from compactctl.records import replace
 
 
 def words(message: Message) -> float:

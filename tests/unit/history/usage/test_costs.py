@@ -1,6 +1,5 @@
 """What rounds cost, and what that was spent on."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from compactctl.history.usage.costs import (
     with_costs,
 )
 from compactctl.model.message import Message, ReportedUsage
+from compactctl.records import replace
 from compactctl.tokens.models.prices import Price, PriceTable
 
 PRICE = Price(

@@ -1,7 +1,6 @@
 """Reports of proxies that add what was read from a cache to what already includes it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from builders import assistant, conversation, user
@@ -11,6 +10,7 @@ from compactctl.history.usage.counted_twice import growth_ratio, without_double_
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
+from compactctl.records import replace
 
 STEP = 1_000
 

@@ -1,7 +1,6 @@
 """Counts judged by what was reported between requests."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from builders import assistant, call, conversation, result, user
@@ -9,6 +8,7 @@ from builders import assistant, call, conversation, result, user
 from compactctl.history.usage.count_check import MIN_STEPS, CountCheck, check_counts
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import MediaPart, Message, ReportedUsage, TextPart
+from compactctl.records import replace
 
 FRAME = 30
 SIZE = 400

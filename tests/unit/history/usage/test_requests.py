@@ -1,12 +1,11 @@
 """The requests that a conversation records."""
 
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, message, result, thinking, user
 
 from compactctl.history.usage.requests import find_requests, refused_request
 from compactctl.model.message import Message, ReportedUsage
+from compactctl.records import replace
 
 
 def words(message: Message) -> float:

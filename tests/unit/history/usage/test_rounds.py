@@ -1,6 +1,5 @@
 """Requests one by one: what was new, cached and paid again, and what happened in between."""
 
-from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import pytest
@@ -19,6 +18,7 @@ from compactctl.history.usage.rounds import (
 )
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
 from compactctl.model.transcript import PastCompactions
+from compactctl.records import replace
 
 
 def test_without_reported_usage_there_are_no_rounds() -> None:

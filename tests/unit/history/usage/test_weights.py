@@ -1,7 +1,6 @@
 """What single messages weigh, by what was reported between requests."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from builders import assistant, call, conversation, result, thinking, user
@@ -14,6 +13,7 @@ from compactctl.history.usage.calibration import (
 )
 from compactctl.history.usage.requests import find_requests, refused_request
 from compactctl.model.message import Message, MessageId, ReportedUsage
+from compactctl.records import replace
 
 
 def words(message: Message) -> float:

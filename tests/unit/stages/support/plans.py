@@ -1,7 +1,6 @@
 """Plans of conversations for generated runs, and the conversations they make."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from builders import (
     assistant,
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from unit.stages.support.trials import words
 
 from compactctl.model.message import MediaPart, Message, TextPart
+from compactctl.records import replace
 
 _PICTURE = MediaPart(media_type="image/png", n_bytes=9, embedded=True)
 

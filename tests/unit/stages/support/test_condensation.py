@@ -1,13 +1,12 @@
 """The text of a summary and its size, and what a refusal says."""
 
-from dataclasses import replace
-
 import pytest
 from builders import assistant, call, conversation, result, user
 from unit.stages.support.trials import meter, view, words
 
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.summary import Summary
+from compactctl.records import replace
 from compactctl.stages.plain import STAGE
 from compactctl.stages.support.condensation import (
     CondenseSpec,

@@ -1,7 +1,6 @@
 """What tests of history and stages share: a counter of words, and a stage carried out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from builders import conversation
@@ -12,6 +11,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.own_texts import WORDS
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import unsent_after
+from compactctl.records import replace
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter

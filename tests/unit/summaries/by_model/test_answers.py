@@ -36,7 +36,7 @@ def verdict(
     assert prompt is not None
     if conversation_text:
         prompt = Prompt(**{
-            name: getattr(prompt, name) for name in prompt.__slots__
+            name: getattr(prompt, name) for name in prompt.__struct_fields__
         } | {"conversation": conversation_text})  # fmt: skip
     found = check_answer(ModelAnswer(text=answer, finish_reason=reason), request, prompt, count)
     assert found.passed is (not found.guard)

@@ -2,7 +2,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import words
 
 from compactctl.model.message import Message
+from compactctl.records import replace
 from compactctl.summaries.digest import digest
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, write_digest
 from compactctl.summaries.digest.selection import Selection

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from compactctl.model.own_texts import (
     find_own_texts,
 )
 from compactctl.model.summary import SummaryRequest
+from compactctl.records import replace
 from compactctl.summaries.document.draft import fill_document
 from compactctl.summaries.document.offline import (
     best_items,

@@ -1,7 +1,5 @@
 """A conversation read as passages: who says what, how long ago, and where it stands."""
 
-from dataclasses import replace
-
 import pytest
 from builders import (
     assistant,
@@ -22,6 +20,7 @@ from builders import (
 from compactctl.history.references import NO_REF, SourceRef, parse_reference, refs_of
 from compactctl.model.message import Message, TextPart
 from compactctl.model.own_texts import DigestEntry, OwnDigest
+from compactctl.records import replace
 from compactctl.summaries.extract.passages import (
     read_passages,
     tool_pairs,

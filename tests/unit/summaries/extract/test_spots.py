@@ -1,8 +1,7 @@
-from dataclasses import replace
-
 from builders import assistant, conversation, user
 
 from compactctl.history.references import refs_of
+from compactctl.records import replace
 
 TALK = conversation(user("one"), assistant("two"), user("three"), assistant("four"))
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from builders import REJECTED, assistant, call, conversation, result, system, user
 from examples import tries
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import Message
+from compactctl.records import replace
 from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.text_units import split_units
 from compactctl.summaries.extract.user_words import (

@@ -1,9 +1,8 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.records import replace
 from compactctl.tokens.models.lookup import all_models, model_suggestion, resolve_model
 
 # The windows NeuroLink documents, with its own later corrections of gpt-5 and mistral-large.

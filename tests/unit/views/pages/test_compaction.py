@@ -1,6 +1,5 @@
 """A compaction as a page: its drawings, the fate of each message, and what is left out."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.records import replace
 from compactctl.tokens.budget import TargetSize
 from compactctl.views.pages import compaction
 from compactctl.views.pages.compaction import compact_page

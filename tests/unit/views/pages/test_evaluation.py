@@ -1,7 +1,6 @@
 """An evaluation as a page: its facts, its table, and what a redacted one leaves out."""
 
 import re
-from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -20,6 +19,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import Recipe
 from compactctl.profiles.registry import builtin_profile
+from compactctl.records import replace
 from compactctl.views.pages.evaluation import evaluate_page
 
 

@@ -1,6 +1,5 @@
 """A report as a page: its drawings and tables, how much of them is shown, and what is left out."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from compactctl.commands.batch.report import (
     summarize,
 )
 from compactctl.commands.output_files import PageChoice
+from compactctl.records import replace
 from compactctl.views.facts import BEFORE_AND_AFTER
 from compactctl.views.pages.many import report_page
 

@@ -1,6 +1,5 @@
 """A session as a page: what it draws and lists of a small one, and what it leaves out."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from unit.views.small_session import PRICES, TALK, answer, measured, said
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.records import replace
 from compactctl.views.pages import session
 from compactctl.views.pages.session import stats_page
 

@@ -1,7 +1,6 @@
 """Lists on the page of a session: kinds, largest messages, files read again."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -12,6 +11,7 @@ from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
 from compactctl.commands.output_files import PageChoice
 from compactctl.model.message import MessageId
+from compactctl.records import replace
 from compactctl.views.pages.page import PageNames
 from compactctl.views.pages.session_lists import (
     anchor_of,

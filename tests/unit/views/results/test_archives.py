@@ -1,6 +1,5 @@
 """Archives of sessions in a list, and what was found in them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from compactctl.commands.archives import ArchivesOptions, ArchivesResult, Sessio
 from compactctl.commands.verify.archives import Finding
 from compactctl.commands.verify.transcript import VerifiedTranscript
 from compactctl.commands.verify.verify import VerifyResult
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.views.results.archives import (
     archives_document,

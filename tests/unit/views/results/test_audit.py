@@ -1,6 +1,5 @@
 """What a compaction lost, invented and had to look up again, in tables of limited length."""
 
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -16,6 +15,7 @@ from compactctl.commands.lab.audit import (
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.references import SourceRef
 from compactctl.lab.audit_findings import Audit, Loss, LossKind, RepeatedRead, UnsupportedClaim
+from compactctl.records import replace
 from compactctl.views.results.audit import NOTE, audit_document, audit_messages, audit_terminal
 
 

@@ -1,7 +1,6 @@
 """Many files in one list, their errors and sums, and what is said of them on standard error."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -16,6 +15,7 @@ from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutput
 from compactctl.commands.output_files import WrittenFile
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.model.transcript import Unread
+from compactctl.records import replace
 from compactctl.views.results.batch import (
     batch_document,
     batch_messages,

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 from xml.etree import ElementTree as ET
@@ -18,6 +17,7 @@ from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Unread
+from compactctl.records import replace
 from compactctl.views.results.batch_files import (
     annotate,
     batch_annotations,

@@ -1,6 +1,5 @@
 """Whether a compaction is due: the answer first, then the figures behind it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.transcript import Unread
+from compactctl.records import replace
 from compactctl.tokens.trigger import Trigger, parse_trigger
 from compactctl.views.results.check import check_document, check_messages, check_terminal
 

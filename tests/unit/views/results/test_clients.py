@@ -1,7 +1,6 @@
 """What clients are set up with, what their hooks answer, and their status line."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from compactctl.commands.integrations.integrate import (
     integration_of,
 )
 from compactctl.commands.integrations.statusline import StatusLineResult
+from compactctl.records import replace
 from compactctl.views.results.clients import (
     hook_document,
     hook_terminal,

@@ -1,6 +1,5 @@
 """A compaction and a rescue: stages, sizes, the verdict, and what was written."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StageRecord, StateChange
 from compactctl.model.transcript import Opaque
 from compactctl.model.usage_fields import UsageRestatement
+from compactctl.records import replace
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry
 from compactctl.tokens.trigger import TriggerInput
 from compactctl.views.results.compact import (

@@ -1,6 +1,5 @@
 """What compactions kept of what sessions needed: tables, a curve of letters, and a drawing."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from compactctl.commands.lab.evaluate import (
 )
 from compactctl.lab.score import MEASURES
 from compactctl.lab.tally import Tally
+from compactctl.records import replace
 from compactctl.views.results.evaluate import (
     CAVEAT,
     asked_shares,

@@ -1,6 +1,5 @@
 """One message as it is explained: whether it is sent, its fate, its links and the way back."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from compactctl.commands.operations.states import HiddenBy
 from compactctl.commands.planning.fates import MessageFate
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.message import MessageId, Origin, Tags
+from compactctl.records import replace
 from compactctl.views.results.explain import explain_document, explain_messages, explain_terminal
 
 ENTRY = TimelineMessage(

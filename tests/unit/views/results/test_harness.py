@@ -1,6 +1,5 @@
 """What authors of harnesses are shown: verdicts on errors, chunks, and budgets of files."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from compactctl.commands.harness.file_budget import FileBudgetOptions, FileBudge
 from compactctl.commands.harness.prompt import PromptOptions, PromptResult, WrittenPrompt
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.profiles.overflow import Overflow
+from compactctl.records import replace
 from compactctl.tokens.file_budget import FileAllocation, FileSize
 from compactctl.views.results.harness import (
     chunks_document,

@@ -1,6 +1,5 @@
 """The operations behind a transcript, those of its client, and what is missing."""
 
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -13,6 +12,7 @@ from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
+from compactctl.records import replace
 from compactctl.views.results.log import log_document, log_messages, log_terminal
 
 DIGEST = Digest(sha256="ab", n_bytes=7, n_lines=2)

@@ -1,6 +1,5 @@
 """Profiles, models and settings as users are told of them."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +22,7 @@ from compactctl.profiles.profile import (
     ProfileProtection,
     ProfileStage,
 )
+from compactctl.records import replace
 from compactctl.tokens.budget import BudgetRule, TargetSize
 from compactctl.tokens.models.system_windows import parse_system_windows
 from compactctl.tokens.trigger import parse_trigger

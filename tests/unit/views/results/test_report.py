@@ -1,6 +1,5 @@
 """What reports of batches come to, on screen and as a document."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from compactctl.commands.batch.report import (
     summarize,
 )
 from compactctl.commands.output_files import WrittenFile
+from compactctl.records import replace
 from compactctl.views.results.report import report_document, report_messages, report_terminal
 
 ROW = replace(

@@ -1,6 +1,5 @@
 """The state that a rewind restored, and how to go back from it."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.result import KeptBytes, RewindOptions, RewindResult
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
+from compactctl.records import replace
 from compactctl.views.results.rewind import rewind_document, rewind_messages, rewind_terminal
 
 BEFORE = Digest(sha256="ab", n_bytes=500, n_lines=1)

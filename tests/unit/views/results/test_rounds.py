@@ -1,6 +1,5 @@
 """Requests of a session in a table, with totals and costs, and as rows of a file."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from unit.views.results.screens import titles, words
 from compactctl.history.usage.costs import Costs, RoundCost
 from compactctl.history.usage.rounds import Round, RoundPlace, Rounds
 from compactctl.model.message import MessageId, ReportedUsage
+from compactctl.records import replace
 from compactctl.tokens.models.prices import BUILTIN_PRICES, Price
 from compactctl.views.results.rounds import ROUND_TYPES, round_fields, round_row, rounds_terminal
 

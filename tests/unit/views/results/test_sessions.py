@@ -1,6 +1,5 @@
 """Lists of sessions and files on screen and as documents."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from unit.views.results.screens import shown, titles, words
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import SessionRow, SessionsResult
+from compactctl.records import replace
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry
 from compactctl.views.results.sessions import (
     candidates_terminal,

@@ -1,6 +1,5 @@
 """When profiles would have compacted a session, in tables and as a document."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from compactctl.commands.measuring.next_request import SentRequest
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
+from compactctl.records import replace
 from compactctl.tokens.models.prices import BUILTIN_PRICES
 from compactctl.tokens.trigger import parse_trigger
 from compactctl.views.results.simulate import (

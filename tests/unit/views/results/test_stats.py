@@ -1,6 +1,5 @@
 """Where the context of a session went: its tables, its facts, and what it warns of."""
 
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,6 +14,7 @@ from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.message import MessageId
 from compactctl.model.transcript import Opaque, RecordStats, Unread
+from compactctl.records import replace
 from compactctl.tokens.client_overhead import UsualTokens
 from compactctl.tokens.fit import limits_of
 from compactctl.views.results.rounds import session_graph

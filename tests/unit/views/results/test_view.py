@@ -1,6 +1,5 @@
 """Messages as text: their headings, their parts, and what is cut."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.pipeline.merge_for_view import DisplayedLine
+from compactctl.records import replace
 from compactctl.views.results.view import part_text, view_document, view_messages, view_terminal
 
 LINE = DisplayedLine(lines=(b"x",), index=0)
