@@ -4,9 +4,10 @@ from typing import get_args
 
 import click
 
+from compactctl.asks import GATES, MAY, SHOWN
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import GATES, MAY, SHOWN, ParsedText, opt
+from compactctl.cli.opt import ParsedText, opt
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS

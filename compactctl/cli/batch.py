@@ -5,33 +5,17 @@ from typing import TYPE_CHECKING, get_args
 import click
 from click.core import ParameterSource
 
+from compactctl.asks import GATES, INPUT, LOADS, MAY, ONE_RUN, OUTPUT, READS, WRITES
 from compactctl.cli.command import emit, shown_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    GATES,
-    INPUT,
-    LOADS,
-    MAY,
-    ONE_RUN,
-    OUTPUT,
-    READS,
-    WRITES,
-    FiniteRange,
-    OptGroup,
-    ParsedText,
-    StageOption,
-    beside,
-    flag,
-    opt,
-)
+from compactctl.cli.opt import FiniteRange, OptGroup, ParsedText, StageOption, beside, flag, opt
 from compactctl.cli.options.arguments import paths_argument
 from compactctl.cli.options.growth import TOLERANCE_OPTION
-from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE
+from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
-from compactctl.cli.options.tables import PROFILE
 from compactctl.commands.batch.options import BatchOptions, Engine
 from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, parse_flags
 from compactctl.commands.measuring.measure import DetailChoice
@@ -111,7 +95,7 @@ others; the batch exits with the highest code.
             metavar="DIR",
         ),
     ),
-    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN, SUMMARIZER, PROTECT),
+    OptGroup("recipe", PROFILE, PLAN, SUMMARIZER, PROTECT),
     beside(
         opt(
             "report",
@@ -211,7 +195,7 @@ others; the batch exits with the highest code.
         MAY,
         "Exit 1 if a summary lost a rule or made something up.",
     ),
-    OptGroup("recipe", OptGroup("measure", FAIL_BASE)),
+    OptGroup("recipe", FAIL_BASE),
     OptGroup(
         "files",
         opt(

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from compactctl.asks import GATES, INPUT, OUTPUT, READS, WRITES
 from compactctl.cli.command import NeverFailing, emit, plain_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import GATES, INPUT, OUTPUT, READS, WRITES, Arg, flag, opt
+from compactctl.cli.opt import Arg, flag, opt
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.integrate import (
     ALL_INTEGRATIONS,

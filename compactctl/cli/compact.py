@@ -4,27 +4,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, POLICY, READS, SHOWN, SUMMARIES, WRITES
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    GATES,
-    MAY,
-    ONE_RUN,
-    OUTPUT,
-    POLICY,
-    READS,
-    SHOWN,
-    SUMMARIES,
-    TYPED,
-    WRITES,
-    OptGroup,
-    ParsedText,
-    beside,
-    flag,
-    opt,
-)
+from compactctl.cli.opt import TYPED, OptGroup, ParsedText, beside, flag, opt
 from compactctl.cli.options.arguments import SESSION, file_argument
-from compactctl.cli.options.measuring import FAIL_BASE, MEASURE
+from compactctl.cli.options.measuring import FAIL_BASE, MEASURE, PROFILE
 from compactctl.cli.options.output import (
     CLOSED,
     DRY_RUN,
@@ -44,7 +29,7 @@ from compactctl.cli.options.output import (
 from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, read_plan_option
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
-from compactctl.cli.options.tables import PROFILE, prices_option
+from compactctl.cli.options.tables import prices_option
 from compactctl.commands.client_sessions.write import OutputLayout, OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import HiddenRange, hide_range, rescue
@@ -88,7 +73,7 @@ free. compactctl rewind restores every byte.
 @shown_command(
     CompactOptions,
     file_argument("write"),
-    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
+    OptGroup("recipe", PROFILE, PLAN),
     beside(
         opt(
             "hide",
@@ -103,7 +88,7 @@ free. compactctl rewind restores every byte.
         PLAN_FILE,
     ),
     PLAN_OUT,
-    OptGroup("recipe", SUMMARIZER, PROTECT, OptGroup("measure", FAIL_BASE)),
+    OptGroup("recipe", SUMMARIZER, PROTECT, FAIL_BASE),
     flag(
         "redo",
         SUMMARIES,

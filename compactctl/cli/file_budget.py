@@ -1,25 +1,18 @@
 """``compactctl harness file-budget``."""
 
+from compactctl.asks import MAY, MEASURED, POLICY
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    MAY,
-    MEASURED,
-    POLICY,
-    Arg,
-    OptGroup,
-    ParsedText,
-    ShareRange,
-    flag,
-    opt,
-)
+from compactctl.cli.opt import Arg, OptGroup, ParsedText, ShareRange, flag, opt
+from compactctl.cli.options.asked import asked
+from compactctl.cli.options.measuring import PROFILE
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.tables import MAX_TOKENS, PROFILE, WINDOWS
 from compactctl.commands.harness.file_budget import (
     FileBudgetOptions,
     FileBudgetResult,
     budget_files,
 )
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.tokens.models.token_sizes import parse_window
 
 _HELP = Help(
@@ -46,8 +39,7 @@ nothing. Tokens are estimated from file sizes.
             type=ParsedText(parse_window),
             metavar="SIZE",
         ),
-        WINDOWS,
-        MAX_TOKENS,
+        *asked(MeasureOptions, "user_models", "max_tokens"),
     ),
     opt(
         "used",
@@ -66,7 +58,7 @@ nothing. Tokens are estimated from file sizes.
         type=ShareRange(0, 1),
         metavar="SHARE",
     ),
-    OptGroup("measure", PROFILE),
+    PROFILE,
     flag("aggregate", POLICY, MAY, "Include only whole files, smallest first."),
     flag("proportional", POLICY, MAY, "If not all files fit, cut each to the same share."),
     flag(

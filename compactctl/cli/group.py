@@ -129,6 +129,7 @@ _MODULES = {
     "overflow": "harness",
     **dict.fromkeys(_GROUPS["client"], "clients"),
     **dict.fromkeys(_GROUPS["show"], "reference"),
+    "models": "models",
 }
 
 # Commands that show settings or that clients run must work whatever is in a settings file.

@@ -4,20 +4,10 @@ import os
 
 import click
 
+from compactctl.asks import ADDS_TEXT, MAY, OUTPUT, POLICY, PROTECTED, WRITES
 from compactctl.cli.command import emit, plain_command, shown_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    ADDS_TEXT,
-    MAY,
-    OUTPUT,
-    POLICY,
-    PROTECTED,
-    WRITES,
-    Arg,
-    OptGroup,
-    ShareRange,
-    opt,
-)
+from compactctl.cli.opt import Arg, OptGroup, ShareRange, opt
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.records import replace

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from compactctl.cli.opt import OF_STAGES, TYPED, HelpSection, StageOption, section_of
+from compactctl.asks import OF_STAGES, HelpSection
+from compactctl.cli.opt import TYPED, StageOption, section_of
 from compactctl.records import Record
 from compactctl.views.terminal.text import safe_text
 

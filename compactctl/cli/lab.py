@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import command, emit, shown_command
-from compactctl.cli.help import Help
-from compactctl.cli.opt import (
+from compactctl.asks import (
     CUT,
     GATES,
     INPUT,
@@ -18,11 +16,10 @@ from compactctl.cli.opt import (
     READS,
     SUMMARIZES,
     WRITES,
-    OptGroup,
-    ParsedText,
-    beside,
-    opt,
 )
+from compactctl.cli.command import command, emit, shown_command
+from compactctl.cli.help import Help
+from compactctl.cli.opt import OptGroup, ParsedText, beside, opt
 from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page

@@ -1,13 +1,21 @@
 """Declares options: the field that one sets, its section in --help, and who may set it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from compactctl.asks import (
+    ADDS_TEXT,
+    MAY,
+    NOT_JUDGED,
+    OF_STAGES,
+    HelpSection,
+    PathBase,
+    ProjectRule,
+)
 from compactctl.errors import UsageError
 from compactctl.model.numbers import exact
 from compactctl.records import Record, asdict
@@ -17,53 +25,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", bound=Record)
-
-PathBase = Literal["settings", "here"]
-"""What a relative path in a settings file is relative to: the file, or where compactctl runs."""
-
-
-class HelpSection(StrEnum):
-    """The titles in the help of commands with many options, in order."""
-
-    STATE = "Which messages"
-    POLICY = "What to do"
-    PLAN_FILES = "Plans in files"
-    CUT = "Where to cut sessions"
-    GATES = "Gates"
-    PROTECTED = "What to leave alone"
-    SUMMARIES = "Summaries"
-    INPUT = "Input"
-    MEASURED = "Measuring"
-    SHOWN = "Display"
-    PRIVACY = "Privacy"
-    OUTPUT = "Where to write"
-    OF_STAGES = "Stage options"
-
-
-class ProjectRule(StrEnum):
-    """Whether a project's settings file may set an option; if not, what it would do.
-
-    A project often belongs to others. Its file may only choose how contexts are measured, and which
-    stages run with which options.
-    """
-
-    MAY = ""
-    WRITES = "says where or whether something is written"
-    SUMMARIZES = "says who writes summaries, or what leaves this machine"
-    READS = "says what else is read"
-    COUNTS = "says which program counts"
-    LOADS = "says how much of this machine may be used"
-    ONE_RUN = "is about a single run"
-    ADDS_TEXT = "puts text into a transcript or a prompt"
-    NOT_JUDGED = "has not been judged yet and may write, run or read anything"
-
-
-(
-    STATE, POLICY, PLAN_FILES, CUT, GATES, PROTECTED, SUMMARIES, INPUT, MEASURED, SHOWN, PRIVACY,
-    OUTPUT, OF_STAGES,
-) = HelpSection  # fmt: skip
-MAY, WRITES, SUMMARIZES, READS, COUNTS, LOADS, ONE_RUN, ADDS_TEXT, NOT_JUDGED = ProjectRule
-
 
 BESIDE = ""
 """The place of options that set no field of the record: the command gets them beside it."""

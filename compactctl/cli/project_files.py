@@ -89,7 +89,7 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
 
 
 def _windows(file: SettingsFile, name: str) -> str:
-    from compactctl.commands.measuring.measure import read_windows
+    from compactctl.commands.measuring.user_tables import read_windows
     from compactctl.tokens.counters.selection import rank_file_of
 
     path = _inside(file, "windows", name)

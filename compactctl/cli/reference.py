@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from compactctl.asks import MAY, ONE_RUN, SHOWN, STATE
 from compactctl.cli.command import emit, plain_command
 from compactctl.cli.group import Commands
 from compactctl.cli.help import Help
-from compactctl.cli.opt import MAY, ONE_RUN, SHOWN, STATE, Arg, StageOption, flag, project_rule
-from compactctl.cli.options.completion import complete_model, complete_profile, complete_stages
+from compactctl.cli.opt import Arg, StageOption, flag, project_rule
+from compactctl.cli.options.completion import complete_profile, complete_stages
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.tables import WINDOWS
 from compactctl.cli.precedence import Decision, Setting, decide, flag_of, options_of, variable_of
 from compactctl.cli.settings import (
     active_settings_files,
@@ -26,7 +26,6 @@ from compactctl.views.registry import TERMINAL
 if TYPE_CHECKING:
     from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo
     from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.user_models import UserModelTable
 
 
 _SETTINGS_HELP = Help(
@@ -122,33 +121,6 @@ def _plain(value: object) -> object:
 
 def _short(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-_MODELS_HELP = Help(
-    """List known models, or show how a model name is resolved.
-
-NAME is a model as transcripts write it, with or without a provider. Each row applies to names that
-begin with it; the longest match counts. Sources of the windows and the sizes at which clients
-auto-compact stand below the table.
-""",
-    examples=(
-        "compactctl show models",
-        "compactctl show models claude-sonnet-4-5",
-    ),
-)
-
-
-@plain_command(
-    Arg("name", metavar="[NAME]", required=False, shell_complete=complete_model),
-    WINDOWS,
-    SHOWN_AS,
-    help=_MODELS_HELP,
-)
-def models_command(name: str | None, *, user_models: "UserModelTable", shown_as: str) -> None:
-    """Run ``compactctl show models``."""
-    from compactctl.commands.reference import models
-
-    emit(models(name, user_models), shown_as)
 
 
 _PROFILES_HELP = Help(

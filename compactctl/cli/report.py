@@ -4,19 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN
 from compactctl.cli.command import emit, shown_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    GATES,
-    MAY,
-    ONE_RUN,
-    OUTPUT,
-    READS,
-    SHOWN,
-    Arg,
-    beside,
-    opt,
-)
+from compactctl.cli.opt import Arg, beside, opt
 from compactctl.cli.options.growth import TOLERANCE_OPTION
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.commands.batch.report import ReportOptions, report

@@ -1,8 +1,9 @@
 """``compactctl rewind``."""
 
+from compactctl.asks import ONE_RUN, OUTPUT, STATE, WRITES
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, opt
+from compactctl.cli.opt import OptGroup, flag, opt
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import CLOSED, SHOWN_AS, WHILE_OPEN, one_document
 from compactctl.cli.options.reading import ARCHIVE, LIMITS

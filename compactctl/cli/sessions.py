@@ -4,9 +4,10 @@ import time
 
 import click
 
+from compactctl.asks import INPUT, ONE_RUN, STATE
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, KnownName, ParsedText, flag, opt
+from compactctl.cli.opt import Arg, KnownName, ParsedText, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.sessions import USUAL, SessionFilter, SessionsResult, parse_since, sessions

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from compactctl.cli.opt import MAY, POLICY, StageOption, opt
+from compactctl.asks import MAY, POLICY
+from compactctl.cli.opt import StageOption, opt
 from compactctl.errors import UsageError, suggestion
 
 _FLAG = "--set"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.opt import MAY, Opt, PathBase, ShareRange, StageOption, project_rule
+from compactctl.asks import MAY, PathBase
+from compactctl.cli.opt import Opt, ShareRange, StageOption, project_rule
 from compactctl.cli.precedence import (
     ENVIRONMENT,
     TYPED,

@@ -2,29 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
+from compactctl.asks import MAY, POLICY
 from compactctl.cli.command import command, emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import (
-    INPUT,
-    MAY,
-    ONE_RUN,
-    OUTPUT,
-    POLICY,
-    SHOWN,
-    WRITES,
-    OptGroup,
-    ParsedText,
-    beside,
-    flag,
-    opt,
-)
+from compactctl.cli.opt import OptGroup, ParsedText, beside, opt
 from compactctl.cli.options.arguments import file_argument
-from compactctl.cli.options.measuring import EXTRAS, FAIL_BASE, FAIL_OVER, MEASURE
+from compactctl.cli.options.asked import asked
+from compactctl.cli.options.measuring import EXTRAS, FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
 from compactctl.cli.options.output import MASKED_PAGE, SHOWN_AS, checked_page
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import GATE_FAILED, NotUnderstoodError
@@ -59,65 +45,14 @@ the next request: what the transcript holds, and what the client sends beside it
     FORMAT,
     LIMITS,
     MEASURE,
-    OptGroup("measure", PROFILE),
-    opt(
-        "scope",
-        INPUT,
-        MAY,
-        "Measure the next request, or everything that was ever a message.",
-        type=click.Choice(["effective", "full"]),
-        default="effective",
-        show_default=True,
-    ),
+    PROFILE,
+    *asked(StatsOptions, "scope"),
     EXTRAS,
-    opt(
-        "top",
-        SHOWN,
-        MAY,
-        "Number of largest messages to list (--details, --json).",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=5,
-        show_default=True,
-    ),
-    flag(
-        "details",
-        SHOWN,
-        ONE_RUN,
-        "Also show where each number comes from, tools, repeated reads and unsent records.",
-    ),
-    flag(
-        "rounds",
-        SHOWN,
-        ONE_RUN,
-        "List the requests one by one instead: tokens sent, new, read from the prompt cache, and "
-        "missed by it, and what was edited in between.",
-    ),
-    flag(
-        "graph",
-        SHOWN,
-        ONE_RUN,
-        "Draw the context of every request by category, with its compactions.",
-    ),
-    prices_option("Estimate what the requests cost", "Implies --rounds."),
-    opt(
-        "rounds_out",
-        OUTPUT,
-        WRITES,
-        "Write a row per request to this Parquet file. Implies --rounds.",
-        path="here",
-        metavar="FILE",
-    ),
+    *asked(StatsOptions, without=("scope", "force")),
     beside(MASKED_PAGE),
-    flag(
-        "force",
-        OUTPUT,
-        WRITES,
-        "Let --rounds-out and --html overwrite files that compactctl did not write.",
-        short="-f",
-    ),
+    *asked(StatsOptions, "force"),
     beside(FAIL_OVER),
-    OptGroup("measure", FAIL_BASE),
+    FAIL_BASE,
     STRICT,
     SHOWN_AS,
     help=_STATS_HELP,
@@ -186,7 +121,7 @@ to tell.
 
 @command(
     CheckOptions,
-    OptGroup("stats", file_argument(), OptGroup("measure", PROFILE)),
+    OptGroup("stats", file_argument(), PROFILE),
     opt(
         "trigger",
         POLICY,
@@ -198,7 +133,7 @@ to tell.
     ),
     OptGroup(
         "stats",
-        OptGroup("measure", FAIL_BASE),
+        FAIL_BASE,
         FORMAT,
         LIMITS,
         MEASURE,

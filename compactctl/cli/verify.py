@@ -2,9 +2,10 @@
 
 import time
 
+from compactctl.asks import INPUT, OUTPUT, READS, WRITES
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import INPUT, OUTPUT, READS, WRITES, Arg, OptGroup, flag, opt
+from compactctl.cli.opt import Arg, OptGroup, flag, opt
 from compactctl.cli.options.arguments import paths_argument
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import LIMITS

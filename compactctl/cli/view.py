@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from compactctl.asks import ONE_RUN, SHOWN, STATE
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, OptGroup, flag, opt
+from compactctl.cli.opt import OptGroup, flag, opt
 from compactctl.cli.options.arguments import file_argument
-from compactctl.cli.options.measuring import MEASURE
+from compactctl.cli.options.measuring import MEASURE, PROFILE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
-from compactctl.cli.options.tables import PROFILE
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.records import Record, field
@@ -125,7 +125,7 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
         LIMITS,
     ),
     MEASURE,
-    OptGroup("measure", PROFILE),
+    PROFILE,
     SHOWN_AS,
     help=_HELP,
     doing="reading",

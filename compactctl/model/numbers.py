@@ -1,8 +1,14 @@
-"""Turn numbers into fractions, so that ``0.29`` means 29/100 and not the nearest binary float."""
+"""Bounds of numbers, and numbers as fractions: ``0.29`` is 29/100, not the nearest binary float."""
 
 from fractions import Fraction
 from math import isfinite
 from numbers import Number, Rational, Real
+from typing import Annotated
+
+from msgspec import Meta
+
+Positive = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 
 _FINEST = 10**9
 

@@ -4,10 +4,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from compactctl.asks import MAY, MEASURED
 from compactctl.cli.command import shown_command
 from compactctl.cli.group import Commands
 from compactctl.cli.help import Help
-from compactctl.cli.opt import MAY, MEASURED, OptGroup, beside, build, check_places, flag, opt
+from compactctl.cli.opt import OptGroup, beside, build, check_places, flag, opt
 from compactctl.records import Record, field
 
 

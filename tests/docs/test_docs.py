@@ -23,8 +23,9 @@ from docs.generate import (
 from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
+from compactctl.asks import MAY
 from compactctl.cli.group import COMMANDS, Commands, words_of
-from compactctl.cli.opt import MAY, StageOption, project_rule
+from compactctl.cli.opt import StageOption, project_rule
 from compactctl.cli.precedence import flag_of, options_of
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS

@@ -1,6 +1,7 @@
 """The option of commands that compare with an earlier report."""
 
-from compactctl.cli.opt import GATES, MAY, ParsedText, opt
+from compactctl.asks import GATES, MAY
+from compactctl.cli.opt import ParsedText, opt
 from compactctl.commands.batch.report_format import TOLERANCE
 from compactctl.tokens.budget import parse_share
 

@@ -5,19 +5,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
-from compactctl.cli.opt import (
-    ONE_RUN,
-    OUTPUT,
-    PRIVACY,
-    SUMMARIZES,
-    WRITES,
-    Opt,
-    OptGroup,
-    beside,
-    flag,
-    is_typed,
-    opt,
-)
+from compactctl.asks import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES
+from compactctl.cli.opt import Opt, OptGroup, beside, flag, is_typed, opt
 from compactctl.errors import UsageError
 from compactctl.records import replace
 from compactctl.views.registry import OUTPUTS, TERMINAL

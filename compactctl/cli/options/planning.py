@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.cli.opt import (
-    MAY,
-    PLAN_FILES,
-    POLICY,
-    PROTECTED,
-    READS,
-    SUMMARIES,
-    WRITES,
-    Opt,
-    OptGroup,
-    ParsedText,
-    ShareRange,
-    StageOption,
-    flag,
-    opt,
-)
+from compactctl.asks import MAY, PLAN_FILES, POLICY, PROTECTED, READS, SUMMARIES, WRITES
+from compactctl.cli.opt import Opt, OptGroup, ParsedText, ShareRange, StageOption, flag, opt
 from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.summaries import TEMPLATE, with_template
 from compactctl.cli.set_option import SET

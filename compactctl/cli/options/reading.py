@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.opt import INPUT, LOADS, MAY, READS, KnownName, OptGroup, ParsedText, flag, opt
+from compactctl.asks import INPUT, LOADS, MAY, READS
+from compactctl.cli.opt import KnownName, OptGroup, ParsedText, flag, opt
 from compactctl.cli.options.completion import complete_format
 from compactctl.formats.api_format import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named

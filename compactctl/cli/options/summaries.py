@@ -5,17 +5,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from compactctl.cli.opt import (
-    MAY,
-    PRIVACY,
-    SUMMARIES,
-    SUMMARIZES,
-    FiniteRange,
-    OptGroup,
-    flag,
-    is_typed,
-    opt,
-)
+from compactctl.asks import MAY, PRIVACY, SUMMARIES, SUMMARIZES
+from compactctl.cli.opt import FiniteRange, OptGroup, flag, is_typed, opt
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.summarizer_options import TIMEOUT, SummarizerKind, SummarizerOptions

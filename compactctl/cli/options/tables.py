@@ -4,22 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.opt import MAY, MEASURED, POLICY, READS, SHOWN, Opt, opt
+from compactctl.asks import MAY, POLICY, READS, SHOWN
+from compactctl.cli.opt import Opt, opt
 from compactctl.cli.options.completion import complete_profile
 from compactctl.errors import UsageError
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
     from compactctl.tokens.models.prices import PriceTable
-    from compactctl.tokens.models.user_models import UserModelTable
-
-
-def _load_profile(
-    context: click.Context,
-    parameter: click.Parameter,
-    value: str | None,
-) -> "Profile | None":
-    return next(iter(_load_profiles(context, parameter, () if value is None else (value,))), None)
 
 
 def _load_profiles(
@@ -37,17 +29,6 @@ def _load_profiles(
         raise click.BadParameter(str(error), context, parameter) from error
 
 
-PROFILE = opt(
-    "profile",
-    POLICY,
-    MAY,
-    "Work the way this system does (compactctl show profiles). FILE is your own profile.",
-    path="settings",
-    metavar="NAME|FILE",
-    shell_complete=complete_profile,
-    callback=_load_profile,
-)
-
 PROFILES = opt(
     "profiles",
     POLICY,
@@ -59,42 +40,6 @@ PROFILES = opt(
     multiple=True,
     shell_complete=complete_profile,
     callback=_load_profiles,
-)
-
-
-def _load_windows(
-    context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
-    value: str | None,
-) -> "UserModelTable":
-    from compactctl.tokens.models.user_models import NO_USER_MODELS
-
-    if value is None or context.resilient_parsing:
-        return NO_USER_MODELS
-    from compactctl.commands.measuring.measure import load_user_models
-
-    return load_user_models(value)
-
-
-WINDOWS = opt(
-    "user_models",
-    MEASURED,
-    MAY,
-    "Your own model table (TOML or JSON), checked before the built-in one: "
-    '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
-    flag="--windows",
-    path="settings",
-    metavar="FILE",
-    callback=_load_windows,
-)
-
-MAX_TOKENS = opt(
-    "max_tokens",
-    MEASURED,
-    MAY,
-    "Tokens reserved for the answer. [default: 35% of the window, at most 64,000]",
-    type=click.IntRange(min=1),
-    metavar="N",
 )
 
 
@@ -122,6 +67,6 @@ def _load_prices(
 ) -> "PriceTable | None":
     if value is None or context.resilient_parsing:
         return None
-    from compactctl.commands.measuring.measure import load_prices
+    from compactctl.commands.measuring.user_tables import load_prices
 
     return load_prices(value)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from compactctl.asks import INPUT, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, ask, flag
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
@@ -18,6 +19,7 @@ from compactctl.commands.measuring.next_request import (
     read_extras,
     sized_requests,
 )
+from compactctl.commands.measuring.user_tables import load_prices, prices_help
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
@@ -41,35 +43,57 @@ Scope = Literal["effective", "full"]
 
 
 class StatsOptions(Record):
-    """What to measure, and how.
-
-    Attributes:
-        input: the transcript.
-        measure: how to count tokens.
-        extras: files and text to count as well.
-        scope: the effective history, or everything.
-        top: the number of rows per list.
-        rounds: list the requests one by one.
-        prices: compute what the requests cost.
-        rounds_out: a file to write the requests to.
-        force: overwrite any file there.
-        timeline: return the data for a picture of the session.
-        graph: the same for a picture on a terminal.
-        details: show where the figures come from, and everything that uses tokens.
-    """
+    """What to measure, and how; with ``timeline``, also the data for a picture of the session."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     extras: ExtraOptions = field(default_factory=ExtraOptions)
-    scope: Scope = "effective"
-    top: int = 5
-    rounds: bool = False
-    prices: PriceTable | None = None
-    rounds_out: str | None = None
-    force: bool = False
     timeline: bool = False
-    graph: bool = False
-    details: bool = False
+    scope: Scope = ask(
+        "effective", "Measure the next request, or everything that was ever a message.", INPUT, MAY
+    )
+    top: int = ask(
+        5, "Number of largest messages to list (--details, --json).", SHOWN, MAY, metavar="N"
+    )
+    details: bool = flag(
+        "Also show where each number comes from, tools, repeated reads and unsent records.",
+        SHOWN,
+        ONE_RUN,
+    )
+    rounds: bool = flag(
+        "List the requests one by one instead: tokens sent, new, read from the prompt cache, and "
+        "missed by it, and what was edited in between.",
+        SHOWN,
+        ONE_RUN,
+    )
+    graph: bool = flag(
+        "Draw the context of every request by category, with its compactions.",
+        SHOWN,
+        ONE_RUN,
+    )
+    prices: PriceTable | None = ask(
+        None,
+        prices_help("Estimate what the requests cost", "Implies --rounds."),
+        SHOWN,
+        READS,
+        path="settings",
+        metavar="FILE|builtin",
+        read=load_prices,
+    )
+    rounds_out: str | None = ask(
+        None,
+        "Write a row per request to this Parquet file. Implies --rounds.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    force: bool = flag(
+        "Let --rounds-out and --html overwrite files that compactctl did not write.",
+        OUTPUT,
+        WRITES,
+        short="-f",
+    )
 
 
 class StatsCounts(Record):

@@ -1,30 +1,31 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
-import json
 import math
-import tomllib
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
+from compactctl.asks import COUNTS, MAY, MEASURED, POLICY, ask
+from compactctl.commands.measuring.user_tables import load_user_models
 from compactctl.errors import UsageError
 from compactctl.history.turns import split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible_requests
 from compactctl.history.usage.count_check import check_counts
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message, ToolCallPart, ToolDefinitionPart
+from compactctl.model.numbers import Positive
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import emulates_system
+from compactctl.profiles.registry import emulates_system, load_profile
 from compactctl.records import Record, replace
-from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, output_reserve
 from compactctl.tokens.client_thresholds import assumed_window, client_rule_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import CharsCounter
-from compactctl.tokens.counters.selection import best_counter, parse_counter, user_counter
+from compactctl.tokens.counters.selection import (
+    COUNTER_NAMES,
+    best_counter,
+    parse_counter,
+)
 from compactctl.tokens.fit import LimitBase, Limits, limits_of
 from compactctl.tokens.media import rates_for
 from compactctl.tokens.meter import Meter
@@ -35,10 +36,9 @@ from compactctl.tokens.models.lookup import (
     resolve_model,
     smallest_window_for,
 )
-from compactctl.tokens.models.prices import BUILTIN_PRICES, PriceTable, parse_user_prices
 from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.token_sizes import parse_window
-from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable, parse_user_models
+from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 
@@ -201,33 +201,96 @@ def _ratio(messages: Sequence[Message], framed: RequestMeter) -> float:
     )
 
 
+COUNTERS = ", ".join(COUNTER_NAMES)
+
+
 class MeasureOptions(Record):
     """The user's choices about measuring; None means: take it from the transcript.
 
-    Attributes:
-        model: the model to measure for.
-        window: the context window in tokens.
-        counter: the name of the token counter.
-        counter_cmd: a command that counts tokens.
-        chars_per_token: count by characters instead.
-        max_tokens: the output reserve.
-        image_tokens: the tokens of every image.
-        profile: its rule for the output reserve is used; NeuroLink's without one.
-        user_models: the user's model table, checked before the built-in one.
-        base: the size that levels and gates compare with: by default the available input if the
-            profile emulates a system, else the client's own threshold.
+    By default ``base`` is the available input if the profile emulates a system, else the client's
+    own threshold.
     """
 
-    model: str | None = None
-    window: int | None = None
-    counter: str | None = None
-    counter_cmd: str | None = None
-    chars_per_token: float | None = None
-    max_tokens: int | None = None
-    image_tokens: int | None = None
-    profile: Profile | None = None
-    user_models: UserModelTable = NO_USER_MODELS
-    base: LimitBase | None = None
+    model: str | None = ask(
+        None,
+        "Measure against this model instead of the one in the transcript.",
+        MEASURED,
+        MAY,
+        metavar="NAME",
+        complete="complete_model",
+    )
+    window: int | None = ask(
+        None,
+        "Context window in tokens, e.g. 128k.",
+        MEASURED,
+        MAY,
+        metavar="SIZE",
+        parse=parse_window,
+    )
+    user_models: UserModelTable = ask(
+        NO_USER_MODELS,
+        "Your own model table (TOML or JSON), checked before the built-in one: "
+        '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
+        MEASURED,
+        MAY,
+        flag="--windows",
+        path="settings",
+        metavar="FILE",
+        read=load_user_models,
+    )
+    max_tokens: Positive | None = ask(
+        None,
+        "Tokens reserved for the answer. [default: 35% of the window, at most 64,000]",
+        MEASURED,
+        MAY,
+        metavar="N",
+    )
+    counter: str | None = ask(
+        None,
+        f"Count with this counter: {COUNTERS}. Each also with a factor, e.g. "
+        '"o200k_base x1.2". [default: by model]',
+        MEASURED,
+        MAY,
+        metavar="NAME",
+    )
+    counter_cmd: str | None = ask(
+        None,
+        "Count with this command. It reads one JSON string per line and prints one token count "
+        "per line.",
+        MEASURED,
+        COUNTS,
+        metavar="CMD",
+    )
+    chars_per_token: float | None = ask(
+        None, "Count one token for every N characters, e.g. 3.5.", MEASURED, MAY, metavar="N"
+    )
+    image_tokens: int | None = ask(
+        None,
+        "Count every image as N tokens. [default: by its size, or as the profile says]",
+        MEASURED,
+        MAY,
+        metavar="N",
+    )
+    profile: Profile | None = ask(
+        None,
+        "Work the way this system does (compactctl show profiles). FILE is your own profile.",
+        POLICY,
+        MAY,
+        path="settings",
+        metavar="NAME|FILE",
+        load=load_profile,
+        complete="complete_profile",
+    )
+    base: LimitBase | None = ask(
+        None,
+        "Limit for levels and gates: client (where it auto-compacts), window, or available (window "
+        "minus output reserve). [default: client if known and no other profile is named, else "
+        "available]",
+        MEASURED,
+        MAY,
+        flag="--fail-base",
+        metavar="BASE",
+    )
 
 
 class DetailChoice(Record):
@@ -434,55 +497,3 @@ def _parse_named_counter(name: str) -> TokenCounter:
         return parse_counter(name)
     except UsageError as error:
         raise UsageError(f"--counter: {error}") from error
-
-
-def load_user_models(path: str) -> UserModelTable:
-    """Read a model table from a JSON or TOML file, and check its counters.
-
-    Raises:
-        NoInputError: the file does not exist.
-        UsageError: it is not a model table; names the key or line that is wrong.
-    """
-    models = read_windows(path)
-    for row in models.rows:
-        if row.counter:
-            user_counter(row)
-    return models
-
-
-def read_windows(path: str) -> UserModelTable:
-    """Read a model table without checking its counters; raises as ``load_user_models`` does."""
-    return parse_user_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
-
-
-def load_prices(name: str) -> PriceTable:
-    """Return the built-in price table for ``builtin``, else read a file.
-
-    Raises as ``load_user_models`` does.
-    """
-    if name == BUILTIN_PRICES.name:
-        return BUILTIN_PRICES
-    example = '"my-model" = {input = 2.5, output = 15}'
-    return parse_user_prices(_table(name, "--prices", example), Path(name).name)
-
-
-def _table(path: str, option: str, example: str) -> dict[str, Any]:
-    """Parse a file as JSON if it begins with ``{`` or ``[``, else as TOML.
-
-    ``example`` is a valid line, for errors.
-    """
-    if path == STANDARD_STREAM:
-        raise UsageError(f"{option} -: standard input is for the transcript; name a file")
-    data, name = open_input(path, TEXT_LIMITS).data, Path(path).name
-    try:
-        text = data.decode("utf-8-sig")
-        is_json = text.lstrip()[:1] in {"{", "["}
-        table = json.loads(text) if is_json else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{name}: is neither TOML nor JSON ({' '.join(str(error).split())});"
-            f" write lines such as {example}"
-        ) from error
-    if not isinstance(table, dict):
-        raise UsageError(f"{name}: is a JSON array; write an object, as TOML: {example}")
-    return table

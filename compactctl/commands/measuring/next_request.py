@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from compactctl.asks import MEASURED, READS, ask
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.errors import UsageError
@@ -230,10 +231,31 @@ def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | N
 class ExtraOptions(Record):
     """Files and text to count in addition to a transcript; ``prompt`` is text, others are paths."""
 
-    system: str | None = None
-    tools: str | None = None
-    prompt: str | None = None
-    attach: tuple[str, ...] = ()
+    system: str | None = ask(
+        None,
+        "Also count this system prompt.",
+        MEASURED,
+        READS,
+        path="settings",
+        metavar="FILE",
+    )
+    tools: str | None = ask(
+        None,
+        "Also count these tool definitions (JSON).",
+        MEASURED,
+        READS,
+        path="settings",
+        metavar="FILE",
+    )
+    prompt: str | None = ask(None, "Also count this prompt.", MEASURED, READS, metavar="TEXT")
+    attach: tuple[str, ...] = ask(
+        (),
+        "Also count the text of this file (repeatable).",
+        MEASURED,
+        READS,
+        path="settings",
+        metavar="FILE",
+    )
 
 
 class Extras(Record):

@@ -8,8 +8,9 @@ import click
 import pytest
 from cli.asking import SAMPLES, Ask
 
+from compactctl.asks import MAY
 from compactctl.cli.group import Commands, cli, words_of
-from compactctl.cli.opt import MAY, StageOption, project_rule
+from compactctl.cli.opt import StageOption, project_rule
 from compactctl.cli.precedence import (
     EXCLUSIVE,
     FOLLOWERS,

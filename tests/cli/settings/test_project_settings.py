@@ -9,8 +9,9 @@ import click
 import pytest
 from cli.asking import Ask
 
+from compactctl.asks import MAY, NOT_JUDGED, SHOWN
 from compactctl.cli.group import Commands
-from compactctl.cli.opt import MAY, NOT_JUDGED, SHOWN, StageOption, opt, project_rule
+from compactctl.cli.opt import StageOption, opt, project_rule
 from compactctl.cli.precedence import flag_of, options_of, variable_of
 from compactctl.cli.settings import settings_of_files
 from compactctl.errors import UsageError

@@ -6,10 +6,8 @@ from typing import Any
 import click
 import pytest
 
+from compactctl.asks import MAY, MEASURED, NOT_JUDGED
 from compactctl.cli.opt import (
-    MAY,
-    MEASURED,
-    NOT_JUDGED,
     FiniteRange,
     KnownName,
     ParsedText,

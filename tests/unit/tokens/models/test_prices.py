@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.measuring.measure import load_prices
+from compactctl.commands.measuring.user_tables import load_prices
 from compactctl.errors import NoInputError, UsageError
 from compactctl.tokens.models.prices import BUILTIN_PRICES, Price, parse_user_prices
 

@@ -1,0 +1,97 @@
+"""Options from the fields of records that were declared with ``ask``."""
+
+from collections.abc import Callable, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+from msgspec import Meta
+
+from compactctl.asks import Ask
+from compactctl.cli.opt import FiniteRange, KnownName, Opt, ParsedText, ShareRange, opt
+from compactctl.cli.options import completion
+from compactctl.errors import UsageError
+from compactctl.records import Record
+
+
+def asked(kind: type[Record], *names: str, without: Sequence[str] = ()) -> list[Opt]:
+    """Return the options of the fields that a record asks for: all, or these, or without some.
+
+    The type of a field must not be a string.
+    """
+    return [
+        _asked(name, kind.__annotations__[name], how)
+        for name, how in kind.descriptions.items()
+        if name not in without and (name in names or not names)
+    ]
+
+
+def _asked(name: str, hint: object, how: Ask) -> Opt:
+    attributes: dict[str, Any] = _value_attributes(hint, how)
+    if how.metavar:
+        attributes["metavar"] = how.metavar
+    if how.load or how.read:
+        attributes["callback"] = _loader(how)
+    if how.complete:
+        attributes["shell_complete"] = getattr(completion, how.complete)
+    return opt(
+        name,
+        how.section,
+        how.project,
+        how.help,
+        flag=how.flag,
+        short=how.short,
+        path=how.path,
+        **attributes,
+    )
+
+
+def _loader(how: Ask) -> Callable[..., object]:
+    """Return a callback, which runs after a relative path of a settings file was resolved."""
+    load: Any = how.load or how.read
+
+    def loaded(
+        context: click.Context, parameter: click.Parameter, value: str | tuple[str, ...] | None
+    ) -> object:
+        if context.resilient_parsing or value is None:
+            return None
+        try:
+            return tuple(map(load, value)) if isinstance(value, tuple) else load(value)
+        except UsageError as error:
+            if how.read:
+                raise
+            raise click.BadParameter(str(error), context, parameter) from error
+
+    return loaded
+
+
+def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
+    """Return what click has to know about the value of a field."""
+    if hint is bool:
+        return {"default": how.default} if "/" in how.flag else {"is_flag": True}
+    attributes: dict[str, Any] = {"type": _value_type(hint, how)}
+    if get_origin(hint) is tuple and how.parse is None:
+        attributes["multiple"] = True
+    if isinstance(how.default, str | int | float) and how.default != "":
+        attributes |= {"default": how.default, "show_default": True}
+    return attributes
+
+
+def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 - of a field
+    if how.parse is not None:
+        return ParsedText(how.parse)
+    if how.check is not None:
+        return KnownName(how.check)
+    if get_origin(hint) in (Union, UnionType):
+        hint = next(part for part in get_args(hint) if part is not NoneType)
+    if get_origin(hint) is Literal:
+        return click.Choice(get_args(hint))
+    bounds = next((part for part in get_args(hint) if isinstance(part, Meta)), Meta(ge=0))
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if kind is int:
+        return click.IntRange(min=int(bounds.ge or 0))
+    if kind is float and bounds.le is not None:
+        return ShareRange(bounds.ge, bounds.le)
+    if kind is float:
+        return FiniteRange(min=0, min_open=True)
+    return click.STRING

@@ -1,0 +1,73 @@
+"""Tables of models and prices that users write, as TOML or JSON."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from compactctl.errors import UsageError
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.source import STANDARD_STREAM, open_input
+from compactctl.tokens.counters.selection import user_counter
+from compactctl.tokens.models.prices import BUILTIN_PRICES, PriceTable, parse_user_prices
+from compactctl.tokens.models.user_models import UserModelTable, parse_user_models
+
+
+def load_user_models(path: str) -> UserModelTable:
+    """Read a model table from a JSON or TOML file, and check its counters.
+
+    Raises:
+        NoInputError: the file does not exist.
+        UsageError: it is not a model table; names the key or line that is wrong.
+    """
+    models = read_windows(path)
+    for row in models.rows:
+        if row.counter:
+            user_counter(row)
+    return models
+
+
+def read_windows(path: str) -> UserModelTable:
+    """Read a model table without checking its counters; raises as ``load_user_models`` does."""
+    return parse_user_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
+
+
+def prices_help(purpose: str, effect: str = "") -> str:
+    """Return the help of ``--prices``, which begins with ``purpose`` and ends with ``effect``."""
+    return (
+        f"{purpose}, by published prices or your own table. FILE is TOML or JSON: "
+        f'"my-model" = {{input = 2.5, output = 15, cache_read = 0.25}}. {effect}'
+    ).rstrip()
+
+
+def load_prices(name: str) -> PriceTable:
+    """Return the built-in price table for ``builtin``, else read a file.
+
+    Raises as ``load_user_models`` does.
+    """
+    if name == BUILTIN_PRICES.name:
+        return BUILTIN_PRICES
+    example = '"my-model" = {input = 2.5, output = 15}'
+    return parse_user_prices(_table(name, "--prices", example), Path(name).name)
+
+
+def _table(path: str, option: str, example: str) -> dict[str, Any]:
+    """Parse a file as JSON if it begins with ``{`` or ``[``, else as TOML.
+
+    ``example`` is a valid line, for errors.
+    """
+    if path == STANDARD_STREAM:
+        raise UsageError(f"{option} -: standard input is for the transcript; name a file")
+    data, name = open_input(path, TEXT_LIMITS).data, Path(path).name
+    try:
+        text = data.decode("utf-8-sig")
+        is_json = text.lstrip()[:1] in {"{", "["}
+        table = json.loads(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{name}: is neither TOML nor JSON ({' '.join(str(error).split())});"
+            f" write lines such as {example}"
+        ) from error
+    if not isinstance(table, dict):
+        raise UsageError(f"{name}: is a JSON array; write an object, as TOML: {example}")
+    return table
