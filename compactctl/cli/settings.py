@@ -1,12 +1,15 @@
 """Settings: values for the options of a command, from files and environment variables."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Annotated, Any
 
 import click
+from msgspec import Meta
 
 from compactctl.asks import MAY, PathBase
 from compactctl.cli.opt import Opt, ShareRange, StageOption, project_rule
@@ -21,15 +24,8 @@ from compactctl.cli.precedence import (
 )
 from compactctl.cli.project_files import project_value, where_else
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.validators import (
-    Validator,
-    boolean,
-    finite_number,
-    integer,
-    list_of,
-    string_or_number,
-    validate_value,
-)
+from compactctl.model.numbers import Finite
+from compactctl.model.validation import WrongValueError, validated
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
@@ -101,7 +97,7 @@ def _accepts(command: click.Command, key: str, value: object) -> bool:
     if option is None:
         return False
     try:
-        value = validate_value("", validator_of(option), _as_list(option, value))
+        value = _validate("", option, _as_list(option, value))
         option.type_cast_value(click.Context(command), value)
     except (UsageError, click.BadParameter):
         return False
@@ -243,35 +239,48 @@ def _setting_in_file(
     value = _as_list(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, not a list or a table")
-    value = validate_value(f"{file.path}: {key}: ", validator_of(option), value)
+    value = _validate(f"{file.path}: {key}: ", option, value)
     return _setting_of(option, value, source)
 
 
-def validator_of(option: click.Option) -> Validator:
-    """Return the validator of a file's value for an option; the option checks range and meaning.
+def validator_of(option: click.Option) -> Callable[[object], object]:
+    """Return what checks a file's value for an option; the option checks range and meaning.
 
     Options of stages accept the values that profiles may have.
     """
     if isinstance(option, StageOption):
-        return option.field.validate
+        return partial(validated, kind=option.field.type)
     validator = _validator_of_one(option)
-    return list_of(validator, _MAX_VALUES) if option.multiple else validator
+    return _list_of(validator) if option.multiple else validator
 
 
-def _validator_of_one(option: click.Option) -> Validator:
+def _validator_of_one(option: click.Option) -> Callable[[object], object]:
     if option.is_flag:
-        return boolean
+        return partial(validated, kind=bool)
     match option.type:
         case ShareRange():
-            return _validate_share
+            return lambda value: value if isinstance(value, str) else validated(value, Finite)
         case click.types.IntParamType():
-            return integer
+            return partial(validated, kind=int)
         case click.types.FloatParamType():
-            return finite_number
+            return partial(validated, kind=Finite)
         case _:
-            return string_or_number
+            return _text
 
 
-def _validate_share(value: object) -> object:
-    """Accept a number, or text such as 80%."""
-    return value if isinstance(value, str) else finite_number(value)
+def _text(value: object) -> str:
+    """Accept a string or a number; 60000 becomes ``"60000"``."""
+    return str(value) if type(value) in (int, float) else validated(value, str)
+
+
+def _list_of(validator: Callable[[object], object]) -> Callable[[object], tuple[object, ...]]:
+    items = Annotated[list[Any], Meta(max_length=_MAX_VALUES)]
+    return lambda values: tuple(map(validator, validated(values, items)))
+
+
+def _validate(location: str, option: click.Option, value: object) -> object:
+    """Return the validated value. Raises UsageError, which begins with ``location``."""
+    try:
+        return validator_of(option)(value)
+    except WrongValueError as error:
+        raise UsageError(f"{location}{value!r} {error.why}") from error

@@ -1,22 +1,35 @@
 """What the archive remembers: operations, digests and archived lines."""
 
 from collections.abc import Mapping
-from typing import Literal, NewType
+from typing import Annotated, Literal, NewType
 
+from msgspec import Meta
+
+from compactctl.model.numbers import Count, Scalar
 from compactctl.records import Record, field
 
 OperationId = NewType("OperationId", str)
+ID_PATTERN = "[A-Za-z0-9_-]+"
+"""Matches the id of an operation, which is a part of its archive's name."""
+NamedId = Annotated[OperationId, Meta(pattern=rf"\A{ID_PATTERN}\Z")]
+StateSize = Annotated[int, Meta(ge=0, le=1 << 50)]
+"""Up to a petabyte, more than any file that was ever read."""
 LineFate = Literal["kept", "hidden", "replaced"]
 StageOutcome = Literal["applied", "skipped", "rolled-back", "not-needed"]
-OptionValue = str | int | float | bool | None | tuple[str, ...]
+MAX_STAGES = 10_000
+"""More stages, and items of an option, than any run has."""
+OptionValue = Scalar | Annotated[tuple[str, ...], Meta(max_length=MAX_STAGES)]
 
 
 class Digest(Record):
     """The identity of a file's content: SHA-256 in hex, size in bytes, number of raw lines."""
 
-    sha256: str
-    n_bytes: int
-    n_lines: int
+    sha256: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+    n_bytes: StateSize
+    n_lines: StateSize
+
+
+RecordDigest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{16}\Z")]
 
 
 class DocumentRecords(Record):
@@ -29,8 +42,8 @@ class DocumentRecords(Record):
         digests: of each record; see ``record_digest``.
     """
 
-    path: tuple[str, ...]
-    digests: tuple[str, ...]
+    path: Annotated[tuple[str, ...], Meta(max_length=100)]
+    digests: Annotated[tuple[RecordDigest, ...], Meta(max_length=10_000_000)]
 
 
 class StateChange(Record):
@@ -74,13 +87,13 @@ class StageRecord(Record):
     name: str
     options: Mapping[str, OptionValue]
     outcome: StageOutcome
-    tokens_before: int
-    tokens_after: int
+    tokens_before: Count
+    tokens_after: Count
     group: str | None = None
-    hidden: int = 0
-    replaced: int = 0
+    hidden: Count = 0
+    replaced: Count = 0
     detail: str = ""
-    figures: Mapping[str, int] = field(default_factory=dict)
+    figures: Mapping[str, Count] = field(default_factory=dict)
 
     @property
     def tokens_saved(self) -> int:
@@ -105,15 +118,15 @@ class Operation(Record):
         recorded_at: ISO 8601, UTC.
     """
 
-    id: OperationId
-    parent: OperationId | None
-    head: OperationId | None
+    id: NamedId
+    parent: NamedId | None
+    head: NamedId | None
     kind: Literal["compact", "undo", "rewind"]
     before: Digest
     after: Digest
     format: str
     counter: str
-    stages: tuple[StageRecord, ...] = ()
+    stages: Annotated[tuple[StageRecord, ...], Meta(max_length=MAX_STAGES)] = ()
     detail: str = ""
     appended: bool = False
     records: DocumentRecords | None = None

@@ -3,23 +3,16 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from compactctl.errors import ArchiveError
 from compactctl.model.edit import Edit, Hide, HideKind, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.model.validators import (
-    Validator,
-    dict_of,
-    field_validators,
-    json_object,
-    list_of,
-    non_negative_int,
-    object_of,
-    one_of,
-    scalar,
-    string,
-)
+from compactctl.model.numbers import Count
+from compactctl.model.unsent import UnsentKind
+from compactctl.model.validation import validated
 from compactctl.records import Record
 
 MAX_MESSAGE_EDITS = 100_000
@@ -28,6 +21,46 @@ _REPLACEMENT = ("id", "part", "text", "group", "reason", "refers_to")
 _SYNTHETIC = ("id", "kind", "role", "text", "group", "through", "details", "tool", "call_id")
 _REMOVAL = ("id", "kinds", "group", "reason")
 """The fields of each kind of edit, in the order that the ids of operations depend on."""
+
+
+class _Row(Record, tag_field="edit"):
+    """A row of an edit: the number and the stage of the edit, and the size of its message."""
+
+    n: Count
+    stage: str
+    tokens: Count
+
+
+class _HideRow(_Row, tag="hide"):
+    id: MessageId
+    group: GroupId
+    kind: HideKind
+    reason: str
+
+
+class _ReplaceRow(_Row, tag="replace"):
+    id: MessageId
+    part: Count
+    text: str
+    group: GroupId
+    reason: str
+    refers_to: MessageId | None
+
+
+class _InsertRow(_Row, tag="insert"):
+    before: MessageId
+    message: Synthetic
+
+
+class _UnloadRow(_Row, tag="unload"):
+    id: MessageId
+    kinds: tuple[UnsentKind, ...]
+    group: GroupId
+    reason: str
+
+
+_AnyRow = _HideRow | _ReplaceRow | _InsertRow | _UnloadRow
+_MessageRows = Annotated[tuple[_AnyRow, ...], Meta(max_length=MAX_MESSAGE_EDITS)]
 
 
 class ArchivedEdits(Record):
@@ -98,33 +131,36 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
         ArchiveError: a text was not written by ``dump_edits``; the message begins with ``where``.
     """
     rows = _parse_rows(texts, where)
-    rows_by_number: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    rows_by_number: dict[int, list[_AnyRow]] = defaultdict(list)
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
-        rows_by_number[row["n"]].append(row)
-        if row["edit"] in ("hide", "replace"):
-            sizes[row["group"]][MessageId(row["id"])] = row["tokens"]
-        elif row["edit"] == "unload":
-            sizes[row["group"]] = {}
+        rows_by_number[row.n].append(row)
+        if isinstance(row, _HideRow | _ReplaceRow):
+            sizes[row.group][row.id] = row.tokens
+        elif isinstance(row, _UnloadRow):
+            sizes[row.group] = {}
     return ArchivedEdits(
         edits=tuple(_decode_edit(rows_by_number[n]) for n in sorted(rows_by_number)),
-        groups={row.get("message", row)["group"]: row["stage"] for row in rows},
+        groups={_group_of(row): row.stage for row in rows},
         sizes=dict(sizes),
     )
 
 
-def _decode_edit(rows: list[dict[str, Any]]) -> Edit:
-    first = rows[0]
-    if first["edit"] == "hide":
-        ids = tuple(MessageId(row["id"]) for row in rows)
-        return Hide(
-            ids=ids, group=GroupId(first["group"]), kind=first["kind"], reason=first["reason"]
-        )
-    if first["edit"] == "insert":
-        return Insert(before=MessageId(first["before"]), message=Synthetic(**first["message"]))
-    if first["edit"] == "unload":
-        return RemoveUnsent(**{name: first[name] for name in _REMOVAL})
-    return Replace(**{name: first[name] for name in _REPLACEMENT})
+def _group_of(row: _AnyRow) -> GroupId:
+    return row.message.group if isinstance(row, _InsertRow) else row.group
+
+
+def _decode_edit(rows: list[_AnyRow]) -> Edit:
+    match rows[0]:
+        case _HideRow() as row:
+            ids = tuple(row.id for row in rows if isinstance(row, _HideRow))
+            return Hide(ids=ids, group=row.group, kind=row.kind, reason=row.reason)
+        case _InsertRow() as row:
+            return Insert(before=row.before, message=row.message)
+        case _UnloadRow() as row:
+            return RemoveUnsent(**_values(row, _REMOVAL))
+        case _ReplaceRow() as row:
+            return Replace(**_values(row, _REPLACEMENT))
 
 
 def _values(record: Record, names: Iterable[str]) -> dict[str, Any]:
@@ -138,12 +174,12 @@ def canonical_text(edits: Iterable[Edit]) -> str:
     return f"[{','.join(rows)}]"
 
 
-def _parse_rows(texts: Iterable[str | None], where: object) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _parse_rows(texts: Iterable[str | None], where: object) -> list[_AnyRow]:
+    rows: list[_AnyRow] = []
     try:
         for text in texts:
             if text:
-                rows += _ROWS_VALIDATOR(json.loads(text))
+                rows += validated(json.loads(text), _MessageRows)
         _check_numbers(rows)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
@@ -158,50 +194,11 @@ def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
     return json.dumps(rows, separators=(",", ":"))
 
 
-def _validate_row(value: object) -> dict[str, Any]:
-    kind = one_of(*_FIELD_VALIDATORS)(json_object(value).get("edit"))
-    fields: dict[str, Any] = _ROW_VALIDATORS[kind](value)
-    if missing := _FIELD_VALIDATORS[kind].keys() - fields.keys():
-        raise ValueError(f"{min(missing)} is missing")
-    return fields
-
-
-def _check_numbers(rows: Iterable[dict[str, Any]]) -> None:
+def _check_numbers(rows: Iterable[_AnyRow]) -> None:
     """Raise ValueError if two edits share a number, as only the rows of one ``Hide`` may."""
     hides: dict[int, tuple[str, str, str] | None] = {}
     for row in rows:
-        hide = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None
-        if row["n"] in hides and (hide is None or hide != hides[row["n"]]):
-            raise ValueError(f"two edits are number {row['n']}")
-        hides[row["n"]] = hide
-
-
-def _validate_synthetic(value: object) -> dict[str, Any]:
-    # Validated as a Synthetic, but returned as JSON: the row is read field by field.
-    _SYNTHETIC_VALIDATOR(value)
-    return json_object(value)
-
-
-_SYNTHETIC_VALIDATOR = object_of(Synthetic, field_validators(Synthetic, details=dict_of(scalar)))
-_COMMON_VALIDATORS: Mapping[str, Validator] = {
-    "n": non_negative_int,
-    "stage": string,
-    "tokens": non_negative_int,
-    "edit": string,
-}
-_FIELD_VALIDATORS: Mapping[str, Mapping[str, Validator]] = {
-    "hide": {
-        **_COMMON_VALIDATORS,
-        "id": string,
-        "group": string,
-        "kind": one_of(*get_args(HideKind)),
-        "reason": string,
-    },
-    "replace": {**_COMMON_VALIDATORS, **field_validators(Replace)},
-    "insert": {**_COMMON_VALIDATORS, "before": string, "message": _validate_synthetic},
-    "unload": {**_COMMON_VALIDATORS, **field_validators(RemoveUnsent)},
-}
-_ROW_VALIDATORS = {
-    kind: object_of(dict, validators) for kind, validators in _FIELD_VALIDATORS.items()
-}
-_ROWS_VALIDATOR = list_of(_validate_row, max_items=MAX_MESSAGE_EDITS)
+        hide = (row.group, row.kind, row.reason) if isinstance(row, _HideRow) else None
+        if row.n in hides and (hide is None or hide != hides[row.n]):
+            raise ValueError(f"two edits are number {row.n}")
+        hides[row.n] = hide

@@ -8,14 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.validators import (
-    SettingsTable,
-    any_list,
-    any_table,
-    boolean,
-    check_keys,
-    validate_value,
-)
+from compactctl.model.validation import check_keys, setting, validate_value
 from compactctl.stages.aliases import canonical_name
 
 # Tables of a user's file that may contain these keys; the top level may contain them as well.
@@ -65,10 +58,10 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
     profile_keys, settings = _split_keys(table)
     merged: dict[str, Any] = {**base, **profile_keys}
     merged.pop("base", None)
-    budget = SettingsTable(profile_keys).get("budget", any_table, {})
+    budget = setting(profile_keys, "budget", dict[str, Any], {})
     merged["budget"] = {**base.get("budget", {}), **budget}
     if settings:
-        entries = SettingsTable(merged).get("stages", any_list, ())
+        entries = setting(merged, "stages", list[Any], ())
         stages = [dict(stage_table(entry)) for entry in entries]
         merged["stages"] = _apply_switches(_apply_settings(stages, settings), settings)
     for key, name in _PROFILE_KEYS.items():
@@ -95,7 +88,7 @@ def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     settings: dict[str, Any] = {}
     for key, value in table.items():
         if key in BLOCKS:
-            inner, inner_settings = _split_keys(validate_value(f"{key} = ", any_table, value))
+            inner, inner_settings = _split_keys(validate_value(f"{key} = ", dict[str, Any], value))
             if key != _MIXED_BLOCK:
                 check_keys(inner, _NEUROLINK_KEYS, key)
             settings |= inner_settings
@@ -125,6 +118,7 @@ def _apply_settings(
 def _apply_switches(
     stages: list[dict[str, Any]], settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    table = SettingsTable(settings)
-    off = {name for key, name in _SWITCHES.items() if not table.get(key, boolean, default=True)}
+    off = {
+        name for key, name in _SWITCHES.items() if not setting(settings, key, bool, default=True)
+    }
     return [stage for stage in stages if canonical_name(stage["stage"]) not in off]

@@ -2,24 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.model.numbers import Count, Finite, Positive, Share
 from compactctl.model.summary import FailurePolicy, LabelStyle
-from compactctl.model.validators import (
-    SettingsTable,
-    any_list,
-    any_table,
-    boolean,
-    check_keys,
-    finite_number,
-    fraction,
-    non_negative_int,
-    one_of,
-    string,
-    string_list,
-    validate_value,
-)
+from compactctl.model.validation import check_keys, read_table, setting, validate_value
 from compactctl.profiles.neurolink_keys import stage_table
 from compactctl.profiles.profile import (
     BackgroundTrigger,
@@ -34,31 +22,66 @@ from compactctl.profiles.profile import (
     TargetMode,
 )
 from compactctl.profiles.variants import changes_between, extend, stage_options
-from compactctl.records import replace
+from compactctl.records import Record, field, replace
 from compactctl.stages.aliases import canonical_name
-from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
+from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.system_windows import parse_system_windows
 from compactctl.tokens.trigger import Trigger, parse_trigger
 
 # The base of a file that names neither a base nor stages: it holds NeuroLink's configuration.
 _NEUROLINK = "neurolink"
-_KEYS = frozenset({
-    "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
-    "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
-    "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
-    "on_summarizer_failure", "summary_may_be_unrelated", "models", "label_style", "windows",
-    "document_bytes",
-})  # fmt: skip
 _STAGE_KEYS = frozenset({"stage", "why", "falls_back", "always", "target", "enabled"})
 _DUE = "due"
-_BUDGET_KEYS = frozenset({
-    "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
-    "beside_tools",
-})  # fmt: skip
-_BACKGROUND_KEYS = ("warm", "jitter", "cold")
-_LEVEL_KEYS = frozenset({"name", "when", "text"})
 _TARGET_MODES: dict[str, TargetMode] = {"trigger": "trigger", "all": "all"}
+
+
+class _ProfileTable(Record):
+    """The keys of a profile, besides the tables of stages that run on request."""
+
+    base: Any = None
+    models: Any = None
+    title: str = ""
+    source: str = ""
+    differs: tuple[str, ...] = ()
+    trigger: Any = "always"
+    target: Any = "trigger"
+    budget: dict[str, Any] = field(default_factory=dict)
+    background: dict[str, Any] | None = None
+    levels: list[Any] = field(default_factory=list)
+    stages: list[Any] = field(default_factory=list)
+    reactive: list[Any] = field(default_factory=list)
+    keep_turns: Count | None = None
+    keep_steps: Positive | None = None
+    estimator: str = ""
+    image_tokens: Count | None = None
+    document_bytes: Count = 0
+    counter: str = ""
+    window: str = ""
+    windows: dict[str, Any] = field(default_factory=dict)
+    summarizer: str = ""
+    summarizer_model: str = ""
+    on_summarizer_failure: FailurePolicy = "builtin"
+    label_style: LabelStyle = "xml"
+    summary_may_be_unrelated: bool = False
+    file_share: Share = DEFAULT_SHARE
+    enabled: bool = True
+
+
+class _BudgetTable(Record):
+    reserve: Count | None = None
+    reserve_percent: Count = DEFAULT_BUDGET_RULE.percent
+    reserve_max: Count | None = None
+    longest_answer: bool = False
+    divide_by: Finite = 1
+    multiply_by: Finite = 1
+    beside_tools: bool = False
+
+
+class _LevelTable(Record):
+    name: str = ""
+    when: Any = "always"
+    text: str = ""
 
 
 def parse_user_profile(
@@ -121,7 +144,7 @@ def _build_profile(
 ) -> Profile:
     """Build a profile, and those for single models, which extend it as another file would."""
     general = {key: value for key, value in entries.items() if key != "models"}
-    models = SettingsTable(entries).get("models", any_table, {})
+    models = setting(entries, "models", dict[str, Any], {})
     extensions = {
         prefix: extend(_model_rules(prefix, rules), general) for prefix, rules in models.items()
     }
@@ -139,7 +162,7 @@ def _build_profile(
 
 def _model_rules(prefix: str, rules: object) -> Mapping[str, Any]:
     """Return the rules for a model, which only concern stages."""
-    table: Mapping[str, Any] = validate_value(f"models.{prefix} = ", any_table, rules)
+    table: dict[str, Any] = validate_value(f"models.{prefix} = ", dict[str, Any], rules)
     others = table.keys() - stage_options(table).keys()
     if others:
         raise UsageError(
@@ -153,55 +176,46 @@ def _build_for_any_model(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
     optional_stages = stage_options(entries)
-    check_keys(entries.keys() - optional_stages.keys(), _KEYS, "the profile")
-    table = SettingsTable(entries)
-    stages = table.get("stages", any_list, ())
-    enabled_stages = _enabled_stages(stages, stage)
+    keys = (entries.keys() - optional_stages.keys()) | set(_ProfileTable.__struct_fields__)
+    own_entries = {key: value for key, value in entries.items() if key in keys}
+    table = read_table(own_entries, _ProfileTable, "the profile")
+    enabled_stages = _enabled_stages(table.stages, stage)
     if not enabled_stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
-    trigger = parse_trigger(str(entries.get("trigger", "always")))
+    trigger = parse_trigger(str(table.trigger))
     return Profile(
         name=name,
-        title=table.get("title", string, "") or name,
-        origin=ProfileOrigin(
-            source=table.get("source", string, ""),
-            differences=table.get("differs", string_list, ()),
-            file_text=toml,
-        ),
+        title=table.title or name,
+        origin=ProfileOrigin(source=table.source, differences=table.differs, file_text=toml),
         trigger=trigger,
-        target=_parse_target_or_mode(entries.get("target", "trigger")),
-        budget=_parse_budget(table.get("budget", any_table, {})),
-        background=_parse_background(table.get("background", any_table, None)),
-        levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
+        target=_parse_target_or_mode(table.target),
+        budget=_parse_budget(table.budget),
+        background=_parse_background(table.background),
+        levels=tuple(_parse_level(level, trigger) for level in table.levels),
         stages=enabled_stages,
-        overflow_stages=_enabled_stages(table.get("reactive", any_list, ()), stage),
+        overflow_stages=_enabled_stages(table.reactive, stage),
         optional_stages=tuple(
             stage({"stage": stage_name, **options})
             for stage_name, options in optional_stages.items()
         ),
-        protection=ProfileProtection(
-            turns=table.get("keep_turns", non_negative_int, None),
-            steps=table.get("keep_steps", _at_least_one, None),
-        ),
+        protection=ProfileProtection(turns=table.keep_turns, steps=table.keep_steps),
         counting=ProfileCounting(
-            estimator=table.get("estimator", string, ""),
-            image_tokens=table.get("image_tokens", non_negative_int, None),
-            document_bytes=table.get("document_bytes", non_negative_int, 0),
-            counter=table.get("counter", string, ""),
-            window=table.get("window", string, ""),
-            windows=parse_system_windows(table.get("windows", any_table, {}), "[windows]"),
+            estimator=table.estimator,
+            image_tokens=table.image_tokens,
+            document_bytes=table.document_bytes,
+            counter=table.counter,
+            window=table.window,
+            windows=parse_system_windows(table.windows, "[windows]"),
         ),
         summarizer=ProfileSummarizer(
-            name=table.get("summarizer", string, ""),
-            model=table.get("summarizer_model", string, ""),
-            on_failure=table.get(
-                "on_summarizer_failure", one_of(*get_args(FailurePolicy)), "builtin"
-            ),
-            label_style=table.get("label_style", one_of(*get_args(LabelStyle)), "xml"),
-            may_be_unrelated=table.get("summary_may_be_unrelated", boolean, default=False),
+            name=table.summarizer,
+            model=table.summarizer_model,
+            on_failure=table.on_summarizer_failure,
+            label_style=table.label_style,
+            may_be_unrelated=table.summary_may_be_unrelated,
         ),
-        file_share=table.get("file_share", fraction, DEFAULT_SHARE),
-        enabled=table.get("enabled", boolean, default=True),
+        file_share=table.file_share,
+        enabled=table.enabled,
     )
 
 
@@ -211,7 +225,7 @@ def _enabled_stages(
     return tuple(
         stage(entry)
         for entry in entries
-        if SettingsTable(stage_table(entry), "a stage: ").get("enabled", boolean, default=True)
+        if setting(stage_table(entry), "enabled", bool, default=True, location="a stage: ")
     )
 
 
@@ -227,14 +241,14 @@ def _builtin_stage(table: Mapping[str, Any]) -> ProfileStage:
 
 def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
     """Set the fields of a stage that are not its options from its table."""
-    table, requested_name = SettingsTable(entries, f"stage {stage.name}: "), entries["stage"]
+    where, requested_name = f"stage {stage.name}: ", entries["stage"]
     target = entries.get("target")
     return replace(
         stage,
         system_name="" if requested_name == stage.name else requested_name,
         explanation=str(entries.get("why", "")),
-        falls_back=table.get("falls_back", boolean, default=False),
-        always=table.get("always", boolean, default=False),
+        falls_back=setting(entries, "falls_back", bool, default=False, location=where),
+        always=setting(entries, "always", bool, default=False, location=where),
         target=None if target is None else parse_target(target),
     )
 
@@ -251,7 +265,7 @@ def parse_stage(entries: object) -> ProfileStage:
     settings = {key: value for key, value in entries.items() if key not in _STAGE_KEYS}
     check_keys(settings, options, f"stage {stage.name}")
     values = {
-        key: validate_value(f"stage {stage.name}: {key} = ", options[key].validate, value)
+        key: validate_value(f"stage {stage.name}: {key} = ", options[key].type, value)
         for key, value in settings.items()
     }
     return _with_stage_keys(ProfileStage(name=stage.name, options=values), entries)
@@ -260,62 +274,40 @@ def parse_stage(entries: object) -> ProfileStage:
 def _parse_level(entries: object, trigger: Trigger) -> LevelRule:
     if not isinstance(entries, Mapping):
         raise UsageError('write a level as {name = "warning", when = "ratio >= 0.8"}')
-    check_keys(entries, _LEVEL_KEYS, "a level")
-    table = SettingsTable(entries)
-    condition = str(entries.get("when", "always"))
+    table = read_table(entries, _LevelTable, "a level")
+    condition = str(table.when)
     level_trigger = trigger if condition == _DUE else parse_trigger(condition)
-    name, text = table.get("name", string, ""), table.get("text", string, "")
-    return LevelRule(name=name, trigger=level_trigger, text=text)
+    return LevelRule(name=table.name, trigger=level_trigger, text=table.text)
 
 
 def _parse_budget(entries: Mapping[str, Any]) -> BudgetRule:
-    table = _checked_table(entries, _BUDGET_KEYS, "[budget]")
-    defaults = BudgetRule()
-    divisor = table.get("divide_by", _factor, Fraction(1))
-    multiplier = table.get("multiply_by", _factor, Fraction(1))
+    table = read_table(entries, _BudgetTable, "[budget]", "[budget] ")
+    divisor, multiplier = _factor(table.divide_by), _factor(table.multiply_by)
     usable = multiplier / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
         raise UsageError("[budget] must leave more than 0 and at most all of the input")
-    reserve = table.get("reserve", non_negative_int, None)
-    max_reserve = table.get("reserve_max", non_negative_int, None)
-    if max_reserve is None and reserve is None:
-        max_reserve = defaults.max_reserve
+    max_reserve = table.reserve_max
+    if max_reserve is None and table.reserve is None:
+        max_reserve = DEFAULT_BUDGET_RULE.max_reserve
     return BudgetRule(
-        reserve=reserve,
-        percent=table.get("reserve_percent", non_negative_int, defaults.percent),
+        reserve=table.reserve,
+        percent=table.reserve_percent,
         max_reserve=max_reserve,
-        use_max_output=table.get("longest_answer", boolean, default=False),
+        use_max_output=table.longest_answer,
         usable_share=usable,
-        is_beside_tools=table.get("beside_tools", boolean, default=False),
+        is_beside_tools=table.beside_tools,
     )
 
 
 def _parse_background(entries: Mapping[str, Any] | None) -> BackgroundTrigger | None:
     if entries is None:
         return None
-    table = _checked_table(entries, _BACKGROUND_KEYS, "[background]")
-    for key in _BACKGROUND_KEYS:
-        if key not in table.entries:
-            raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
-    warm, jitter, cold = (table.get(key, fraction, 0.0) for key in _BACKGROUND_KEYS)
-    return BackgroundTrigger(warm=warm, jitter=jitter, cold=cold)
-
-
-def _checked_table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
-    check_keys(entries, keys, where)
-    return SettingsTable(entries, f"{where} ")
+    return read_table(entries, BackgroundTrigger, "[background]", "[background] ")
 
 
 def _parse_target_or_mode(value: object) -> TargetSize | TargetMode:
     return _TARGET_MODES.get(str(value)) or parse_target(value)
 
 
-def _at_least_one(value: object) -> int:
-    count = non_negative_int(value)
-    if not count:
-        raise ValueError("is not at least 1")
-    return count
-
-
-def _factor(value: object) -> Fraction:
-    return Fraction(str(finite_number(value)))
+def _factor(number: float) -> Fraction:
+    return Fraction(str(number))

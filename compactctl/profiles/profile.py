@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from compactctl.model.numbers import Share
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.records import Record, field
@@ -65,9 +66,9 @@ class BackgroundTrigger(Record):
     ``jitter`` later, so that the point varies; otherwise at ``cold``.
     """
 
-    warm: float
-    jitter: float
-    cold: float
+    warm: Share
+    jitter: Share
+    cold: Share
 
 
 class Change(Record):

@@ -14,7 +14,7 @@ and ``models`` are added to those of the base.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.model.validators import SettingsTable, any_list, any_table
+from compactctl.model.validation import setting
 from compactctl.profiles.neurolink_keys import BLOCKS, stage_table, translate_neurolink_keys
 from compactctl.profiles.profile import Change
 from compactctl.stages.aliases import canonical_name
@@ -41,7 +41,7 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     )
     stages = [
         (canonical_name(stage["stage"]), stage)
-        for stage in map(stage_table, SettingsTable(extended).get("stages", any_list, ()))
+        for stage in map(stage_table, setting(extended, "stages", list[Any], ()))
     ]
     if stages:
         extended["stages"] = [
@@ -49,7 +49,7 @@ def extend(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
             for name, stage in stages
         ]
     for key in _MERGED_TABLES & table.keys():
-        extended[key] = _merge(base.get(key, {}), SettingsTable(table).get(key, any_table, {}))
+        extended[key] = _merge(base.get(key, {}), setting(table, key, dict[str, Any], {}))
     not_run = (base_options.keys() | options.keys()) - {name for name, _ in stages}
     return extended | {
         name: {**base_options.get(name, {}), **options.get(name, {})} for name in sorted(not_run)

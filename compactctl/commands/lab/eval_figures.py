@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from statistics import fmean
-from typing import Any
+from typing import Literal
 
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.errors import UsageError
 from compactctl.lab.score import ANSWERS, MEASURES
-from compactctl.model.numbers import exact
-from compactctl.model.validators import fraction, string
+from compactctl.model.numbers import Share, exact
+from compactctl.model.validation import validated
 from compactctl.records import Record
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
@@ -142,7 +142,7 @@ def read_baseline(path: str) -> Baseline:
     data = open_input(path, TEXT_LIMITS).data
     try:
         means = _unique(_means(json.loads(data)))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path}: is not a baseline; write one with compactctl lab eval … --json > {path}"
         ) from error
@@ -272,9 +272,23 @@ def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
     return unique_means
 
 
-def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON
-    if document["schema"] != SCHEMA:
-        raise ValueError(SCHEMA)
-    for row in document["figures"]:
-        for name, mean in row["measures"].items():
-            yield (string(row["policy"]), fraction(row["asked"]), name), fraction(mean["value"])
+class _MeanObject(Record, forbid_unknown_fields=False):
+    value: Share
+
+
+class _FiguresObject(Record, forbid_unknown_fields=False):
+    policy: str
+    asked: Share
+    measures: dict[str, _MeanObject]
+
+
+class _EvalDocument(Record, forbid_unknown_fields=False):
+    schema: Literal["compactctl.eval/1"]
+    figures: tuple[_FiguresObject, ...]
+
+
+def _means(document: object) -> Iterator[tuple[_Key, float]]:
+    read: _EvalDocument = validated(document, _EvalDocument)
+    for row in read.figures:
+        for name, mean in row.measures.items():
+            yield (row.policy, row.asked, name), mean.value

@@ -11,7 +11,7 @@ from compactctl.errors import ChangedError, NotUnderstoodError
 from compactctl.formats.records.decode import decode
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
-from compactctl.model.operation import Digest, OperationId
+from compactctl.model.operation import ID_PATTERN, Digest, OperationId
 from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.document_records import array_path, fingerprint, read_records
@@ -19,7 +19,6 @@ from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
 from compactctl.records import Record
-from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines
 
@@ -58,7 +57,7 @@ def inline_operations(
         if (
             message.tags.operation
             and message.tags.hiding_ids
-            and ID_PATTERN.fullmatch(message.tags.operation)
+            and re.fullmatch(ID_PATTERN, message.tags.operation)
         ):
             if message.line not in values:
                 values[message.line] = decode(lines[message.line])[0]
@@ -269,7 +268,7 @@ def _operation_of(
         records_sha256=str(metadata.get("recordsSha256", "")),
         line=min(message.line for message, _ in records),
         parent=OperationId(parent)
-        if isinstance(parent, str) and ID_PATTERN.fullmatch(parent)
+        if isinstance(parent, str) and re.fullmatch(ID_PATTERN, parent)
         else None,
     )
 

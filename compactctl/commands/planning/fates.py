@@ -6,7 +6,7 @@ from typing import Literal
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import find_file_reads
-from compactctl.model.message import Message, ToolCallPart, ToolResultPart
+from compactctl.model.message import Message, Role, ToolCallPart, ToolResultPart
 from compactctl.pipeline.apply import latest_edit, net_edits
 from compactctl.records import Record, replace
 from compactctl.tokens.meter import Meter
@@ -22,7 +22,7 @@ class MessageFate(Record):
 
     line: int
     id: str
-    role: str
+    role: Role
     tools: tuple[str, ...]
     tokens: int = 0
     tokens_after: int = 0

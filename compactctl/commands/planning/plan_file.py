@@ -7,15 +7,17 @@ can be compared with diff.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar, get_args
+
+from msgspec import to_builtins
 
 from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
 from compactctl.model.edit import Hide, Replace
 from compactctl.model.message import (
+    CallId,
     GroupId,
     Message,
     MessageId,
@@ -24,31 +26,16 @@ from compactctl.model.message import (
     SyntheticKind,
     TextPart,
 )
+from compactctl.model.numbers import Count
 from compactctl.model.operation import Digest
 from compactctl.model.unsent import UnsentKind
-from compactctl.model.validators import (
-    MAX_INT64,
-    Validator,
-    any_list,
-    build,
-    dict_of,
-    field_validators,
-    list_of,
-    object_of,
-    one_of,
-    optional,
-    scalar,
-    string,
-    string_list,
-)
+from compactctl.model.validation import validated
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
-from compactctl.records import Record, replace
+from compactctl.records import Record, field, replace
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.extract.items import one_line
 from compactctl.tokens.meter import part_texts
-
-T = TypeVar("T")
 
 SCHEMA = "compactctl.plan/1"
 _VERSION = re.compile(r"compactctl\.plan/(\d+)")
@@ -124,6 +111,57 @@ class PlanFile(Record):
             for row, item in written
             if item and item.kind == "summary" and row.sha256 != _sha256(item.text)
         )
+
+
+class _DigestObject(Record):
+    sha256: str
+    bytes: Count
+    lines: Count
+
+
+class _TextObject(Record, rename="camel", omit_defaults=True):
+    part: Count
+    refers_to: MessageId | None = None
+    text: tuple[str, ...] = ()
+
+
+class _RowObject(Record, rename="camel", omit_defaults=True):
+    """A message in the file: the fields of several records, in their order there."""
+
+    line: Count = 0
+    fate: Fate
+    role: Role
+    tools: tuple[str, ...] = ()
+    tokens: Count | None = None
+    tokens_after: Count | None = None
+    stage: str = ""
+    reason: str = ""
+    says: str = ""
+    id: MessageId
+    group: GroupId | None = None
+    kind: SyntheticKind | None = None
+    through: MessageId | None = None
+    details: dict[str, str | int] = field(default_factory=dict)
+    tool: str = ""
+    call_id: CallId = CallId("")
+    sha256: str = ""
+    text: tuple[str, ...] | None = None
+    texts: tuple[_TextObject, ...] = ()
+
+
+class _PlanDocument(Record, rename="camel", omit_defaults=True):
+    """The file, with its fields in their order there."""
+
+    schema: str
+    path: str
+    format: str
+    input: _DigestObject
+    redo: bool
+    target_tokens: Count | None
+    tokens_before: Count
+    tokens_after: Count
+    unsent: tuple[UnsentKind, ...] = ()
+    messages: tuple[_RowObject, ...] = ()
 
 
 def planned_messages(
@@ -207,33 +245,30 @@ def _beginning(message: Message) -> str:
 
 def plan_text(plan: PlanFile) -> str:
     """Return a plan as JSON: one line per message, and below it one line per line of its texts."""
-    head = {
-        "schema": SCHEMA,
-        "path": plan.path,
-        "format": plan.format,
-        "input": {
-            "sha256": plan.input.sha256,
-            "bytes": plan.input.n_bytes,
-            "lines": plan.input.n_lines,
-        },
-        "redo": plan.redo,
-        "targetTokens": plan.target,
-        "tokensBefore": plan.tokens_before,
-        "tokensAfter": plan.tokens_after,
-        **({"unsent": list(plan.unsent)} if plan.unsent else {}),
-    }
-    fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in head.items())
+    digest = plan.input
+    head = _PlanDocument(
+        schema=SCHEMA,
+        path=plan.path,
+        format=plan.format,
+        input=_DigestObject(sha256=digest.sha256, bytes=digest.n_bytes, lines=digest.n_lines),
+        redo=plan.redo,
+        target_tokens=plan.target,
+        tokens_before=plan.tokens_before,
+        tokens_after=plan.tokens_after,
+        unsent=plan.unsent,
+    )
+    fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in to_builtins(head).items())
     rows = ",\n".join(_row_text(row) for row in plan.messages)
     return f'{{\n{fields},\n"messages": [\n{rows}\n]\n}}\n'
 
 
 def _row_text(row: PlannedMessage) -> str:
     """Return a row on one line, and its texts below, line by line."""
-    head = _json(dict(_row_fields(row)))[:-1]
+    head = _json(to_builtins(_row_head(row)))[:-1]
     if row.written is not None:
         return f'{head},\n "text": {_lines(row.written.text)}}}'
     texts = ",\n".join(
-        f'  {_json(dict(_text_fields(text)))[:-1]}, "text": {_lines(text.text)}}}'
+        f'  {_json(to_builtins(_text_head(text)))[:-1]}, "text": {_lines(text.text)}}}'
         for text in row.texts
     )
     return f'{head},\n "texts": [\n{texts}]}}' if texts else f"{head}}}"
@@ -244,43 +279,40 @@ def _lines(text: str) -> str:
     return f"[\n{lines}]"
 
 
-def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row except its texts; empty fields are left out."""
+def _row_head(row: PlannedMessage) -> _RowObject:
+    """Return the fields of a row except its texts."""
     from compactctl.summaries.by_model.secrets import mask_secrets
 
-    explained = row.explained
-    fields = {
-        "line": explained.line or None,
-        "fate": explained.fate,
-        "role": explained.role,
-        "tools": list(map(mask_secrets, explained.tools)),
-        "tokens": explained.tokens if explained.line else None,
-        "tokensAfter": explained.tokens_after if row.fate in {"rewritten", "written"} else None,
-        "stage": explained.stage,
-        "reason": explained.reason,
-        "says": row.says,
-        "id": row.id,
-        "group": row.group,
-        **(_written_fields(row.written) if row.written else {}),
-        "sha256": row.sha256,
-    }
-    yield from ((name, value) for name, value in fields.items() if value not in (None, "", []))
+    explained, item = row.explained, row.written
+    has_new_size = row.fate in {"rewritten", "written"}
+    head = _RowObject(
+        line=explained.line,
+        fate=explained.fate,
+        role=explained.role,
+        tools=tuple(map(mask_secrets, explained.tools)),
+        tokens=explained.tokens if explained.line else None,
+        tokens_after=explained.tokens_after if has_new_size else None,
+        stage=explained.stage,
+        reason=explained.reason,
+        says=row.says,
+        id=row.id,
+        group=row.group,
+        sha256=row.sha256,
+    )
+    if item is None:
+        return head
+    return replace(
+        head,
+        kind=item.kind,
+        through=item.through,
+        details=item.details,
+        tool=item.tool,
+        call_id=item.call_id,
+    )
 
 
-def _text_fields(text: PlannedText) -> Iterator[tuple[str, Any]]:
-    yield "part", text.part
-    if text.refers_to:
-        yield "refersTo", text.refers_to
-
-
-def _written_fields(item: Synthetic) -> dict[str, Any]:
-    return {
-        "kind": item.kind,
-        "through": item.through,
-        "details": dict(item.details) or None,
-        "tool": item.tool,
-        "callId": item.call_id,
-    }
+def _text_head(text: PlannedText) -> _TextObject:
+    return _TextObject(part=text.part, refers_to=text.refers_to)
 
 
 def _json(value: object) -> str:
@@ -299,15 +331,13 @@ def read_plan(path: str) -> PlanFile:
     try:
         document = json.loads(data)
         _check_version(document)
-        del document["schema"]
-        plan: PlanFile = _PLAN(document)
+        return _plan(validated(document, _PlanDocument))
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(
             f"{path}: not a valid plan: {why}; fix it, or make a new one with compactctl compact "
             "-n --plan-out"
         ) from error
-    return plan
 
 
 def _check_version(document: object) -> None:
@@ -319,68 +349,65 @@ def _check_version(document: object) -> None:
         raise ValueError(f"it is of version {match[1]}, and this compactctl knows version 1")
 
 
-def _join_lines(value: object) -> str:
-    return "\n".join(string_list(value))
-
-
-def _rows(value: object) -> tuple[PlannedMessage, ...]:
-    """Read the messages; a ValueError says which one is wrong."""
-    return tuple(_row_at(index, row) for index, row in enumerate(any_list(value), 1))
-
-
-def _row_at(index: int, value: object) -> PlannedMessage:
-    try:
-        return _row(value)
-    except ValueError as error:
-        raise ValueError(f"entry {index:,}: {error}") from error
-
-
-def _row(value: object) -> PlannedMessage:
-    """Read a message: a flat object with the fields of several records."""
-    values: dict[str, Any] = _ROW(value)
-    fate, written, others = (
-        {name: values[name] for name in validators if name in values}
-        for validators in (_FATE, _WRITTEN, _OTHERS)
+def _plan(document: _PlanDocument) -> PlanFile:
+    digest = document.input
+    return PlanFile(
+        path=document.path,
+        format=document.format,
+        input=Digest(sha256=digest.sha256, n_bytes=digest.bytes, n_lines=digest.lines),
+        redo=document.redo,
+        target=document.target_tokens,
+        tokens_before=document.tokens_before,
+        tokens_after=document.tokens_after,
+        messages=tuple(_message(index, row) for index, row in enumerate(document.messages, 1)),
+        unsent=document.unsent,
     )
-    row = PlannedMessage(explained=build(MessageFate, {**_EMPTY, **fate}), **others)
-    if (row.fate == "written") != bool(written):
-        raise ValueError("fate: what is written has a kind and a text, and nothing else has")
-    if not written:
-        return row
+
+
+def _message(number: int, row: _RowObject) -> PlannedMessage:
+    return PlannedMessage(
+        explained=MessageFate(
+            line=row.line,
+            id=row.id,
+            role=row.role,
+            tools=row.tools,
+            tokens=row.tokens or 0,
+            tokens_after=row.tokens_after or 0,
+            fate=row.fate,
+            stage=row.stage,
+            reason=row.reason,
+        ),
+        says=row.says,
+        group=row.group,
+        texts=tuple(
+            PlannedText(part=text.part, text="\n".join(text.text), refers_to=text.refers_to)
+            for text in row.texts
+        ),
+        written=_written(number, row),
+        sha256=row.sha256,
+    )
+
+
+def _written(number: int, row: _RowObject) -> Synthetic | None:
+    """Return the message that is inserted, None for another row. Raises ValueError."""
+    where = f"messages: entry {number:,}: "
+    is_written = row.fate == "written"
+    if is_written != (row.kind is not None) or is_written != (row.text is not None):
+        raise ValueError(
+            f"{where}fate: what is written has a kind and a text, and nothing else has"
+        )
+    if row.kind is None or row.text is None:
+        return None
     if row.group is None:
-        raise ValueError("group is missing")
-    head = {"id": row.id, "role": row.explained.role, "group": row.group}
-    return replace(row, written=build(Synthetic, {**head, **written}))
-
-
-# JSON keys that differ from the field's name.
-_NAMES = {
-    "target": "targetTokens",
-    "tokens_before": "tokensBefore",
-    "tokens_after": "tokensAfter",
-    "refers_to": "refersTo",
-    "call_id": "callId",
-    "n_bytes": "bytes",
-    "n_lines": "lines",
-}
-# Fields that are left out of a row if empty.
-_EMPTY: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
-_FATE = field_validators(MessageFate, role=one_of(*get_args(Role)))
-_WRITTEN: Mapping[str, Validator] = {
-    "kind": one_of(*get_args(SyntheticKind)),
-    "through": optional(string),
-    "details": dict_of(scalar),
-    "tool": string,
-    "call_id": string,
-    "text": _join_lines,
-}
-_TEXT = object_of(PlannedText, field_validators(PlannedText, text=_join_lines), _NAMES)
-_OTHERS: Mapping[str, Validator] = {
-    "says": string,
-    "group": string,
-    "texts": list_of(_TEXT, max_items=MAX_INT64),
-    "sha256": string,
-}
-_ROW = object_of(dict, {**_FATE, **_WRITTEN, **_OTHERS}, _NAMES)
-_DIGEST = object_of(Digest, field_validators(Digest), _NAMES)
-_PLAN = object_of(PlanFile, field_validators(PlanFile, input=_DIGEST, messages=_rows), _NAMES)
+        raise ValueError(f"{where}group is missing")
+    return Synthetic(
+        id=row.id,
+        kind=row.kind,
+        role=row.role,
+        text="\n".join(row.text),
+        group=row.group,
+        through=row.through,
+        details=row.details,
+        tool=row.tool,
+        call_id=row.call_id,
+    )

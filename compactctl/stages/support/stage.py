@@ -15,8 +15,8 @@ from typing import (
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import GroupId
+from compactctl.model.numbers import Count, Share
 from compactctl.model.operation import ForeignSchema, OptionValue
-from compactctl.model.validators import Validator, field_validators
 from compactctl.records import Record, asdict, described
 from compactctl.tokens.meter import Meter
 
@@ -90,6 +90,8 @@ def group_id(stage: str, options: Record, ids: Iterable[str]) -> GroupId:
 
 OptionKind = Literal["switch", "count", "share", "text", "texts", "choice"]
 
+# A number of a stage is not negative, one with a fraction at most 1.
+_BOUNDED: Mapping[object, object] = {int: Count, float: Share}
 _KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "share", str: "text"}
 
 
@@ -100,7 +102,7 @@ class OptionField(Record):
         stage: the name of the stage.
         name: the name of the option.
         kind: the kind of value that it takes.
-        validate: returns a value from a file as the option's type; raises ValueError if invalid.
+        type: the type of its values, with bounds.
         default: its value unless set.
         help: its help text.
         choices: the valid values of a choice; () for other kinds.
@@ -109,7 +111,7 @@ class OptionField(Record):
     stage: str
     name: str
     kind: OptionKind
-    validate: Validator
+    type: Any
     default: OptionValue
     help: str
     choices: tuple[str, ...] = ()
@@ -118,13 +120,12 @@ class OptionField(Record):
 def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
     """Return the options of a stage, in the order of declaration."""
     hints, defaults = get_type_hints(stage.options), stage.options()
-    validators = field_validators(stage.options)
     return tuple(
         OptionField(
             stage=stage.name,
             name=name,
             kind=_option_kind(hints[name]),
-            validate=validators[name],
+            type=_BOUNDED.get(hints[name], hints[name]),
             default=getattr(defaults, name),
             help=text,
             choices=get_args(hints[name]) if _option_kind(hints[name]) == "choice" else (),

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from compactctl.errors import UsageError
-from compactctl.model.operation import Digest, Operation
+from compactctl.model.operation import ID_PATTERN, Digest, Operation
 from compactctl.records import Record
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.filesystem import is_folder
@@ -17,10 +17,8 @@ SUFFIX = ".archive"
 README = "README"
 DISPLACED = "displaced-"
 """Begins the names of displaced files."""
-ID_PATTERN = re.compile(r"[\w-]+", re.ASCII)
-"""Matches the id of an operation, which is a part of its archive's name."""
 ARCHIVE_NAME = re.compile(
-    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN.pattern})\.parquet",
+    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN})\.parquet",
     re.ASCII,
 )
 STATE_DIGITS = 12

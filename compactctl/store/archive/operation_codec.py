@@ -10,50 +10,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import to_builtins
+
 from compactctl.errors import ArchiveError, NewerArchiveError
-from compactctl.model.operation import (
-    Digest,
-    DocumentRecords,
-    Operation,
-    OptionValue,
-    StageRecord,
-)
-from compactctl.model.validators import (
-    dict_of,
-    field_validators,
-    int_up_to,
-    json_object,
-    list_of,
-    matching,
-    non_negative_int,
-    object_of,
-    optional,
-    scalar,
-    string,
-)
-from compactctl.records import Record, asdict
-from compactctl.store.archive.names import ID_PATTERN
+from compactctl.model.numbers import Count
+from compactctl.model.operation import Operation
+from compactctl.model.validation import validated
 
 VERSION = 1
-STATE_BYTES = 1 << 50
-"""A petabyte, more than any file that was ever read."""
-STAGES = 10_000
-"""More stages, and items of an option, than any run has."""
-PATH_STEPS = 100
-RECORDS = 10_000_000
-"""Deeper paths, and more records, than any document has."""
-
 _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
-_WORD = matching(ID_PATTERN)
 
 
 def encode_operation(operation: Operation) -> bytes:
     """Encode an operation, with the version of the layout, as JSON in ASCII."""
-    record = {"version": VERSION, **_to_json(operation)}
+    record = {"version": VERSION, **to_builtins(operation, enc_hook=dict)}
     for name in ("appended", "records"):
         if not record[name]:
             del record[name]
-    return json.dumps(record, default=_to_json).encode("ascii")
+    return json.dumps(record).encode("ascii")
 
 
 def decode_operation(text: bytes, name: str) -> Operation:
@@ -63,9 +37,9 @@ def decode_operation(text: bytes, name: str) -> Operation:
     changed the meaning of the others with it.
     """
     try:
-        record = json_object(json.loads(text))
-        version = non_negative_int(record.pop("version", None))
-        operation: Operation | None = _OPERATION(record) if version == VERSION else None
+        record: dict[str, Any] = validated(json.loads(text), dict[str, Any])
+        version: int = validated(record.pop("version", None), Count)
+        operation = _operation(record) if version == VERSION else None
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
@@ -79,64 +53,16 @@ def decode_operation(text: bytes, name: str) -> Operation:
     return operation
 
 
+def _operation(record: Mapping[str, Any]) -> Operation:
+    operation: Operation = validated(record, Operation)
+    for name, digest in (("before", operation.before), ("after", operation.after)):
+        if digest.n_lines > digest.n_bytes:
+            raise ValueError(f"{name}: more lines than bytes")
+    return operation
+
+
 def _required_release(record: Mapping[str, object]) -> str:
     """Name the compactctl that can read a record: the one that wrote it, if it says so."""
     release = record.get("tool_version")
     is_valid = isinstance(release, str) and _RELEASE.fullmatch(release[:20])
     return f"compactctl {release} or newer" if is_valid else "a newer compactctl"
-
-
-def _to_json(value: object) -> dict[str, Any]:
-    if isinstance(value, Record):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"no place for {type(value).__name__} in an operation")
-
-
-def _digest(value: object) -> Digest:
-    digest: Digest = _DIGEST(value)
-    if digest.n_lines > digest.n_bytes:
-        raise ValueError("more lines than bytes")
-    return digest
-
-
-def _option(value: object) -> OptionValue:
-    if isinstance(value, list):
-        items: tuple[str, ...] = list_of(string, STAGES)(value)
-        return items
-    return scalar(value)
-
-
-_SIZE = int_up_to(STATE_BYTES)
-_DIGEST = object_of(
-    Digest,
-    field_validators(
-        Digest, sha256=matching(re.compile("[0-9a-f]{64}")), n_bytes=_SIZE, n_lines=_SIZE
-    ),
-)
-_STAGE = object_of(
-    StageRecord,
-    field_validators(StageRecord, options=dict_of(_option), figures=dict_of(non_negative_int)),
-)
-_RECORDS = object_of(
-    DocumentRecords,
-    field_validators(
-        DocumentRecords,
-        path=list_of(string, PATH_STEPS),
-        digests=list_of(matching(re.compile("[0-9a-f]{16}")), RECORDS),
-    ),
-)
-_OPERATION = object_of(
-    Operation,
-    field_validators(
-        Operation,
-        id=_WORD,
-        parent=optional(_WORD),
-        head=optional(_WORD),
-        before=_digest,
-        after=_digest,
-        stages=list_of(_STAGE, STAGES),
-        records=optional(_RECORDS),
-    ),
-)

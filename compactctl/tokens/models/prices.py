@@ -3,13 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from functools import partial
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta
 
 from compactctl.errors import UsageError
-from compactctl.model.validators import SettingsTable, check_keys, number, string
+from compactctl.model.validation import read_table
 from compactctl.records import Record, replace
 from compactctl.tokens.models.names import dash_versions, normalize_name, strip_provider
+
+C = TypeVar("C", bound="_Costs")
 
 MILLION = 1_000_000
 """Prices are per this many tokens."""
@@ -161,10 +164,27 @@ def _builtin_rows() -> Iterator[Price]:
 BUILTIN_PRICES = PriceTable("builtin", tuple(_builtin_rows()))
 
 
-_NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
-_KEYS = (*_NUMBERS, "source", "date", "long")
-_LONG_KEYS = ("over", *_NUMBERS)
-_MAX_PRICE = 1_000_000_000
+_Dollars = Annotated[float, Meta(ge=0, le=1_000_000_000)]
+
+
+class _Costs(Record):
+    """The prices of a user's row; those that are missing are derived from others."""
+
+    input: _Dollars | None = None
+    output: _Dollars | None = None
+    cache_read: _Dollars | None = None
+    cache_write: _Dollars | None = None
+    cache_hour: _Dollars | None = None
+
+
+class _LongUserRow(_Costs):
+    over: _Dollars | None = None
+
+
+class _UserRow(_Costs):
+    source: str = ""
+    date: str = ""
+    long: Any = None
 
 
 def parse_user_prices(document: Mapping[str, Any], source: str) -> PriceTable:
@@ -190,46 +210,42 @@ def _user_prices(name: str, value: object, source: str) -> Iterator[Price]:
     where = f"{source}: {name!r}"
     if not price_key(name):
         raise UsageError(f"{source}: a model without a name; write its name")
-    row = _table(value, _KEYS, where)
-    base = replace(
-        _price(name, row),
-        source=row.get("source", _text, ""),
-        date=row.get("date", _text, ""),
-    )
+    row = _table(value, _UserRow, where)
+    base = replace(_price(name, row, where), source=row.source, date=row.date)
     yield base
-    if "long" in row.entries:
-        long = _table(row.entries["long"], _LONG_KEYS, f"{where}: long")
-        above = int(_number(long, "over"))
-        yield replace(_price(name, long), source=base.source, date=base.date, above_tokens=above)
+    if row.long is not None:
+        where = f"{where}: long"
+        long = _table(row.long, _LongUserRow, where)
+        above = int(_required(long.over, where, "over"))
+        yield replace(
+            _price(name, long, where), source=base.source, date=base.date, above_tokens=above
+        )
 
 
-def _table(value: object, keys: tuple[str, ...], where: str) -> SettingsTable:
+def _table(value: object, kind: type[C], where: str) -> C:
     if not isinstance(value, Mapping):
         raise UsageError(f"{where}: is not a table; write it as {{input = 2.5, output = 15}}")
-    check_keys(value, keys, where, "put a name with a dot in it in quotes")
-    return SettingsTable(value, f"{where}: ")
+    # TOML has dates without quotes.
+    entries = {
+        key: item.isoformat() if isinstance(item, date) else item for key, item in value.items()
+    }
+    return read_table(entries, kind, where, f"{where}: ", "put a name with a dot in it in quotes")
 
 
-def _price(name: str, row: SettingsTable) -> Price:
-    sent = _number(row, "input")
-    write = _number(row, "cache_write", sent)
+def _price(name: str, row: _Costs, where: str) -> Price:
+    sent = _required(row.input, where, "input")
+    write = sent if row.cache_write is None else row.cache_write
     return Price(
         model=price_key(name),
         input=sent,
-        cache_read=_number(row, "cache_read", sent),
+        cache_read=sent if row.cache_read is None else row.cache_read,
         cache_write=write,
-        cache_write_1h=_number(row, "cache_hour", write),
-        output=_number(row, "output"),
+        cache_write_1h=write if row.cache_hour is None else row.cache_hour,
+        output=_required(row.output, where, "output"),
     )
 
 
-def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
-    value = row.get(key, partial(number, maximum=_MAX_PRICE), default)
-    if value is None:
-        raise UsageError(f"{row.location}{key} is missing; give a number, e.g. {key} = 2.5")
-    return value
-
-
-def _text(value: object) -> str:
-    """Accept text, and a date, which TOML has without quotes."""
-    return value.isoformat() if isinstance(value, date) else string(value)
+def _required(number: float | None, where: str, key: str) -> float:
+    if number is None:
+        raise UsageError(f"{where}: {key} is missing; give a number, e.g. {key} = 2.5")
+    return number

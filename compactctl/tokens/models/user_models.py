@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.validators import SettingsTable, check_keys, string, validate_value
+from compactctl.model.validation import read_table
 from compactctl.records import Record
 from compactctl.tokens.models.names import (
     dash_versions,
@@ -14,7 +14,13 @@ from compactctl.tokens.models.names import (
 )
 from compactctl.tokens.models.token_sizes import parse_token_size
 
-_KEYS = ("window", "max_output", "counter")
+
+class _Row(Record):
+    """The keys of a row; a size is written as ``parse_token_size`` reads it."""
+
+    window: Any = None
+    max_output: Any = None
+    counter: str = ""
 
 
 class UserModel(Record):
@@ -85,24 +91,23 @@ def _row(prefix: str, value: object, source: str) -> UserModel:
         raise UsageError(f"{source}: a model without a name; write the beginning of its name")
     where = f"{source}: {prefix!r}"
     if not isinstance(value, Mapping):
-        window = validate_value(f"{where} = ", _tokens, value)
-        return UserModel(prefix=prefix, source=source, window=window)
+        return UserModel(prefix=prefix, source=source, window=_tokens(value, f"{where} = "))
     if not value:
-        raise UsageError(f"{where}: empty; set one of {', '.join(_KEYS)}")
-    check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
-    table = SettingsTable(value, f"{where}: ")
-    return UserModel(
-        prefix=prefix,
-        source=source,
-        window=table.get("window", _tokens, None),
-        max_output=table.get("max_output", _tokens, None),
-        counter=table.get("counter", string, ""),
-    )
+        raise UsageError(f"{where}: empty; set one of {', '.join(_Row.__struct_fields__)}")
+    row = read_table(value, _Row, where, f"{where}: ", "put a name with a dot in it in quotes")
+    sizes = {
+        name: _tokens(value[name], f"{where}: {name} = ")
+        for name in ("window", "max_output")
+        if name in value
+    }
+    return UserModel(prefix=prefix, source=source, counter=row.counter, **sizes)
 
 
-def _tokens(value: object) -> int:
+def _tokens(value: object, location: str) -> int:
     is_size = isinstance(value, int | str) and not isinstance(value, bool)
     size = parse_token_size(str(value)) if is_size else None
     if size is None or size.denominator != 1:
-        raise ValueError('is not a number of tokens; write it as "128k" or 131072')
+        raise UsageError(
+            f'{location}{value!r} is not a number of tokens; write it as "128k" or 131072'
+        )
     return size.numerator

@@ -298,7 +298,7 @@ def test_a_plan_of_another_file_is_refused(ask: Ask, desk: Path, session: Path) 
         ("[]", f'it has no "schema": "{SCHEMA}"'),
         ("no JSON", "Expecting value"),
         ("[" * 200_000, "nested too deeply"),
-        (f'{{"schema": "{SCHEMA}"}}', "a field is missing"),
+        (f'{{"schema": "{SCHEMA}"}}', "path is missing"),
     ],
 )
 def test_what_is_no_plan_of_this_version_is_refused(

@@ -24,18 +24,18 @@ LEVEL = {"name": "full", "when": "ratio >= 0.8"}
 
 def profiles_with(value: Any) -> Iterator[tuple[str, Table]]:
     """Yield profiles that hold a value under one key each, with what they are called."""
-    for key in parse._KEYS:
+    for key in parse._ProfileTable.__struct_fields__:
         yield key, {**PLAIN, key: value}
         yield f"{key} over a base", {"base": "neurolink", key: value}
         yield f"{key} beside another system's", {"base": "neurolink", key: value, "threshold": 0.5}
     for key in (*neurolink_keys._NEUROLINK_KEYS, *neurolink_keys.BLOCKS):
         yield key, {key: value}
         yield f"{key} in a block", {**PLAIN, "contextCompaction": {key: value}}
-    for key in parse._BUDGET_KEYS:
+    for key in parse._BudgetTable.__struct_fields__:
         yield f"budget.{key}", {**PLAIN, "budget": {key: value}}
-    for key in parse._BACKGROUND_KEYS:
+    for key in BACKGROUND:
         yield f"background.{key}", {**PLAIN, "background": {**BACKGROUND, key: value}}
-    for key in parse._LEVEL_KEYS:
+    for key in parse._LevelTable.__struct_fields__:
         yield f"levels.{key}", {**PLAIN, "levels": [{**LEVEL, key: value}]}
     for key in parse._STAGE_KEYS:
         yield f"stages.{key}", {"stages": [{"stage": "prune", key: value}]}
