@@ -125,11 +125,8 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _explain(error: BaseException, arguments: Sequence[str]) -> int:
-    """Print the error in one line and return its exit code."""
+    """Print the error in one line and return its exit code; help is none."""
     import click
-
-    from compactctl.errors import CompactctlError
-    from compactctl.views.failure import bug_report, error_line, state_line, system_line, usage_line
 
     match error:
         case SystemExit():
@@ -139,6 +136,17 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
         case click.exceptions.NoArgsIsHelpError():
             error.show()
             return error.exit_code
+        case _:
+            return _explain_failure(error, arguments)
+
+
+def _explain_failure(error: BaseException, arguments: Sequence[str]) -> int:
+    import click
+
+    from compactctl.errors import CompactctlError
+    from compactctl.views.failure import bug_report, error_line, state_line, system_line, usage_line
+
+    match error:
         case click.ClickException():
             return _fail(usage_line(error), error.exit_code)
         case CompactctlError():

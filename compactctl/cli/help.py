@@ -1,7 +1,9 @@
 """The help of commands: what they do, examples, and the options that most people need."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -34,6 +36,12 @@ class HelpFormatter(click.HelpFormatter):
     On a narrow terminal, the text of an option is below the option instead of next to it.
     """
 
+    def __init__(
+        self, indent_increment: int = 2, width: int | None = None, max_width: int = _MAX_WIDTH
+    ) -> None:
+        # click would import shutil, with all that unpacks, only to ask for the terminal's width.
+        super().__init__(indent_increment, width or max(min(_columns(), max_width) - 2, 50))
+
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
@@ -54,6 +62,16 @@ class HelpFormatter(click.HelpFormatter):
 
 def _with_nonbreaking_hyphens(flag: re.Match[str]) -> str:
     return flag[0].replace("-", _NONBREAKING_HYPHEN)
+
+
+def _columns() -> int:
+    """Return the columns of the terminal, 80 without one, as shutil does."""
+    with suppress(ValueError):
+        if (columns := int(os.environ.get("COLUMNS", "0"))) > 0:
+            return columns
+    with suppress(OSError):
+        return os.get_terminal_size(1).columns or 80
+    return 80
 
 
 def write_examples(formatter: click.HelpFormatter, examples: Sequence[str]) -> None:

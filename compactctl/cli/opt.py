@@ -17,7 +17,6 @@ from compactctl.asks import (
     ProjectRule,
 )
 from compactctl.errors import UsageError
-from compactctl.model.numbers import exact
 from compactctl.records import Record, asdict
 
 if TYPE_CHECKING:
@@ -284,6 +283,8 @@ class ShareRange(FiniteRange):
         if text.endswith("%"):
             try:
                 percent = float(text[:-1])
+                from compactctl.model.numbers import exact
+
                 # A fraction, since 0.7 / 100 is a little less than 0.007.
                 share = float(exact(percent) / 100) if isfinite(percent) else percent
                 return super().convert(share, param, ctx)

@@ -24,7 +24,7 @@ from compactctl.cli.precedence import (
 )
 from compactctl.cli.project_files import project_value, where_else
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.numbers import Finite
+from compactctl.model.bounds import Finite
 from compactctl.model.validation import WrongValueError, validated
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 

@@ -11,7 +11,8 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.numbers import MAX_INT64, fraction_of
+from compactctl.model.bounds import MAX_INT64
+from compactctl.model.numbers import fraction_of
 from compactctl.profiles.parse import parse_stage
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import load_profile

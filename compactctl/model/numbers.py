@@ -1,20 +1,8 @@
-"""Bounds of numbers, and numbers as fractions: ``0.29`` is 29/100, not the nearest binary float."""
+"""Turn numbers into fractions, so that ``0.29`` means 29/100 and not the nearest binary float."""
 
-import sys
 from fractions import Fraction
 from math import isfinite
 from numbers import Number, Rational, Real
-from typing import Annotated
-
-from msgspec import Meta
-
-MAX_INT64 = 2**63 - 1
-"""The largest integer that Parquet and most languages can hold."""
-Count = Annotated[int, Meta(ge=0, le=MAX_INT64)]
-Positive = Annotated[int, Meta(ge=1, le=MAX_INT64)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
-Scalar = str | Annotated[int, Meta(ge=-MAX_INT64, le=MAX_INT64)] | float | bool | None
 
 _FINEST = 10**9
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NewType
 
 from msgspec import Meta
 
-from compactctl.model.numbers import Count, Scalar
+from compactctl.model.bounds import Count, Scalar
 from compactctl.records import Record, field
 
 OperationId = NewType("OperationId", str)

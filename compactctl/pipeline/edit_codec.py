@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from compactctl.errors import ArchiveError
+from compactctl.model.bounds import Count
 from compactctl.model.edit import Edit, Hide, HideKind, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.model.numbers import Count
 from compactctl.model.unsent import UnsentKind
 from compactctl.model.validation import validated
 from compactctl.records import Record

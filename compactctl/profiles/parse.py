@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.numbers import Count, Finite, Positive, Share
+from compactctl.model.bounds import Count, Finite, Positive, Share
 from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.model.validation import check_keys, read_table, setting, validate_value
 from compactctl.profiles.neurolink_keys import stage_table

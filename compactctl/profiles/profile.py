@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from compactctl.model.numbers import Share
+from compactctl.model.bounds import Share
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.records import Record, field

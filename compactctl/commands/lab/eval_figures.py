@@ -10,7 +10,8 @@ from typing import Literal
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.errors import UsageError
 from compactctl.lab.score import ANSWERS, MEASURES
-from compactctl.model.numbers import Share, exact
+from compactctl.model.bounds import Share
+from compactctl.model.numbers import exact
 from compactctl.model.validation import validated
 from compactctl.records import Record
 from compactctl.store.files.limits import TEXT_LIMITS

@@ -11,8 +11,8 @@ from compactctl.history.turns import split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible_requests
 from compactctl.history.usage.count_check import check_counts
 from compactctl.history.usage.requests import find_requests
+from compactctl.model.bounds import Positive
 from compactctl.model.message import Message, ToolCallPart, ToolDefinitionPart
-from compactctl.model.numbers import Positive
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import emulates_system, load_profile

@@ -15,6 +15,7 @@ from msgspec import to_builtins
 from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
+from compactctl.model.bounds import Count
 from compactctl.model.edit import Hide, Replace
 from compactctl.model.message import (
     CallId,
@@ -26,7 +27,6 @@ from compactctl.model.message import (
     SyntheticKind,
     TextPart,
 )
-from compactctl.model.numbers import Count
 from compactctl.model.operation import Digest
 from compactctl.model.unsent import UnsentKind
 from compactctl.model.validation import validated

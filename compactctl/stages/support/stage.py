@@ -13,9 +13,9 @@ from typing import (
 )
 
 from compactctl.history.conversation_view import ConversationView
+from compactctl.model.bounds import Count, Share
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import GroupId
-from compactctl.model.numbers import Count, Share
 from compactctl.model.operation import ForeignSchema, OptionValue
 from compactctl.records import Record, asdict, described
 from compactctl.tokens.meter import Meter

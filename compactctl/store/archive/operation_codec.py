@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from compactctl.errors import ArchiveError, NewerArchiveError
-from compactctl.model.numbers import Count
+from compactctl.model.bounds import Count
 from compactctl.model.operation import Operation
 from compactctl.model.validation import validated
 

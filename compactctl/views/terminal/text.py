@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import PurePath
 
 BACKSLASH = "\\"
@@ -19,20 +20,26 @@ def _colored(word: str) -> str:
     return "".join(f"{_COLOR}{re.escape(letter)}" for letter in word)
 
 
-_HEADERS = "|".join(map(_colored, ("---", "+++", "~~~")))
-_OPENED = rf"{_colored('^^^')}{_COLOR}\s{_colored('+++')}"
-# The mark is inserted after the match.
-_PATTERNS = (
-    # GitHub Actions ##[error], Azure Pipelines ##vso[task.complete], anywhere in a line; TeamCity
-    # ##teamcity[message] at its start.
-    re.compile(r"#(?=#(?i:vso|teamcity)?\[)"),
-    # GitLab, anywhere in a line.
-    re.compile(r"section_(?:start|end)(?=:\d)"),
-    # GitHub Actions ::error::, behind any white space.
-    re.compile(r"(?m)^[^\S\n]*(?=::)"),
-    # Buildkite's groups: --- title, and ^^^ +++, which opens the one before.
-    re.compile(rf"(?m)^(?=(?:{_HEADERS}){_COLOR}(?:\s|$)|{_OPENED})"),
-)
+_MARKS = ("#", "section_", "::", "---", "+++", "~~~", "\x1b")
+"""Every command of a runner holds one of these; most texts hold none."""
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Return what finds the commands of each runner, up to where a mark is inserted."""
+    headers = "|".join(map(_colored, ("---", "+++", "~~~")))
+    opened = rf"{_colored('^^^')}{_COLOR}\s{_colored('+++')}"
+    return (
+        # GitHub Actions ##[error], Azure Pipelines ##vso[task.complete], anywhere in a line; that
+        # of TeamCity is ##teamcity[message], at its start.
+        re.compile(r"#(?=#(?i:vso|teamcity)?\[)"),
+        # GitLab, anywhere in a line.
+        re.compile(r"section_(?:start|end)(?=:\d)"),
+        # GitHub Actions ::error::, behind any white space.
+        re.compile(r"(?m)^[^\S\n]*(?=::)"),
+        # Buildkite's groups: --- title, and ^^^ +++, which opens the one before.
+        re.compile(rf"(?m)^(?=(?:{headers}){_COLOR}(?:\s|$)|{opened})"),
+    )
 
 
 def is_on_runner(variables: Mapping[str, str]) -> bool:
@@ -47,7 +54,9 @@ def defused(text: str, mark: str = BACKSLASH) -> str:
     """
     if "\r" in text:
         return "\r".join(defused(line, mark) for line in text.split("\r"))
-    for pattern in _PATTERNS:
+    if not any(each in text for each in _MARKS):
+        return text
+    for pattern in _patterns():
         text = pattern.sub(lambda match: f"{match[0]}{mark}", text)
     return text
 

@@ -7,8 +7,8 @@ import pytest
 from msgspec import Meta
 
 from compactctl.errors import UsageError
+from compactctl.model.bounds import MAX_INT64, Count, Finite, Positive, Scalar, Share
 from compactctl.model.message import GroupId
-from compactctl.model.numbers import MAX_INT64, Count, Finite, Positive, Scalar, Share
 from compactctl.model.validation import check_keys, read_table, setting, validated
 from compactctl.records import Record
 

@@ -1,0 +1,14 @@
+"""Types that say which numbers are valid."""
+
+import sys
+from typing import Annotated
+
+from msgspec import Meta
+
+MAX_INT64 = 2**63 - 1
+"""The largest integer that Parquet and most languages can hold."""
+Count = Annotated[int, Meta(ge=0, le=MAX_INT64)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_INT64)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Scalar = str | Annotated[int, Meta(ge=-MAX_INT64, le=MAX_INT64)] | float | bool | None
