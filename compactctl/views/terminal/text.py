@@ -20,7 +20,7 @@ def _colored(word: str) -> str:
     return "".join(f"{_COLOR}{re.escape(letter)}" for letter in word)
 
 
-_MARKS = ("#", "section_", "::", "---", "+++", "~~~", "\x1b")
+_SIGNS = ("#", "section_", "::", "---", "+++", "~~~", "\x1b")
 """Every command of a runner holds one of these; most texts hold none."""
 
 
@@ -54,7 +54,7 @@ def defused(text: str, mark: str = BACKSLASH) -> str:
     """
     if "\r" in text:
         return "\r".join(defused(line, mark) for line in text.split("\r"))
-    if not any(each in text for each in _MARKS):
+    if not any(sign in text for sign in _SIGNS):
         return text
     for pattern in _patterns():
         text = pattern.sub(lambda match: f"{match[0]}{mark}", text)
