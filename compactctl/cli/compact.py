@@ -9,6 +9,7 @@ from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
 from compactctl.cli.opt import TYPED, OptGroup, ParsedText, beside, flag, opt
 from compactctl.cli.options.arguments import SESSION, file_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import FAIL_BASE, MEASURE, PROFILE
 from compactctl.cli.options.output import (
     CLOSED,
@@ -26,7 +27,7 @@ from compactctl.cli.options.output import (
     layout_option,
     one_document,
 )
-from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, read_plan_option
+from compactctl.cli.options.planning import PLAN, PROTECT, plan_option, read_plan_option
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import prices_option
@@ -85,9 +86,12 @@ free. compactctl rewind restores every byte.
             metavar="FROM..TO",
         ),
         flag("widen", POLICY, ONE_RUN, "Extend --hide to whole pairs of tool calls and results."),
-        PLAN_FILE,
+        plan_option(
+            "Apply this plan, which --plan-out wrote and you may have edited, instead of running "
+            "stages."
+        ),
     ),
-    PLAN_OUT,
+    *asked(CompactOptions, "plan_out"),
     OptGroup("recipe", SUMMARIZER, PROTECT, FAIL_BASE),
     flag(
         "redo",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from compactctl.asks import PLAN_FILES, WRITES, ask
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
@@ -33,7 +34,6 @@ class CompactOptions(Record):
         output: where to write it, and in which layout.
         redo: undo the client's compactions first.
         plan_file: a plan to apply instead of running stages.
-        plan_out: where to write a plan.
         archived_out: where to write the hidden lines.
         prices: the prices by which ``Requested.pays_after`` is computed.
         explain: return the fate of every message.
@@ -49,7 +49,14 @@ class CompactOptions(Record):
     output: OutputOptions = field(default_factory=OutputOptions)
     redo: bool = False
     plan_file: PlanFile | None = None
-    plan_out: str | None = None
+    plan_out: str | None = ask(
+        None,
+        "Write a plan for each message to this file, to edit and apply with --plan.",
+        PLAN_FILES,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
     archived_out: str | None = None
     prices: PriceTable | None = None
     explain: bool = False
