@@ -26,7 +26,7 @@ from compactctl.store.files.objects import is_object
 from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _ASKING_FOR_STAGES = frozenset({

@@ -44,7 +44,7 @@ from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import parse_target
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _COMPACT_HELP = Help(

@@ -39,7 +39,7 @@ from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.lab.eval_session import Answering
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _SIMULATE_HELP = Help(

@@ -15,7 +15,7 @@ from compactctl.commands.output_files import WrittenFile
 from compactctl.records import replace
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _REPORT_HELP = Help(

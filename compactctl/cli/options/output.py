@@ -1,18 +1,17 @@
 """Options about the files that are written, and how a result is shown."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import click
 
-from compactctl.asks import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES
+from compactctl.asks import ONE_RUN, OUTPUT, WRITES
 from compactctl.cli.opt import Opt, OptGroup, beside, flag, is_typed, opt
+from compactctl.cli.options.asked import asked
+from compactctl.commands.page_choice import PageChoice
 from compactctl.errors import UsageError
 from compactctl.records import replace
 from compactctl.views.registry import OUTPUTS, TERMINAL
-
-if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
 
 L = TypeVar("L", bound=str)
 
@@ -132,28 +131,9 @@ DRY_RUN = flag("dry_run", OUTPUT, WRITES, "Show what would happen; write nothing
 FORCE = flag("force", OUTPUT, WRITES, "Overwrite files that compactctl did not write.", short="-f")
 
 
-_HTML = opt(
-    "html",
-    OUTPUT,
-    WRITES,
-    "Write a self-contained HTML page to this file.",
-    path="here",
-    metavar="FILE",
-)
-_REDACT = flag("redact", PRIVACY, ONE_RUN, "Omit transcript text and names from the page.")
-_MASK = opt(
-    "mask_secrets",
-    PRIVACY,
-    SUMMARIZES,
-    "Mask keys, tokens and passwords in the page. [default: mask-secrets]",
-    flag="--mask-secrets/--no-mask-secrets",
-    default=True,
-)
-
-
 def checked_page(
-    page: "PageChoice | None", reserved: Iterable[str], *, force: bool
-) -> "PageChoice | None":
+    page: PageChoice | None, reserved: Iterable[str], *, force: bool
+) -> PageChoice | None:
     """Return the page with ``force`` set, before any work is done.
 
     ``reserved`` are the command's other files. Raises UsageError if it cannot be written.
@@ -166,18 +146,17 @@ def checked_page(
     return replace(page, force=force)
 
 
-def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "PageChoice | None":
-    if html is None:
+def _page(path: str | None, **how: bool) -> PageChoice | None:
+    if path is None:
         return None
-    from compactctl.commands.output_files import PageChoice
     from compactctl.store.files.source import STANDARD_STREAM
 
-    if html == STANDARD_STREAM:
+    if path == STANDARD_STREAM:
         raise UsageError("--html: cannot write to standard output; name a file")
-    return PageChoice(path=html, redact=redact, mask=mask_secrets)
+    return PageChoice(path=path, **how)
 
 
-PAGE = OptGroup("page", _HTML, _REDACT, make=_page)
+PAGE = OptGroup("page", *asked(PageChoice, "path", "redact"), make=_page)
 """A page, where secrets are asked about already, or no text stands on it."""
 
-MASKED_PAGE = OptGroup("page", _HTML, _REDACT, _MASK, make=_page)
+MASKED_PAGE = OptGroup("page", *asked(PageChoice), make=_page)
