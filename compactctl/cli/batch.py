@@ -11,13 +11,12 @@ from compactctl.cli.help import Help
 from compactctl.cli.opt import FiniteRange, OptGroup, ParsedText, StageOption, beside, flag, opt
 from compactctl.cli.options.arguments import paths_argument
 from compactctl.cli.options.asked import asked
-from compactctl.cli.options.growth import TOLERANCE_OPTION
 from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
-from compactctl.commands.batch.options import BatchOptions, Engine
+from compactctl.commands.batch.options import BatchGates, BatchOptions, Engine
 from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, parse_flags
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import DetailChoice
@@ -188,7 +187,7 @@ others; the batch exits with the highest code.
             path="settings",
             metavar="FILE",
         ),
-        TOLERANCE_OPTION,
+        *asked(BatchGates, "tolerance"),
     ),
     flag("require_fit", GATES, MAY, "Exit 5 if a result still does not fit."),
     flag(
