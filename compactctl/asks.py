@@ -68,13 +68,16 @@ class Ask(Record):
 
     Attributes:
         default: its value unless it is set.
-        help: what it does, in a sentence.
+        help: what it does, in a sentence; it may end with the default, as in ``[default: none]``.
         section: the title that it stands under in help.
         project: whether a project's settings file may set it.
         flag: its name on the command line, unless that is the field's.
         short: a short name, such as ``-f``.
         path: set if the value names a file or a folder.
         metavar: what help shows for the value.
+        typed: the default as a user would type it, such as ``2G``; None if that is the same, or
+            there is none.
+        varies: set if another value may be used unless it is set, such as that of a profile.
         parse: returns the value for a text; raises UsageError.
         check: raises UsageError for a text that is not a valid value.
         load: returns the value for a name or a file; raises UsageError.
@@ -90,6 +93,8 @@ class Ask(Record):
     short: str = ""
     path: PathBase | None = None
     metavar: str | None = None
+    typed: str | None = None
+    varies: bool = False
     parse: Callable[[str], object] | None = None
     check: Callable[[str], object] | None = None
     load: Callable[[str], object] | None = None

@@ -10,14 +10,15 @@ from compactctl.cli.command import emit, shown_command
 from compactctl.cli.help import Help
 from compactctl.cli.opt import FiniteRange, OptGroup, ParsedText, StageOption, beside, flag, opt
 from compactctl.cli.options.arguments import paths_argument
-from compactctl.cli.options.growth import TOLERANCE_OPTION
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
-from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
-from compactctl.commands.batch.options import BatchOptions, Engine
+from compactctl.commands.batch.options import BatchGates, BatchOptions, Engine
 from compactctl.commands.batch.report_format import REPORT_FORMATS, RUNNERS, parse_flags
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
@@ -26,7 +27,7 @@ from compactctl.store.files.objects import is_object
 from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _ASKING_FOR_STAGES = frozenset({
@@ -186,7 +187,7 @@ others; the batch exits with the highest code.
             path="settings",
             metavar="FILE",
         ),
-        TOLERANCE_OPTION,
+        *asked(BatchGates, "tolerance"),
     ),
     flag("require_fit", GATES, MAY, "Exit 5 if a result still does not fit."),
     flag(
@@ -288,8 +289,7 @@ others; the batch exits with the highest code.
     ),
     OptGroup(
         "output",
-        layout_option(piped=False),
-        TAGS,
+        *asked(OutputOptions, "layout", "tags"),
         flag("dry_run", OUTPUT, WRITES, "Show what would happen; write nothing.", short="-n"),
         FORCE,
     ),

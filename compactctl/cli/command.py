@@ -27,7 +27,7 @@ from compactctl.views.registry import (
 )
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
     from compactctl.views.terminal.progress import WorkProgress
 
 

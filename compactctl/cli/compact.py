@@ -1,50 +1,40 @@
 """The commands that compact: ``compactctl compact``, ``rescue``."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, POLICY, READS, SHOWN, SUMMARIES, WRITES
+from compactctl.asks import OUTPUT, POLICY, READS, WRITES
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import TYPED, OptGroup, ParsedText, beside, flag, opt
+from compactctl.cli.opt import TYPED, OptGroup, beside, opt
 from compactctl.cli.options.arguments import SESSION, file_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import FAIL_BASE, MEASURE, PROFILE
 from compactctl.cli.options.output import (
-    CLOSED,
-    DRY_RUN,
-    FORCE,
-    IN_PLACE,
-    NATIVE,
-    OUTPUT_FILE,
     PAGE,
     SHOWN_AS,
-    TAGS,
-    WHILE_OPEN,
     checked_page,
     layout_into,
-    layout_option,
+    native_layout,
+    native_option,
     one_document,
 )
-from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, read_plan_option
+from compactctl.cli.options.planning import PLAN, PROTECT, plan_option, read_plan_option
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
-from compactctl.cli.options.tables import prices_option
 from compactctl.commands.client_sessions.write import OutputLayout, OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import HiddenRange, hide_range, rescue
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.harness.overflow import overflow
+from compactctl.commands.page_choice import PageChoice
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
 from compactctl.records import replace
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
-from compactctl.tokens.budget import parse_target
-
-if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
-
 
 _COMPACT_HELP = Help(
     """Compact a transcript; every byte stays restorable.
@@ -70,55 +60,45 @@ free. compactctl rewind restores every byte.
 )  # fmt: skip
 
 
+def _hidden(messages: str | None, *, widen: bool) -> HiddenRange | None:
+    return None if messages is None else HiddenRange(messages=messages, widen=widen)
+
+
 @shown_command(
     CompactOptions,
     file_argument("write"),
     OptGroup("recipe", PROFILE, PLAN),
     beside(
-        opt(
-            "hide",
-            POLICY,
-            ONE_RUN,
-            "Hide these messages, behind the text of --summary-file or a marker. FROM and TO are "
-            "lines (158), references (L158) or ids; both are hidden. Ranges that separate a tool "
-            "call from its result, or save nothing, are rejected.",
-            metavar="FROM..TO",
+        OptGroup("hidden", *asked(HiddenRange), make=_hidden),
+        plan_option(
+            "Apply this plan, which --plan-out wrote and you may have edited, instead of running "
+            "stages."
         ),
-        flag("widen", POLICY, ONE_RUN, "Extend --hide to whole pairs of tool calls and results."),
-        PLAN_FILE,
     ),
-    PLAN_OUT,
+    *asked(CompactOptions, "plan_out"),
     OptGroup("recipe", SUMMARIZER, PROTECT, FAIL_BASE),
-    flag(
-        "redo",
-        SUMMARIES,
-        ONE_RUN,
-        "Start from the original messages instead of the client's own summaries.",
+    *asked(CompactOptions, "redo"),
+    OptGroup("output", *asked(OutputOptions, "path", "in_place")),
+    *asked(CompactOptions, "archived_out"),
+    beside(native_option()),
+    OptGroup("output", *asked(OutputOptions, "while_open", "closed")),
+    beside(
+        PAGE,
+        # Offers one more than the field, which is for files that can be restored.
+        opt(
+            "layout",
+            OUTPUT,
+            WRITES,
+            "Put originals into an archive beside the output, or leave them in it with tags, or "
+            "print only the messages that are sent (-o -).",
+            type=click.Choice(["split", "inline", "messages"]),
+            default="split",
+            show_default="split; inline into a pipe",
+        ),
     ),
-    OptGroup("output", OUTPUT_FILE, IN_PLACE),
-    opt(
-        "archived_out",
-        OUTPUT,
-        WRITES,
-        "Also write the hidden messages to this file, as compactctl view --archived --jsonl "
-        "prints them.",
-        path="here",
-        metavar="FILE",
-    ),
-    beside(NATIVE),
-    OptGroup("output", WHILE_OPEN, CLOSED),
-    beside(PAGE, layout_option(messages=True)),
-    OptGroup("output", TAGS, DRY_RUN),
-    flag("explain", SHOWN, ONE_RUN, "List what happened to each message, and why."),
-    prices_option("Estimate after how many requests the compaction pays for the lost prompt cache"),
-    flag("require_fit", GATES, MAY, "Exit 5 if the result still does not fit."),
-    flag(
-        "require_audit",
-        GATES,
-        MAY,
-        "Exit 1 if a summary lost a rule or made something up.",
-    ),
-    OptGroup("output", FORCE),
+    OptGroup("output", *asked(OutputOptions, "tags", "dry_run")),
+    *asked(CompactOptions, without=("plan_out", "redo", "archived_out")),
+    OptGroup("output", *asked(OutputOptions, "force")),
     FORMAT,
     LIMITS,
     OptGroup("recipe", MEASURE),
@@ -129,11 +109,10 @@ free. compactctl rewind restores every byte.
 def compact_command(
     options: CompactOptions,
     *,
-    hide: str | None,
-    widen: bool,
+    hidden: HiddenRange | None,
     planned: str | None,
     native: bool,
-    page: "PageChoice | None",
+    page: PageChoice | None,
     layout: OutputLayout | Literal["messages"],
     shown_as: str,
 ) -> None:
@@ -162,7 +141,7 @@ def compact_command(
     page = page and replace(page, mask=summarizer.style.mask)
     page = checked_page(page, reserved, force=output.force)
     with working("compacting", path, shown_as):
-        result = compact(options) if hide is None else _hide(options, hide, widen=widen)
+        result = compact(options) if hidden is None else hide_range(options, hidden)
         result = with_side_files(result, hidden_lines)
     piped = result.data
     if output.messages_only and piped is not None:
@@ -189,11 +168,6 @@ def _suggest_for_real(result: CompactResult) -> None:
     if is_object(options.input.path) and options.output.path is None:
         typed += ["-o", str(target_of(options))]
     print_messages(labeled("do it", f"{context.command_path} {shell_words(typed)}".rstrip()))
-
-
-def _hide(options: CompactOptions, messages: str, *, widen: bool) -> CompactResult:
-    summary = options.recipe.plan.texts.summary
-    return hide_range(options, HiddenRange(messages=messages, summary=summary, widen=widen))
 
 
 def _output_options(
@@ -262,15 +236,12 @@ def _parse_overflow(from_error: str | None) -> Overflow | None:
     )
 
 
-def _layout_of_rescue(*, native: bool) -> OutputLayout:
-    return "native" if native else "split"
-
-
 @shown_command(
     CompactOptions,
     SESSION,
     OptGroup(
         "recipe.plan",
+        # Rejects other errors than the other commands do.
         OptGroup(
             "overflow",
             opt(
@@ -283,39 +254,20 @@ def _layout_of_rescue(*, native: bool) -> OutputLayout:
             ),
             make=_parse_overflow,
         ),
-        opt(
-            "target",
-            POLICY,
-            MAY,
-            "Stop at this size: 60k tokens, or 60% of the window.",
-            type=ParsedText(parse_target),
-            metavar="SIZE",
-        ),
+        *asked(PlanOptions, target="Stop at this size: 60k tokens, or 60% of the window."),
     ),
-    flag(
-        "redo",
-        SUMMARIES,
-        ONE_RUN,
-        "Start from the original messages instead of the client's own summaries.",
-    ),
+    *asked(CompactOptions, "redo"),
     OptGroup(
         "output",
-        opt(
-            "path",
-            OUTPUT,
-            WRITES,
-            "Write to this file instead.",
-            flag="--output",
-            short="-o",
-            path="here",
-            metavar="FILE",
+        *asked(
+            OutputOptions,
+            path="Write to this file instead.",
+            in_place="Replace the session; its old bytes are archived.",
         ),
-        flag("in_place", OUTPUT, WRITES, "Replace the session; its old bytes are archived."),
-        OptGroup("layout", NATIVE, make=_layout_of_rescue),
-        WHILE_OPEN,
-        CLOSED,
-        FORCE,
-        DRY_RUN,
+        OptGroup("layout", native_option(), make=native_layout),
+        *asked(OutputOptions, "while_open", "closed"),
+        *asked(OutputOptions, "force"),
+        *asked(OutputOptions, "dry_run"),
     ),
     LIMITS,
     SHOWN_AS,

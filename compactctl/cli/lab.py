@@ -21,11 +21,11 @@ from compactctl.cli.command import command, emit, shown_command
 from compactctl.cli.help import Help
 from compactctl.cli.opt import OptGroup, ParsedText, beside, opt
 from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.cli.options.planning import plan_option, read_plan_option, stage_options
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.tables import PROFILES, prices_option
 from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
 from compactctl.commands.lab.eval_session import policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
@@ -39,7 +39,7 @@ from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.lab.eval_session import Answering
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _SIMULATE_HELP = Help(
@@ -66,7 +66,7 @@ def _is_full(scope: str) -> bool:
 @command(
     SimulateOptions,
     NEEDED_FILE,
-    PROFILES,
+    *asked(SimulateOptions, "profiles"),
     OptGroup(
         "full",
         opt(
@@ -89,7 +89,7 @@ def _is_full(scope: str) -> bool:
         type=int,
         metavar="N",
     ),
-    prices_option("Estimate the input cost of all requests, with and without a prompt cache"),
+    *asked(SimulateOptions, "prices"),
     FORMAT,
     LIMITS,
     MEASURE,

@@ -32,7 +32,8 @@ BESIDE = ""
 class Opt(click.Option):
     """An option that sets the field ``place`` of its command's record.
 
-    ``path`` is set if the value names a file or a folder.
+    ``path`` is set if the value names a file or a folder. ``name`` is click's, unless that is the
+    place.
     """
 
     def __init__(
@@ -43,9 +44,10 @@ class Opt(click.Option):
         section: HelpSection,
         project: ProjectRule,
         path: PathBase | None = None,
+        name: str = "",
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
-        super().__init__([*flags, place.replace(".", "_")], **attributes)
+        super().__init__([*flags, name or place.replace(".", "_")], **attributes)
         self.place = place
         self.section = section
         self.project = project

@@ -8,14 +8,14 @@ from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN
 from compactctl.cli.command import emit, shown_command
 from compactctl.cli.help import Help
 from compactctl.cli.opt import Arg, beside, opt
-from compactctl.cli.options.growth import TOLERANCE_OPTION
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.commands.batch.report import ReportOptions, report
 from compactctl.commands.output_files import WrittenFile
 from compactctl.records import replace
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _REPORT_HELP = Help(
@@ -51,7 +51,7 @@ request, its share of repeated file reads, or its share of tool results has grow
         path="settings",
         metavar="FILE",
     ),
-    TOLERANCE_OPTION,
+    *asked(ReportOptions, "tolerance"),
     opt(
         "top",
         SHOWN,

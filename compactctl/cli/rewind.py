@@ -1,13 +1,13 @@
 """``compactctl rewind``."""
 
-from compactctl.asks import ONE_RUN, OUTPUT, STATE, WRITES
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import OptGroup, flag, opt
+from compactctl.cli.opt import OptGroup
 from compactctl.cli.options.arguments import file_argument
-from compactctl.cli.options.output import CLOSED, SHOWN_AS, WHILE_OPEN, one_document
+from compactctl.cli.options.asked import asked
+from compactctl.cli.options.output import SHOWN_AS, native_layout, native_option, one_document
 from compactctl.cli.options.reading import ARCHIVE, LIMITS
-from compactctl.commands.client_sessions.write import OutputLayout
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 _HELP = Help(
@@ -28,73 +28,28 @@ rewind is an operation too: --to undoes it.
 )
 
 
-def _layout(*, native: bool) -> OutputLayout:
-    return "native" if native else "split"
-
-
 @shown_command(
     RewindOptions,
     file_argument("restore", compacted=True),
-    opt(
-        "to",
-        STATE,
-        WRITES,
-        "Restore the state after this operation (compactctl log).",
-        metavar="OPERATION",
-    ),
-    opt(
-        "group",
-        STATE,
-        WRITES,
-        "Restore the messages of one group only. A group that a client tagged (NeuroLink, Roo "
-        "Code) is undone like --client.",
-        metavar="ID",
-    ),
-    flag("all", STATE, ONE_RUN, "Restore the first state."),
-    flag(
-        "client",
-        STATE,
-        ONE_RUN,
-        "Undo the last compaction by FILE's own client, or with --all every one.",
-    ),
-    flag("check", OUTPUT, WRITES, "Check that it can be restored; write nothing."),
+    *asked(RewindOptions),
     OptGroup(
         "output",
-        opt(
-            "path",
-            OUTPUT,
-            WRITES,
-            "Write here instead; - is standard output.",
-            flag="--output",
-            short="-o",
-            path="here",
-            metavar="FILE",
-        ),
-        flag(
-            "in_place",
-            OUTPUT,
-            WRITES,
-            "With --client, and groups that a client tagged, replace FILE.",
+        *asked(
+            OutputOptions,
+            path="Write here instead; - is standard output.",
+            in_place="With --client, and groups that a client tagged, replace FILE.",
         ),
         OptGroup(
             "layout",
-            flag(
-                "native",
-                OUTPUT,
-                WRITES,
-                "With --client, undo by appending to FILE; existing bytes stay unchanged. For "
-                "Claude Code, Codex and pi.",
-            ),
-            make=_layout,
+            native_option("With --client, undo by appending to FILE"),
+            make=native_layout,
         ),
-        WHILE_OPEN,
-        CLOSED,
-        flag(
-            "force",
-            OUTPUT,
-            WRITES,
-            "Overwrite files that compactctl did not write, or that another program has open.",
-            short="-f",
+        *asked(
+            OutputOptions,
+            "while_open",
+            "closed",
+            force="Overwrite files that compactctl did not write, or that another program has "
+            "open.",
         ),
     ),
     ARCHIVE,

@@ -18,7 +18,7 @@ from compactctl.records import replace
 from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.page_choice import PageChoice
 
 
 _STATS_HELP = Help(

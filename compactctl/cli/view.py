@@ -2,17 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.asks import ONE_RUN, SHOWN, STATE
+from compactctl.asks import ONE_RUN, STATE, ask
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import OptGroup, flag, opt
+from compactctl.cli.opt import OptGroup, opt
 from compactctl.cli.options.arguments import file_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import MEASURE, PROFILE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
-from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
+from compactctl.commands.inspect.view import ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.records import Record, field
 
@@ -41,12 +40,16 @@ class _Request(Record):
     """What to show: messages, or everything about one of them."""
 
     view: ViewOptions
-    message: str | None = None
+    message: str | None = ask(
+        None,
+        "Explain this message: its size, what a compaction would do to it, and how to restore "
+        "it. ID is a line (158), a reference in a digest (L158) or the beginning of an id, also of "
+        "a hidden message.",
+        STATE,
+        ONE_RUN,
+        metavar="ID",
+    )
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-
-
-def _detail(*, jsonl: bool, full: bool) -> TextDetail:
-    return "raw" if jsonl else "full" if full else "short"
 
 
 @command(
@@ -54,6 +57,7 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
     OptGroup(
         "view",
         file_argument(),
+        # Two names for one field.
         opt(
             "what",
             STATE,
@@ -71,55 +75,10 @@ def _detail(*, jsonl: bool, full: bool) -> TextDetail:
             flag_value="all",
         ),
     ),
-    opt(
-        "message",
-        STATE,
-        ONE_RUN,
-        "Explain this message: its size, what a compaction would do to it, and how to restore "
-        "it. ID is a line (158), a reference in a digest (L158) or the beginning of an id, also of "
-        "a hidden message.",
-        metavar="ID",
-    ),
+    *asked(_Request),
     OptGroup(
         "view",
-        opt(
-            "patterns",
-            STATE,
-            ONE_RUN,
-            "Show only messages matching REGEX in text, tool name or arguments. Start with (?i) "
-            "to ignore case (repeatable; all must match).",
-            flag="--grep",
-            metavar="REGEX",
-            multiple=True,
-        ),
-        opt(
-            "limit",
-            STATE,
-            ONE_RUN,
-            "Show N messages per page.",
-            type=click.IntRange(min=1),
-            metavar="N",
-        ),
-        opt(
-            "page",
-            STATE,
-            ONE_RUN,
-            "With --limit, show the Nth page. [default: 1]",
-            type=click.IntRange(min=1),
-            metavar="N",
-            default=1,
-        ),
-        OptGroup(
-            "detail",
-            flag(
-                "jsonl",
-                SHOWN,
-                ONE_RUN,
-                "Print raw lines (or records of a document) in the transcript's own format.",
-            ),
-            flag("full", SHOWN, ONE_RUN, "Do not shorten long texts."),
-            make=_detail,
-        ),
+        *asked(ViewOptions),
         FORMAT,
         ARCHIVE,
         LIMITS,

@@ -47,16 +47,3 @@ class WrittenFile(Record):
     kind: FileKind
     rows: int
     warnings: tuple[str, ...] = ()
-
-
-class PageChoice(Record):
-    """A page to write to the file ``path``.
-
-    ``redact`` leaves out texts and names of the transcript, ``mask`` masks what looks like a secret
-    in them; ``force`` overwrites files not written by compactctl.
-    """
-
-    path: str
-    redact: bool = False
-    mask: bool = True
-    force: bool = False

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from compactctl.asks import MAY, PROTECTED, ask
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
@@ -12,6 +13,7 @@ from compactctl.history.references import messages_named, parse_reference
 from compactctl.history.turns import find_steps, find_turns, leading_system_count
 from compactctl.model.message import Message, MessageId
 from compactctl.records import Record, replace
+from compactctl.tokens.budget import parse_share
 from compactctl.tokens.meter import part_texts
 
 # A session may be one turn of hundreds of steps, so by default the newest steps are protected, not
@@ -27,23 +29,58 @@ class ProtectOptions(Record):
     """What the user wants to protect.
 
     Attributes:
-        keep_turns: number of newest turns; None for the newest turn's prompt and its newest steps,
-            with what was injected beside the prompt if the turn is short and fits.
-        keep_steps: number of these steps.
-        pins: message ids, or regular expressions searched for in the texts of messages.
-        tools: names of tools, in any case.
-        freeze_before: a message id or a number of messages; all messages before it are protected.
-        keep_prefix: share of the target (0 to 1) that the oldest messages may take and are
-            protected; None protects none of them.
+        tools: in any case.
+        pins: regular expressions are searched for in the texts of messages.
+        keep_turns: without it, what was injected beside the newest turn's prompt is protected too,
+            if the turn is short and fits.
+        keep_steps: number of the newest steps that are protected without ``keep_turns``.
         elsewhere: those of these message ids that belong to another conversation.
     """
 
-    keep_turns: int | None = None
+    tools: tuple[str, ...] = ask(
+        (),
+        "Never change calls or results of this tool (repeatable).",
+        PROTECTED,
+        MAY,
+        flag="--protect-tool",
+        metavar="NAME",
+    )
+    pins: tuple[str, ...] = ask(
+        (),
+        "Never change messages with this id or reference (L158), or matching this regex "
+        "(repeatable).",
+        PROTECTED,
+        MAY,
+        flag="--pin",
+        metavar="ID|REGEX",
+    )
+    keep_turns: int | None = ask(
+        None,
+        "Never change the newest N turns. [default: the newest turn's prompt and its newest "
+        f"{DEFAULT_KEEP_STEPS} steps]",
+        PROTECTED,
+        MAY,
+        metavar="N",
+    )
+    freeze_before: str = ask(
+        "",
+        "Never change anything before this message (or the first N messages), so that its prompt "
+        "cache stays valid.",
+        PROTECTED,
+        MAY,
+        metavar="ID|N",
+        typed="",
+    )
+    keep_prefix: float | None = ask(
+        None,
+        "Never change the oldest messages, up to this share of the target size (10% or 0.1), so "
+        "that their prompt cache stays valid.",
+        PROTECTED,
+        MAY,
+        metavar="SHARE",
+        parse=parse_share,
+    )
     keep_steps: int = DEFAULT_KEEP_STEPS
-    pins: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    freeze_before: str = ""
-    keep_prefix: float | None = None
     elsewhere: frozenset[str] = frozenset()
 
     def across(self, messages: Iterable[Message]) -> "ProtectOptions":

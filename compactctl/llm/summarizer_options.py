@@ -6,6 +6,7 @@ A new summarizer is a file in this folder with a function that returns what asks
 
 from typing import TYPE_CHECKING, Literal
 
+from compactctl.asks import SUMMARIES, SUMMARIZES, ask, flag
 from compactctl.errors import UsageError
 from compactctl.model.summary import FailurePolicy, Summarizer
 from compactctl.records import Record, field
@@ -14,25 +15,76 @@ from compactctl.summaries.by_model.prompt import PromptStyle
 if TYPE_CHECKING:
     from compactctl.llm.ask import AskModel
 
-SummarizerKind = Literal["offline", "command", "openai", "llm"]
-TIMEOUT = 120.0
+NamedSummarizer = Literal["offline", "openai", "llm"]
+SummarizerKind = NamedSummarizer | Literal["command"]
+_TIMEOUT = 120.0
 
 
 class SummarizerOptions(Record):
-    """The ``--summarizer…`` options of the commands, whose help explains them.
+    """Who writes summaries; ``may_be_unrelated`` is the profile's."""
 
-    ``may_be_unrelated`` is the profile's.
-    """
-
-    kind: SummarizerKind = "offline"
-    command: str = ""
-    model: str = ""
-    base_url: str = ""
-    key_variable: str = ""
-    timeout: float = TIMEOUT
-    allow_network: bool = False
+    kind: SummarizerKind = ask(
+        "offline",
+        "Write summaries with this: offline (built in, no model), openai (a model behind an "
+        "OpenAI-compatible server), or llm (a model of the llm package). [default: offline]",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--summarizer",
+        varies=True,
+    )
+    command: str = ask(
+        "",
+        "Write summaries with this command: prompt on stdin, summary on stdout. Runs without a "
+        "shell.",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--summarizer-cmd",
+        metavar="COMMAND",
+    )
+    model: str = ask(
+        "",
+        "Write summaries with this model.",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--summarizer-model",
+        metavar="NAME",
+    )
+    base_url: str = ask(
+        "",
+        "Server of --summarizer openai, e.g. http://127.0.0.1:8080/v1.",
+        SUMMARIES,
+        SUMMARIZES,
+        metavar="URL",
+    )
+    key_variable: str = ask(
+        "",
+        "Environment variable that holds that server's API key.",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--api-key-env",
+        metavar="VARIABLE",
+    )
+    allow_network: bool = flag(
+        "Allow sending the conversation to another machine.", SUMMARIES, SUMMARIZES
+    )
+    timeout: float = ask(
+        _TIMEOUT,
+        f"Time limit for a summary. [default: {_TIMEOUT:g}]",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--summarizer-timeout",
+        metavar="SECONDS",
+    )
+    on_failure: FailurePolicy = ask(
+        "builtin",
+        "Without a usable summary, use the built-in summarizer, skip the stage, or fail with exit "
+        "code 1. [default: that of the profile, builtin]",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--on-summarizer-failure",
+        varies=True,
+    )
     style: PromptStyle = field(default_factory=PromptStyle)
-    on_failure: FailurePolicy = "builtin"
     may_be_unrelated: bool = False
 
 

@@ -421,18 +421,8 @@ OPTION = Addition(
     lines=(
         Line(
             path="compactctl/commands/compact/result.py",
-            before="    figures: bool = False\n    details: DetailChoice = NO_DETAILS\n",
-            text="    require_savings: bool = False\n",
-        ),
-        Line(
-            path="compactctl/commands/compact/result.py",
-            before="        figures: return figures about the input.\n",
-            text="        require_savings: fail if no stage changed anything.\n",
-        ),
-        Line(
-            path="compactctl/cli/compact.py",
-            before='    OptGroup("output", FORCE),\n    FORMAT,\n',
-            text='    flag("require_savings", GATES, MAY, "Exit 1 if nothing changes."),\n',
+            before="    compare: bool = False\n",
+            text='    require_savings: bool = flag("Exit 1 if nothing changes.", GATES, MAY)\n',
         ),
         Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
     ),

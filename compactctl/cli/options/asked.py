@@ -14,20 +14,25 @@ from compactctl.errors import UsageError
 from compactctl.records import Record
 
 
-def asked(kind: type[Record], *names: str, without: Sequence[str] = ()) -> list[Opt]:
+def asked(kind: type[Record], *names: str, without: Sequence[str] = (), **helps: str) -> list[Opt]:
     """Return the options of the fields that a record asks for: all, or these, or without some.
 
-    The type of a field must not be a string.
+    ``helps`` are the fields that have another help in this command. The type of a field must not be
+    a string.
     """
+    chosen = {*names, *helps} or {*kind.descriptions}.difference(without)
     return [
-        _asked(name, kind.__annotations__[name], how)
+        _asked(name, kind.__annotations__[name], how, helps.get(name, how.help))
         for name, how in kind.descriptions.items()
-        if name not in without and (name in names or not names)
+        if name in chosen
     ]
 
 
-def _asked(name: str, hint: object, how: Ask) -> Opt:
+def _asked(name: str, hint: object, how: Ask, text: str) -> Opt:
     attributes: dict[str, Any] = _value_attributes(hint, how)
+    if how.flag:
+        # Fields of two records may have the same name.
+        attributes["name"] = how.flag.partition("/")[0].strip("-").replace("-", "_")
     if how.metavar:
         attributes["metavar"] = how.metavar
     if how.load or how.read:
@@ -38,7 +43,7 @@ def _asked(name: str, hint: object, how: Ask) -> Opt:
         name,
         how.section,
         how.project,
-        how.help,
+        text,
         flag=how.flag,
         short=how.short,
         path=how.path,
@@ -72,9 +77,17 @@ def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
     attributes: dict[str, Any] = {"type": _value_type(hint, how)}
     if get_origin(hint) is tuple and how.parse is None:
         attributes["multiple"] = True
-    if isinstance(how.default, str | int | float) and how.default != "":
-        attributes |= {"default": how.default, "show_default": True}
+    default = _default(how)
+    if isinstance(default, str | int | float):
+        is_shown = default != "" and "[default:" not in how.help
+        attributes |= {"default": default, "show_default": is_shown}
     return attributes
+
+
+def _default(how: Ask) -> object:
+    if how.typed is not None:
+        return how.typed
+    return None if how.varies or how.default == "" else how.default
 
 
 def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 - of a field
@@ -83,6 +96,7 @@ def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 
     if how.check is not None:
         return KnownName(how.check)
     if get_origin(hint) in (Union, UnionType):
+        # Users choose from the first of several types.
         hint = next(part for part in get_args(hint) if part is not NoneType)
     if get_origin(hint) is Literal:
         return click.Choice(get_args(hint))

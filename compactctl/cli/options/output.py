@@ -3,22 +3,22 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-import click
-
-from compactctl.asks import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES
-from compactctl.cli.opt import Opt, OptGroup, beside, flag, is_typed, opt
+from compactctl.asks import ONE_RUN, OUTPUT, WRITES
+from compactctl.cli.opt import Opt, OptGroup, beside, flag, is_typed
+from compactctl.cli.options.asked import asked
+from compactctl.commands.page_choice import PageChoice
 from compactctl.errors import UsageError
 from compactctl.records import replace
 from compactctl.views.registry import OUTPUTS, TERMINAL
 
 if TYPE_CHECKING:
-    from compactctl.commands.output_files import PageChoice
+    from compactctl.commands.client_sessions.write import OutputLayout
 
 L = TypeVar("L", bound=str)
 
 
-def _shown_as(**asked: bool) -> str:
-    return next((name for name in OUTPUTS if asked.get(name)), TERMINAL)
+def _shown_as(**chosen: bool) -> str:
+    return next((name for name in OUTPUTS if chosen.get(name)), TERMINAL)
 
 
 SHOWN_AS = beside(
@@ -32,7 +32,7 @@ SHOWN_AS = beside(
         make=_shown_as,
     )
 )
-"""A flag for every output that has to be asked for, such as ``--json``."""
+"""A flag for every output that has to be asked for, such as ``--json``; commands do not know it."""
 
 
 def one_document(output: str | None, shown_as: str) -> str:
@@ -52,50 +52,19 @@ def one_document(output: str | None, shown_as: str) -> str:
     return TERMINAL
 
 
-NATIVE = flag(
-    "native",
-    OUTPUT,
-    WRITES,
-    "Compact by appending to the session file; existing bytes stay unchanged. For Claude Code, "
-    "Codex and pi.",
-)
-
-
-WHILE_OPEN = flag(
-    "while_open",
-    OUTPUT,
-    WRITES,
-    "With --native, append even if the client has (or may have) the session open. The client "
-    "picks it up on the next resume.",
-)
-
-
-CLOSED = flag(
-    "closed",
-    OUTPUT,
-    WRITES,
-    "With --native, or to undo it, treat the session as closed even if that cannot be detected. "
-    "If nothing was added since, the undo cuts off what was appended.",
-)
-
-
-def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
-    """Return the option for the layout of a compacted transcript.
-
-    With ``messages`` there is a layout ``messages`` too: only what is sent. ``piped`` says whether
-    the transcript may go to standard output.
-    """
-    what = "Put originals into an archive beside the output, or leave them in it with tags"
-    more = ", or print only the messages that are sent (-o -)" if messages else ""
-    return opt(
-        "layout",
+def native_option(what: str = "Compact by appending to the session file") -> Opt:
+    """Return ``--native``, which is not a field but a layout that a command decides on."""
+    return flag(
+        "native",
         OUTPUT,
         WRITES,
-        f"{what}{more}.",
-        type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
-        default="split",
-        show_default="split; inline into a pipe" if piped else True,
+        f"{what}; existing bytes stay unchanged. For Claude Code, Codex and pi.",
     )
+
+
+def native_layout(*, native: bool) -> "OutputLayout":
+    """Return the layout for ``--native``, where no other may be chosen."""
+    return "native" if native else "split"
 
 
 def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
@@ -109,51 +78,13 @@ def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
     return "inline" if is_free and output == STANDARD_STREAM else layout
 
 
-OUTPUT_FILE = opt(
-    "path",
-    OUTPUT,
-    WRITES,
-    "Write here; - is standard output.",
-    flag="--output",
-    short="-o",
-    path="here",
-    metavar="FILE",
-)
-IN_PLACE = flag("in_place", OUTPUT, WRITES, "Replace FILE; its old bytes are archived.")
-TAGS = opt(
-    "tags",
-    OUTPUT,
-    WRITES,
-    "Write tags into the output. [default: tags]",
-    flag="--tags/--no-tags",
-    default=True,
-)
-DRY_RUN = flag("dry_run", OUTPUT, WRITES, "Show what would happen; write nothing.", short="-n")
+# A field of the options of several commands.
 FORCE = flag("force", OUTPUT, WRITES, "Overwrite files that compactctl did not write.", short="-f")
 
 
-_HTML = opt(
-    "html",
-    OUTPUT,
-    WRITES,
-    "Write a self-contained HTML page to this file.",
-    path="here",
-    metavar="FILE",
-)
-_REDACT = flag("redact", PRIVACY, ONE_RUN, "Omit transcript text and names from the page.")
-_MASK = opt(
-    "mask_secrets",
-    PRIVACY,
-    SUMMARIZES,
-    "Mask keys, tokens and passwords in the page. [default: mask-secrets]",
-    flag="--mask-secrets/--no-mask-secrets",
-    default=True,
-)
-
-
 def checked_page(
-    page: "PageChoice | None", reserved: Iterable[str], *, force: bool
-) -> "PageChoice | None":
+    page: PageChoice | None, reserved: Iterable[str], *, force: bool
+) -> PageChoice | None:
     """Return the page with ``force`` set, before any work is done.
 
     ``reserved`` are the command's other files. Raises UsageError if it cannot be written.
@@ -166,18 +97,17 @@ def checked_page(
     return replace(page, force=force)
 
 
-def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "PageChoice | None":
-    if html is None:
+def _page(path: str | None, **how: bool) -> PageChoice | None:
+    if path is None:
         return None
-    from compactctl.commands.output_files import PageChoice
     from compactctl.store.files.source import STANDARD_STREAM
 
-    if html == STANDARD_STREAM:
+    if path == STANDARD_STREAM:
         raise UsageError("--html: cannot write to standard output; name a file")
-    return PageChoice(path=html, redact=redact, mask=mask_secrets)
+    return PageChoice(path=path, **how)
 
 
-PAGE = OptGroup("page", _HTML, _REDACT, make=_page)
+PAGE = OptGroup("page", *asked(PageChoice, "path", "redact"), make=_page)
 """A page, where secrets are asked about already, or no text stands on it."""
 
-MASKED_PAGE = OptGroup("page", _HTML, _REDACT, _MASK, make=_page)
+MASKED_PAGE = OptGroup("page", *asked(PageChoice), make=_page)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.asks import MAY, PLAN_FILES, POLICY, PROTECTED, READS, SUMMARIES, WRITES
-from compactctl.cli.opt import Opt, OptGroup, ParsedText, ShareRange, StageOption, flag, opt
-from compactctl.cli.options.completion import complete_stages
+from compactctl.asks import PLAN_FILES, POLICY, READS, SUMMARIES
+from compactctl.cli.opt import Opt, OptGroup, ShareRange, StageOption, build, opt
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.summaries import TEMPLATE, with_template
 from compactctl.cli.set_option import SET
 from compactctl.commands.harness.overflow import overflow
-from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
+from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
@@ -23,8 +23,6 @@ from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import OptionField, OptionKind, Stage, options_of
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
-from compactctl.tokens.budget import TargetSize, parse_share, parse_target
-from compactctl.tokens.trigger import Trigger, parse_trigger
 
 if TYPE_CHECKING:
     from compactctl.commands.planning.plan_file import PlanFile
@@ -114,44 +112,18 @@ def _default(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"
 
 
-STAGES = ", ".join(stage.name for stage in ALL_STAGES)
-
-
 def _plan(
-    *,
-    stages: tuple[str, ...] | None,
-    target: TargetSize | None,
-    keep: float | None,
-    trigger: Trigger | None,
-    if_needed: bool,
-    from_error: str | None,
-    summary_file: str | None,
     template: str | None,
-    **of_stages: OptionValue,
+    **values: Any,  # noqa: ANN401 - of several options
 ) -> PlanOptions:
-    """Return the requested plan.
-
-    Raises UsageError for an error text that is not about the context size, NoInputError for the
-    summary file.
-    """
-    plan = PlanOptions(
-        stages=stages or (),
-        target=target,
-        keep=keep,
-        trigger=trigger,
-        if_needed=if_needed,
-        overflow=_overflow(from_error),
-        settings=settings_of(ALL_STAGES, of_stages),
-        texts=SummaryInputs(summary=_summary(summary_file)),
-    )
-    return with_template(plan, template)
+    return with_template(build(PlanOptions, values), template)
 
 
-def _overflow(error: str | None) -> Overflow | None:
+def _overflow(from_error: str | None) -> Overflow | None:
     """Read the error to recover from. Raises UsageError if it is not about the context size."""
-    if error is None:
+    if from_error is None:
         return None
-    reading = overflow(error)
+    reading = overflow(from_error)
     if not reading.overflow:
         advice = "see compactctl harness overflow, and compact without it"
         if reading.retryable:
@@ -160,132 +132,59 @@ def _overflow(error: str | None) -> Overflow | None:
     return reading
 
 
-def _summary(path: str | None) -> str:
-    if path is None:
-        return ""
+def _texts(summary_file: str | None) -> SummaryInputs:
+    return SummaryInputs(summary="" if summary_file is None else _summary(summary_file))
+
+
+def _summary(path: str) -> str:
     text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
     if not text:
         raise UsageError(f"{path}: empty; --summary-file needs the text of a summary")
     return text
 
 
+# The error and the summary are read from files here: their fields are below what reads these.
 PLAN = OptGroup(
     "plan",
-    opt(
-        "stages",
-        POLICY,
-        MAY,
-        f"Run these stages, in this order (compactctl show stages). Stages: {STAGES}.",
-        type=ParsedText(stage_list),
-        metavar="LIST",
-        shell_complete=complete_stages,
+    *asked(PlanOptions),
+    OptGroup(
+        "overflow",
+        opt(
+            "from_error",
+            POLICY,
+            READS,
+            "Recover from this context-overflow error: compact to 70% of the available input, "
+            "removing at least 110% of the reported excess.",
+            path="settings",
+            metavar="TEXT|FILE",
+        ),
+        make=_overflow,
     ),
-    opt(
-        "target",
-        POLICY,
-        MAY,
-        "Stop at this size: 60k tokens, or 60% of the window. With --profile, of its available "
-        "input.",
-        type=ParsedText(parse_target),
-        metavar="SIZE",
-    ),
-    opt(
-        "keep",
-        POLICY,
-        MAY,
-        "Keep this share of each conversation (30% or 0.3), instead of --target: of all messages "
-        "except system prompt and tool definitions.",
-        type=ParsedText(parse_share),
-        metavar="SHARE",
-    ),
-    opt(
-        "trigger",
-        POLICY,
-        MAY,
-        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', conditions "
-        'joined with "or", or always. Without --stages and --target, also the size to compact to. '
-        "[default: that of the profile, 0.8]",
-        type=ParsedText(parse_trigger),
-        metavar="WHEN",
-    ),
-    flag("if_needed", POLICY, MAY, "Do nothing unless compaction is due."),
-    opt(
-        "from_error",
-        POLICY,
-        READS,
-        "Recover from this context-overflow error: compact to 70% of the available input, "
-        "removing at least 110% of the reported excess.",
-        path="settings",
-        metavar="TEXT|FILE",
-    ),
-    opt(
-        "summary_file",
-        SUMMARIES,
-        READS,
-        "Use this text as the summary.",
-        path="settings",
-        metavar="FILE",
+    OptGroup(
+        "texts",
+        opt(
+            "summary_file",
+            SUMMARIES,
+            READS,
+            "Use this text as the summary.",
+            path="settings",
+            metavar="FILE",
+        ),
+        make=_texts,
     ),
     TEMPLATE,
-    SET,
-    *stage_opts(*ALL_STAGES),
+    stage_options(*ALL_STAGES),
     make=_plan,
 )
 
-PROTECT = OptGroup(
-    "protect",
-    opt(
-        "tools",
-        PROTECTED,
-        MAY,
-        "Never change calls or results of this tool (repeatable).",
-        flag="--protect-tool",
-        metavar="NAME",
-        multiple=True,
-    ),
-    opt(
-        "pins",
-        PROTECTED,
-        MAY,
-        "Never change messages with this id or reference (L158), or matching this regex "
-        "(repeatable).",
-        flag="--pin",
-        metavar="ID|REGEX",
-        multiple=True,
-    ),
-    opt(
-        "keep_turns",
-        PROTECTED,
-        MAY,
-        "Never change the newest N turns. [default: the newest turn's prompt and its newest 10 "
-        "steps]",
-        type=click.IntRange(min=0),
-        metavar="N",
-    ),
-    opt(
-        "freeze_before",
-        PROTECTED,
-        MAY,
-        "Never change anything before this message (or the first N messages), so that its prompt "
-        "cache stays valid.",
-        metavar="ID|N",
-        default="",
-    ),
-    opt(
-        "keep_prefix",
-        PROTECTED,
-        MAY,
-        "Never change the oldest messages, up to this share of the target size (10% or 0.1), so "
-        "that their prompt cache stays valid.",
-        type=ParsedText(parse_share),
-        metavar="SHARE",
-    ),
-    make=ProtectOptions,
-)
+PROTECT = OptGroup("protect", *asked(ProtectOptions))
 
 
 def plan_option(text: str) -> Opt:
-    """Return ``--plan`` with the help ``text``; it is passed as ``planned``."""
+    """Return ``--plan`` with the help ``text``; it is passed as ``planned``.
+
+    It is not a field, since a command also has to know the file's name.
+    """
     return opt("planned", PLAN_FILES, READS, text, flag="--plan", path="settings", metavar="FILE")
 
 
@@ -296,16 +195,3 @@ def read_plan_option(path: str | None) -> "PlanFile | None":
     from compactctl.commands.planning.plan_file import read_plan
 
     return read_plan(path)
-
-
-PLAN_FILE = plan_option(
-    "Apply this plan, which --plan-out wrote and you may have edited, instead of running stages."
-)
-PLAN_OUT = opt(
-    "plan_out",
-    PLAN_FILES,
-    WRITES,
-    "Write a plan for each message to this file, to edit and apply with --plan.",
-    path="here",
-    metavar="FILE",
-)

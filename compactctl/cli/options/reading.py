@@ -4,37 +4,28 @@ from pathlib import Path
 
 import click
 
-from compactctl.asks import INPUT, LOADS, MAY, READS
-from compactctl.cli.opt import KnownName, OptGroup, ParsedText, flag, opt
-from compactctl.cli.options.completion import complete_format
+from compactctl.asks import INPUT, MAY, READS
+from compactctl.cli.opt import OptGroup, opt
+from compactctl.cli.options.asked import asked
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.api_format import API_LOG
-from compactctl.formats.registry import ALL_FORMATS, format_named
-from compactctl.store.files.limits import ReadLimits, parse_byte_size
-
-FORMATS = ", ".join(format_.name for format_ in ALL_FORMATS)
+from compactctl.formats.registry import format_named
+from compactctl.store.files.limits import ReadLimits
 
 
-def _format_with_path(format_name: str | None, messages_at: str | None) -> str | None:
+def _format_with_path(format: str | None, messages_at: str | None) -> str | None:
     """Return the name of a format, with the path of its messages. Raises UsageError."""
     if messages_at is None:
-        return format_name
-    name = f"{format_name or API_LOG}:{messages_at}"
+        return format
+    name = f"{format or API_LOG}:{messages_at}"
     format_named(name)
     return name
 
 
 FORMAT = OptGroup(
     "input.format",
-    opt(
-        "format_name",
-        INPUT,
-        MAY,
-        f"Read the transcript as this format instead of detecting it ({FORMATS}).",
-        flag="--format",
-        type=KnownName(format_named),
-        metavar="NAME",
-        shell_complete=complete_format,
-    ),
+    *asked(InputOptions, "format"),
+    # Not a field of its own, but the end of the format's name.
     opt(
         "messages_at",
         INPUT,
@@ -45,6 +36,7 @@ FORMAT = OptGroup(
     make=_format_with_path,
 )
 
+# A field of the options of several commands.
 ARCHIVE = opt(
     "archive",
     INPUT,
@@ -56,36 +48,6 @@ ARCHIVE = opt(
 )
 
 
-LIMITS = OptGroup(
-    "input.limits",
-    opt(
-        "max_line_bytes",
-        INPUT,
-        LOADS,
-        "Reject a transcript with a line longer than this, e.g. 64M bytes.",
-        flag="--max-line",
-        type=ParsedText(parse_byte_size),
-        metavar="SIZE",
-        default="256M",
-        show_default=True,
-    ),
-    opt(
-        "max_bytes",
-        INPUT,
-        LOADS,
-        "Reject a transcript larger than this when unpacked.",
-        flag="--max-unpacked",
-        type=ParsedText(parse_byte_size),
-        metavar="SIZE",
-        default="2G",
-        show_default=True,
-    ),
-    make=ReadLimits,
-)
+LIMITS = OptGroup("input.limits", *asked(ReadLimits))
 
-STRICT = flag(
-    "input.strict",
-    INPUT,
-    MAY,
-    "Exit 4 if a line, or more than 10% of the text, is not recognized.",
-)
+STRICT = OptGroup("input", *asked(InputOptions, "strict"))

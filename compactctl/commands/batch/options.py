@@ -3,7 +3,7 @@
 import math
 from typing import Literal
 
-from compactctl.commands.batch.report_format import TOLERANCE, Flag
+from compactctl.commands.batch.report_format import Flag, growth_tolerance
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, counter_asked_for
 from compactctl.commands.planning.plan import Recipe, make_plan
@@ -28,14 +28,13 @@ class BatchGates(Record):
         fail_over_tokens: the maximum size of the next request in tokens.
         fail_on: flags that no transcript may have.
         baseline: an earlier report; no project's figures may exceed it by more than ``tolerance``.
-        tolerance: the share by which figures may grow.
     """
 
     fail_over: float | None = None
     fail_over_tokens: int | None = None
     fail_on: tuple[Flag, ...] = ()
     baseline: str | None = None
-    tolerance: float = TOLERANCE
+    tolerance: float = growth_tolerance()
 
 
 NO_GATES = BatchGates()

@@ -16,6 +16,7 @@ from compactctl.commands.batch.report_format import (
     METADATA,
     TOLERANCE,
     UNREAD,
+    growth_tolerance,
 )
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
@@ -378,7 +379,7 @@ class ReportOptions(Record):
 
     paths: tuple[str, ...]
     baseline: str | None = None
-    tolerance: float = TOLERANCE
+    tolerance: float = growth_tolerance()
     merge: str | None = None
     top: int = 10
     force: bool = False

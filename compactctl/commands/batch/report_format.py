@@ -6,8 +6,10 @@ The columns are in ``columns``, since importing them loads every stage.
 from collections.abc import Mapping
 from typing import Literal, cast, get_args
 
+from compactctl.asks import GATES, MAY, ask
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES, Category
+from compactctl.tokens.budget import parse_share
 
 Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
@@ -25,6 +27,19 @@ TOLERANCE = 0.1
 CATEGORY_COLUMNS: Mapping[str, Category] = {
     f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
 }
+
+
+def growth_tolerance() -> float:
+    """Ask for ``--tolerance``, a field of commands that compare with an earlier report."""
+    return ask(
+        TOLERANCE,
+        "Allow figures to grow by this share of the baseline.",
+        GATES,
+        MAY,
+        metavar="SHARE",
+        parse=parse_share,
+        typed=str(TOLERANCE),
+    )
 
 
 def parse_flags(text: str) -> tuple[Flag, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from compactctl.asks import OUTPUT, WRITES, ask, flag
 from compactctl.pipeline.layout import Layout
 from compactctl.records import Record
 from compactctl.sessions.fork import Fork
@@ -23,30 +24,54 @@ class OutputOptions(Record):
     """Where to write a transcript, and in which layout.
 
     Attributes:
-        path: a file, or ``-`` for standard output.
+        layout: ``native`` appends to the session.
+        force: skips checks of clients, too.
         url: the object that the file is to be copied to, None for none; texts in it name that.
-        in_place: replace the input.
-        layout: the layout; ``native`` appends to the session.
         messages_only: write only what is sent, to standard output; it cannot be undone.
-        while_open: append even while a client has the session open.
-        closed: no client has the session open, even if that cannot be detected.
-        tags: tag records with their operation.
-        dry_run: write nothing.
-        force: overwrite files that cannot be restored, and skip checks of clients.
         fork: the new session to write; resolved later if the input is a session and no path is
             named.
     """
 
-    path: str | None = None
+    path: str | None = ask(
+        None,
+        "Write here; - is standard output.",
+        OUTPUT,
+        WRITES,
+        flag="--output",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    )
+    in_place: bool = flag("Replace FILE; its old bytes are archived.", OUTPUT, WRITES)
+    while_open: bool = flag(
+        "With --native, append even if the client has (or may have) the session open. The client "
+        "picks it up on the next resume.",
+        OUTPUT,
+        WRITES,
+    )
+    closed: bool = flag(
+        "With --native, or to undo it, treat the session as closed even if that cannot be "
+        "detected. If nothing was added since, the undo cuts off what was appended.",
+        OUTPUT,
+        WRITES,
+    )
+    layout: OutputLayout = ask(
+        "split",
+        "Put originals into an archive beside the output, or leave them in it with tags.",
+        OUTPUT,
+        WRITES,
+    )
+    tags: bool = flag(
+        "Write tags into the output. [default: tags]",
+        OUTPUT,
+        WRITES,
+        default=True,
+        flag="--tags/--no-tags",
+    )
+    dry_run: bool = flag("Show what would happen; write nothing.", OUTPUT, WRITES, short="-n")
+    force: bool = flag("Overwrite files that compactctl did not write.", OUTPUT, WRITES, short="-f")
     url: str | None = None
-    in_place: bool = False
-    layout: OutputLayout = "split"
     messages_only: bool = False
-    while_open: bool = False
-    closed: bool = False
-    tags: bool = True
-    dry_run: bool = False
-    force: bool = False
     fork: Fork | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from compactctl.asks import ONE_RUN, POLICY, ask, flag
 from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
@@ -23,14 +24,19 @@ _BETWEEN = ".."
 
 
 class HiddenRange(Record):
-    """The ``FROM..TO`` to hide, and the summary that replaces it, "" for a marker.
+    """The messages to hide, behind the summary or a marker."""
 
-    ``widen`` extends the range to whole tool pairs if FROM or TO is inside of one.
-    """
-
-    messages: str
-    summary: str = ""
-    widen: bool = False
+    messages: str = ask(
+        "",
+        "Hide these messages, behind the text of --summary-file or a marker. FROM and TO are "
+        "lines (158), references (L158) or ids; both are hidden. Ranges that separate a tool "
+        "call from its result, or save nothing, are rejected.",
+        POLICY,
+        ONE_RUN,
+        flag="--hide",
+        metavar="FROM..TO",
+    )
+    widen: bool = flag("Extend --hide to whole pairs of tool calls and results.", POLICY, ONE_RUN)
 
 
 def hide_range(options: CompactOptions, hidden: HiddenRange) -> CompactResult:
@@ -41,8 +47,9 @@ def hide_range(options: CompactOptions, hidden: HiddenRange) -> CompactResult:
     first, between, last = hidden.messages.partition(_BETWEEN)
     if not (between and first and last):
         raise UsageError(f"{hidden.messages!r} is not a range; write it as FROM..TO, e.g. 3..9")
+    summary = options.recipe.plan.texts.summary
     settings: StageSettings = {
-        NAME: {"first": first, "last": last, "summary": hidden.summary, "widen": hidden.widen}
+        NAME: {"first": first, "last": last, "summary": summary, "widen": hidden.widen}
     }
     recipe = replace(
         options.recipe,

@@ -2,11 +2,25 @@
 
 from collections.abc import Iterable, Iterator
 
+from compactctl.asks import (
+    GATES,
+    MAY,
+    ONE_RUN,
+    OUTPUT,
+    PLAN_FILES,
+    READS,
+    SHOWN,
+    SUMMARIES,
+    WRITES,
+    ask,
+    flag,
+)
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.measuring.figures import Figures, FileDetails
 from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, Measurement
+from compactctl.commands.measuring.user_tables import load_prices, prices_help
 from compactctl.commands.planning.fates import Comparison, MessageFate
 from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
@@ -25,21 +39,11 @@ from compactctl.tokens.models.prices import PriceTable
 
 
 class CompactOptions(Record):
-    """One compaction; ``compactctl compact --help`` explains the options.
+    """One compaction.
 
     Attributes:
-        input: what to read.
-        recipe: how to make it smaller.
-        output: where to write it, and in which layout.
-        redo: undo the client's compactions first.
         plan_file: a plan to apply instead of running stages.
-        plan_out: where to write a plan.
-        archived_out: where to write the hidden lines.
-        prices: the prices by which ``Requested.pays_after`` is computed.
-        explain: return the fate of every message.
         compare: return every message before and after, and audit every summary.
-        require_fit: fail if the result is over the limit.
-        require_audit: fail if the audit of a summary fails.
         figures: return figures about the input.
         details: the rows about the input to return.
     """
@@ -47,15 +51,44 @@ class CompactOptions(Record):
     input: InputOptions
     recipe: Recipe = field(default_factory=Recipe)
     output: OutputOptions = field(default_factory=OutputOptions)
-    redo: bool = False
     plan_file: PlanFile | None = None
-    plan_out: str | None = None
-    archived_out: str | None = None
-    prices: PriceTable | None = None
-    explain: bool = False
+    plan_out: str | None = ask(
+        None,
+        "Write a plan for each message to this file, to edit and apply with --plan.",
+        PLAN_FILES,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    redo: bool = flag(
+        "Start from the original messages instead of the client's own summaries.",
+        SUMMARIES,
+        ONE_RUN,
+    )
+    archived_out: str | None = ask(
+        None,
+        "Also write the hidden messages to this file, as compactctl view --archived --jsonl "
+        "prints them.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    explain: bool = flag("List what happened to each message, and why.", SHOWN, ONE_RUN)
+    prices: PriceTable | None = ask(
+        None,
+        prices_help(
+            "Estimate after how many requests the compaction pays for the lost prompt cache"
+        ),
+        SHOWN,
+        READS,
+        path="settings",
+        metavar="FILE|builtin",
+        read=load_prices,
+    )
+    require_fit: bool = flag("Exit 5 if the result still does not fit.", GATES, MAY)
+    require_audit: bool = flag("Exit 1 if a summary lost a rule or made something up.", GATES, MAY)
     compare: bool = False
-    require_fit: bool = False
-    require_audit: bool = False
     figures: bool = False
     details: DetailChoice = NO_DETAILS
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from compactctl.asks import MAY, MEASURED, POLICY, ask, flag
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
+from compactctl.model.numbers import Share
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, field
 from compactctl.store.files.source import size_and_head
@@ -26,25 +28,26 @@ _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effect
 
 
 class FileBudgetOptions(Record):
-    """The files, and the budget that they must fit into.
-
-    Attributes:
-        paths: the files, in order of priority.
-        measure: determines the window and the output reserve.
-        used: tokens that are already in use, as typed by the user.
-        share: the share of the remaining tokens for files, None for the profile's.
-        aggregate: only whole files, smallest first.
-        proportional: if not all texts fit, the same share of each.
-        neurolink: judge each file separately, as NeuroLink does.
-    """
+    """The files, in order of priority, and the budget that they must fit into."""
 
     paths: tuple[str, ...]
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    used: str = "0"
-    share: float | None = None
-    aggregate: bool = False
-    proportional: bool = False
-    neurolink: bool = False
+    used: str = ask("0", "Tokens already in use, e.g. 50k.", MEASURED, MAY, metavar="TOKENS")
+    share: Share | None = ask(
+        None,
+        "Share of the remaining tokens that files may use. [default: that of the profile, 0.6]",
+        POLICY,
+        MAY,
+        metavar="SHARE",
+    )
+    aggregate: bool = flag("Include only whole files, smallest first.", POLICY, MAY)
+    proportional: bool = flag("If not all files fit, cut each to the same share.", POLICY, MAY)
+    neurolink: bool = flag(
+        "Judge each file on its own, as NeuroLink does: below 102,400 bytes whole, above 5 MB "
+        "2,000 characters, else what fits in the whole budget, but at least 2,000 characters.",
+        POLICY,
+        MAY,
+    )
 
 
 class FileBudgetResult(Record):

@@ -6,6 +6,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
+from compactctl.asks import ONE_RUN, SHOWN, STATE, ask, flag
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
@@ -28,6 +29,7 @@ from compactctl.commands.reading.transcript import (
 from compactctl.errors import ArchiveError, UsageError
 from compactctl.formats.records.decode import is_value
 from compactctl.model.message import FilePart, JsonPath, Message
+from compactctl.model.numbers import Positive
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValueLocation, unescape
@@ -39,8 +41,6 @@ from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
 ViewScope = Literal["effective", "archived", "all"]
-# How much of a text is shown: what fits on a screen, all, or the raw lines.
-TextDetail = Literal["short", "full", "raw"]
 # A line break between the values of a record; inside of strings they are escaped.
 _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 
@@ -48,17 +48,31 @@ _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 class ViewOptions(Record):
     """What to show of a transcript, and how much of each text.
 
-    ``patterns`` select the messages that match all of them; ``limit`` is the number per page; pages
-    count from 1. ``archive`` is the archive folder if not at the default location.
+    ``archive`` is the archive folder if not at the default location.
     """
 
     input: InputOptions
     what: ViewScope = "effective"
     archive: Path | None = None
-    patterns: tuple[str, ...] = ()
-    limit: int | None = None
-    page: int = 1
-    detail: TextDetail = "short"
+    patterns: tuple[str, ...] = ask(
+        (),
+        "Show only messages matching REGEX in text, tool name or arguments. Start with (?i) "
+        "to ignore case (repeatable; all must match).",
+        STATE,
+        ONE_RUN,
+        flag="--grep",
+        metavar="REGEX",
+    )
+    limit: Positive | None = ask(None, "Show N messages per page.", STATE, ONE_RUN, metavar="N")
+    page: Positive = ask(
+        1, "With --limit, show the Nth page. [default: 1]", STATE, ONE_RUN, metavar="N"
+    )
+    jsonl: bool = flag(
+        "Print raw lines (or records of a document) in the transcript's own format.",
+        SHOWN,
+        ONE_RUN,
+    )
+    full: bool = flag("Do not shorten long texts.", SHOWN, ONE_RUN)
 
     @property
     def is_search(self) -> bool:

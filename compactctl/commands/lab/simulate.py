@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from random import Random
 
+from compactctl.asks import MAY, POLICY, READS, SHOWN, ask
 from compactctl.commands.lab.simulated_session import (
     SessionSimulator,
     SimulatedSession,
@@ -24,6 +25,7 @@ from compactctl.commands.measuring.next_request import (
     input_cost,
     request_model,
 )
+from compactctl.commands.measuring.user_tables import load_prices, prices_help
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
 from compactctl.history.damage import describe_unread
@@ -31,20 +33,38 @@ from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile
+from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile, load_profile
 from compactctl.records import Record, field, replace
 from compactctl.tokens.models.prices import PriceTable
 
 
 class SimulateOptions(Record):
-    """What to simulate; no ``profiles`` means all. ``seed`` varies background triggers."""
+    """What to simulate; ``seed`` varies background triggers."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    profiles: tuple[Profile, ...] = ()
+    profiles: tuple[Profile, ...] = ask(
+        (),
+        "Simulate this profile (repeatable). [default: all that auto-compact]",
+        POLICY,
+        MAY,
+        flag="--profile",
+        path="settings",
+        metavar="NAME|FILE",
+        load=load_profile,
+        complete="complete_profile",
+    )
     full: bool = False
     seed: int | None = None
-    prices: PriceTable | None = None
+    prices: PriceTable | None = ask(
+        None,
+        prices_help("Estimate the input cost of all requests, with and without a prompt cache"),
+        SHOWN,
+        READS,
+        path="settings",
+        metavar="FILE|builtin",
+        read=load_prices,
+    )
 
 
 class SimulateResult(Record):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compactctl.asks import MAY, POLICY, ask, flag
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
@@ -20,11 +21,11 @@ from compactctl.profiles.registry import (
 )
 from compactctl.records import Record, field, replace
 from compactctl.stages.aliases import canonical_name
-from compactctl.stages.registry import stage_named
-from compactctl.tokens.budget import TargetSize
+from compactctl.stages.registry import ALL_STAGES, stage_named
+from compactctl.tokens.budget import TargetSize, parse_share, parse_target
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.models.lookup import ModelInfo
-from compactctl.tokens.trigger import Trigger
+from compactctl.tokens.trigger import Trigger, parse_trigger
 
 StageSettings = Mapping[str, Mapping[str, OptionValue]]
 
@@ -35,25 +36,67 @@ RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 UNKNOWN_EXCESS = 20_000
 
 
+_STAGES = ", ".join(stage.name for stage in ALL_STAGES)
+
+
+def stage_list(text: str) -> tuple[str, ...]:
+    """Split a comma-separated list of stage names. Raises UsageError for an unknown one."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise UsageError("no stages; write --stages prune,dedup")
+    for name in names:
+        stage_named(name)
+    return names
+
+
 class PlanOptions(Record):
     """The parts of a plan that the user chose.
 
     Attributes:
-        stages: the stages to run; empty runs those of the profile.
-        target: what to compact down to.
-        keep: the share of each conversation to compact down to, instead of ``target``.
-        trigger: when compaction is due, and, without ``target``, what to compact down to.
-        if_needed: run no stage unless compaction is due.
+        stages: empty for those of the profile.
         overflow: the error of a provider to recover from; it makes the target smaller.
         settings: options of stages, over those of the profile.
         texts: inputs of the summarize stage besides its options.
     """
 
-    stages: tuple[str, ...] = ()
-    target: TargetSize | None = None
-    keep: float | None = None
-    trigger: Trigger | None = None
-    if_needed: bool = False
+    stages: tuple[str, ...] = ask(
+        (),
+        f"Run these stages, in this order (compactctl show stages). Stages: {_STAGES}.",
+        POLICY,
+        MAY,
+        metavar="LIST",
+        parse=stage_list,
+        complete="complete_stages",
+    )
+    target: TargetSize | None = ask(
+        None,
+        "Stop at this size: 60k tokens, or 60% of the window. With --profile, of its available "
+        "input.",
+        POLICY,
+        MAY,
+        metavar="SIZE",
+        parse=parse_target,
+    )
+    keep: float | None = ask(
+        None,
+        "Keep this share of each conversation (30% or 0.3), instead of --target: of all messages "
+        "except system prompt and tool definitions.",
+        POLICY,
+        MAY,
+        metavar="SHARE",
+        parse=parse_share,
+    )
+    trigger: Trigger | None = ask(
+        None,
+        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', conditions "
+        'joined with "or", or always. Without --stages and --target, also the size to compact to. '
+        "[default: that of the profile, 0.8]",
+        POLICY,
+        MAY,
+        metavar="WHEN",
+        parse=parse_trigger,
+    )
+    if_needed: bool = flag("Do nothing unless compaction is due.", POLICY, MAY)
     overflow: Overflow | None = None
     settings: StageSettings = field(default_factory=dict)
     texts: SummaryInputs = NO_SUMMARY_INPUTS
@@ -255,13 +298,3 @@ def _is_of_trigger(recipe: Recipe) -> bool:
 
 def _until(recipe: Recipe) -> Trigger:
     return recipe.plan.trigger or recipe.profile.trigger
-
-
-def stage_list(text: str) -> tuple[str, ...]:
-    """Split a comma-separated list of stage names. Raises UsageError for an unknown one."""
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise UsageError("no stages; write --stages prune,dedup")
-    for name in names:
-        stage_named(name)
-    return names

@@ -7,11 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
+from compactctl.asks import INPUT, MAY, ask, flag
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_cut_off, is_value
 from compactctl.formats.records.order import restore_order
-from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, incomplete, recognizes
+from compactctl.formats.registry import (
+    ALL_FORMATS,
+    MAX_SNIFFED,
+    detect,
+    format_named,
+    incomplete,
+    recognizes,
+)
 from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
@@ -179,18 +187,30 @@ _OPENINGS = (b"{", b"[")
 _CLOSINGS = (b"}", b"]")
 
 
+_FORMATS = ", ".join(format_.name for format_ in ALL_FORMATS)
+
+
 class InputOptions(Record):
     """What to read: a file, ``-`` for standard input, or a session in a client's database.
 
-    ``format`` names the format instead of detecting it, followed by ``:FIELD`` for API logs whose
-    messages are in that field. ``strict`` rejects content that is not understood. For several
-    files, ``path`` is set for each of them by ``at``.
+    In ``format``, ``:FIELD`` follows the name for API logs whose messages are in that field. For
+    several files, ``path`` is set for each of them by ``at``.
     """
 
     path: str = ""
-    format: str | None = None
+    format: str | None = ask(
+        None,
+        f"Read the transcript as this format instead of detecting it ({_FORMATS}).",
+        INPUT,
+        MAY,
+        metavar="NAME",
+        check=format_named,
+        complete="complete_format",
+    )
     limits: ReadLimits = READ_LIMITS
-    strict: bool = False
+    strict: bool = flag(
+        "Exit 4 if a line, or more than 10% of the text, is not recognized.", INPUT, MAY
+    )
 
     def at(self, path: str) -> "InputOptions":
         """Return these options for one of several files."""

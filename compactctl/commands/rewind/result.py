@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compactctl import __version__
+from compactctl.asks import ONE_RUN, OUTPUT, STATE, WRITES, ask, flag
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.history import OperationHistory
@@ -19,17 +20,31 @@ from compactctl.store.files.content import Content
 class RewindOptions(Record):
     """Where to go: one of ``to``, ``group`` and ``all``; by default before the last compaction.
 
-    ``client`` undoes the client's own newest compaction, with ``all`` every one; then ``output``
-    may be in place, or in the layout ``native``, which appends to the transcript. With ``check``,
-    nothing is written. ``archive`` is the archive folder if it is not at the default location.
+    With ``client``, ``output`` may be in place, or in the layout ``native``, which appends to the
+    transcript. ``archive`` is the archive folder if it is not at the default location.
     """
 
     input: InputOptions
-    to: str | None = None
-    group: str | None = None
-    all: bool = False
-    client: bool = False
-    check: bool = False
+    to: str | None = ask(
+        None,
+        "Restore the state after this operation (compactctl log).",
+        STATE,
+        WRITES,
+        metavar="OPERATION",
+    )
+    group: str | None = ask(
+        None,
+        "Restore the messages of one group only. A group that a client tagged (NeuroLink, Roo "
+        "Code) is undone like --client.",
+        STATE,
+        WRITES,
+        metavar="ID",
+    )
+    all: bool = flag("Restore the first state.", STATE, ONE_RUN)
+    client: bool = flag(
+        "Undo the last compaction by FILE's own client, or with --all every one.", STATE, ONE_RUN
+    )
+    check: bool = flag("Check that it can be restored; write nothing.", OUTPUT, WRITES)
     output: OutputOptions = field(default_factory=OutputOptions)
     archive: Path | None = None
 

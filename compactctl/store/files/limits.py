@@ -6,10 +6,23 @@ from functools import partial
 from sys import maxsize
 from typing import BinaryIO
 
+from compactctl.asks import INPUT, LOADS, ask
 from compactctl.errors import NoInputError, UsageError
 from compactctl.records import Record
 
 _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
+
+
+def parse_byte_size(text: str) -> int:
+    """Parse a size in bytes, such as ``64M``, ``1G`` or ``1000000``.
+
+    Units are powers of 1,024. Raises UsageError for anything else, and for 0.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
+    if not size:
+        raise UsageError(f"{text!r} is not a size; write bytes, or a size like 64M or 1G")
+    return size
 
 
 class ReadLimits(Record):
@@ -20,8 +33,26 @@ class ReadLimits(Record):
     ``is_fixed`` means that no option raises the limits.
     """
 
-    max_line_bytes: int = 256 << 20
-    max_bytes: int = 2 << 30
+    max_line_bytes: int = ask(
+        256 << 20,
+        "Reject a transcript with a line longer than this, e.g. 64M bytes.",
+        INPUT,
+        LOADS,
+        flag="--max-line",
+        metavar="SIZE",
+        parse=parse_byte_size,
+        typed="256M",
+    )
+    max_bytes: int = ask(
+        2 << 30,
+        "Reject a transcript larger than this when unpacked.",
+        INPUT,
+        LOADS,
+        flag="--max-unpacked",
+        metavar="SIZE",
+        parse=parse_byte_size,
+        typed="2G",
+    )
     max_lines: int = 5_000_000
     is_fixed: bool = False
 
@@ -89,15 +120,3 @@ OUTPUT_LIMITS = ReadLimits(
     max_line_bytes=_OUTPUT, max_bytes=_OUTPUT, max_lines=_OUTPUT, is_fixed=True
 )
 """For the output of a tool, which is truncated to some kilobytes."""
-
-
-def parse_byte_size(text: str) -> int:
-    """Parse a size in bytes, such as ``64M``, ``1G`` or ``1000000``.
-
-    Units are powers of 1,024. Raises UsageError for anything else, and for 0.
-    """
-    match = _SIZE.fullmatch(text.strip())
-    size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
-    if not size:
-        raise UsageError(f"{text!r} is not a size; write bytes, or a size like 64M or 1G")
-    return size

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from compactctl.asks import PRIVACY, SUMMARIES, SUMMARIZES, ask, flag
 from compactctl.model.message import Message
 from compactctl.model.summary import LabelStyle, SummaryRequest
 from compactctl.records import Record, replace
@@ -16,19 +17,34 @@ _MIN_MESSAGE = 150
 
 
 class PromptStyle(Record):
-    """How a prompt is written.
+    """How a prompt is written; ``message_limit`` are the characters shown of each message."""
 
-    Attributes:
-        label: how speakers are marked.
-        mask: whether secrets are masked.
-        message_limit: characters shown of each message.
-        max_tokens: maximum size of the prompt; 0 for no limit.
-    """
-
-    label: LabelStyle = "xml"
-    mask: bool = True
+    max_tokens: int = ask(
+        0,
+        "Limit a summarizer prompt to N tokens; long messages are shortened to fit. [default: 0, "
+        "no limit]",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--summarizer-context",
+        metavar="N",
+    )
+    label: LabelStyle = ask(
+        "xml",
+        "How a summarizer prompt marks roles: tags, user: text, or User: text. [default: that of "
+        "the profile, xml]",
+        SUMMARIES,
+        SUMMARIZES,
+        flag="--label-style",
+        varies=True,
+    )
+    mask: bool = flag(
+        "Mask keys, tokens and passwords in prompts and pages. [default: mask-secrets]",
+        PRIVACY,
+        SUMMARIZES,
+        default=True,
+        flag="--mask-secrets/--no-mask-secrets",
+    )
     message_limit: int = MESSAGE_LIMIT
-    max_tokens: int = 0
 
     @property
     def masking(self) -> Callable[[str], str]:

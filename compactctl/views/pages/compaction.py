@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.fates import ComparedMessage, Comparison, Fate
 from compactctl.history.categories import Category
 from compactctl.history.usage.costs import UNSEEN

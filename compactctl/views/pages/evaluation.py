@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.commands.lab.eval_session import CONTROL_POLICIES
 from compactctl.commands.lab.evaluate import EvaluateResult
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.views.pages.drawing import recall_chart
 from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.results.evaluate import (

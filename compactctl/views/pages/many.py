@@ -16,7 +16,7 @@ from compactctl.commands.batch.report import (
     report_row,
     summarize,
 )
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.views.facts import BEFORE_AND_AFTER, status_text
 from compactctl.views.growth import growth_lines
 from compactctl.views.pages.drawing import (

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from compactctl.commands.measuring.measure import Measurement
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
 from compactctl.store.archive.sealed import is_sealed_text, sealed_text

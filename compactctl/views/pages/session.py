@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId

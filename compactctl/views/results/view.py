@@ -39,10 +39,10 @@ _STORAGE = ("path", "embedded", "caller", "is_summary", "is_compaction", "own_te
 
 def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
     """Yield the output: the messages as text or, if requested, the raw lines."""
-    if result.options.detail == "raw":
+    if result.options.jsonl:
         yield Raw(records_of(result))
     else:
-        yield from map(Verbatim, _text(result, full=result.options.detail == "full"))
+        yield from map(Verbatim, _text(result, full=result.options.full))
 
 
 def view_document(result: ViewResult) -> dict[str, Any]:

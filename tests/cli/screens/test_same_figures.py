@@ -30,7 +30,7 @@ from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.lab.simulate import SimulateOptions, simulate
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions

@@ -8,7 +8,7 @@ from unit.commands.conversations import FAST, saved, squeeze, turns
 from unit.views.pages.outline import outline, part
 
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.records import replace

@@ -16,7 +16,7 @@ from compactctl.commands.lab.evaluate import (
     SessionOutcome,
 )
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import Recipe
 from compactctl.profiles.registry import builtin_profile
 from compactctl.records import replace

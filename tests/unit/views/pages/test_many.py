@@ -14,7 +14,7 @@ from compactctl.commands.batch.report import (
     ReportRow,
     summarize,
 )
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.records import replace
 from compactctl.views.facts import BEFORE_AND_AFTER
 from compactctl.views.pages.many import report_page

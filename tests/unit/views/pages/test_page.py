@@ -4,7 +4,7 @@ import pytest
 from builders import assistant, conversation, result, user
 from unit.views.measurements import measured
 
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.views.pages.page import (
     PageNames,
     page_contents,

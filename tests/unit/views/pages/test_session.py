@@ -10,7 +10,7 @@ from unit.views.pages.outline import outline, part
 from unit.views.small_session import PRICES, TALK, answer, measured, said
 
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.records import replace
 from compactctl.views.pages import session

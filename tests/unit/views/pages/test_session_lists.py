@@ -9,7 +9,7 @@ from builders import user
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
-from compactctl.commands.output_files import PageChoice
+from compactctl.commands.page_choice import PageChoice
 from compactctl.model.message import MessageId
 from compactctl.records import replace
 from compactctl.views.pages.page import PageNames

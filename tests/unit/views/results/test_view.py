@@ -37,9 +37,9 @@ def viewed(message: Message, hidden: HiddenBy | None = None, **fields: Any) -> V
 
 
 def result_of(
-    *messages: ViewedMessage, what: Any = "effective", detail: Any = "short", **more: Any
+    *messages: ViewedMessage, what: Any = "effective", full: bool = False, **more: Any
 ) -> ViewResult:
-    options = replace(OPTIONS, what=what, detail=detail)
+    options = replace(OPTIONS, what=what, full=full)
     return ViewResult(options=options, lines=(), messages=messages, **more)
 
 
@@ -128,18 +128,18 @@ def test_a_part_is_text(part: Part, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "detail", "tail"),
+    ("size", "full", "tail"),
     [
-        (2_000, "short", []),
-        (2_001, "short", ["[… 1 more characters; see them with --full]"]),
-        (3_500, "short", ["[… 1,500 more characters; see them with --full]"]),
-        (3_500, "full", []),
+        (2_000, False, []),
+        (2_001, False, ["[… 1 more characters; see them with --full]"]),
+        (3_500, False, ["[… 1,500 more characters; see them with --full]"]),
+        (3_500, True, []),
     ],
 )
 def test_a_long_text_is_cut_unless_all_of_it_is_asked_for(
-    size: int, detail: str, tail: list[str]
+    *, size: int, full: bool, tail: list[str]
 ) -> None:
-    _, text, *more, _ = lines(viewed(user("x" * size)), detail=detail)
+    _, text, *more, _ = lines(viewed(user("x" * size)), full=full)
     assert more == tail
     assert len(text) == (2_000 if tail else size)
 
