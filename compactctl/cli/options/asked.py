@@ -72,8 +72,12 @@ def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
     attributes: dict[str, Any] = {"type": _value_type(hint, how)}
     if get_origin(hint) is tuple and how.parse is None:
         attributes["multiple"] = True
-    if isinstance(how.default, str | int | float) and how.default != "":
-        attributes |= {"default": how.default, "show_default": True}
+    default = how.default
+    if how.parse and isinstance(default, tuple):
+        default = ",".join(map(str, default))
+    if isinstance(default, str | int | float):
+        is_told = default == "" or "[default: " in how.help
+        attributes |= {"default": default, "show_default": not is_told}
     return attributes
 
 
