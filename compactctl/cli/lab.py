@@ -8,7 +8,6 @@ import click
 from compactctl.asks import (
     CUT,
     GATES,
-    INPUT,
     MAY,
     MEASURED,
     OUTPUT,
@@ -21,11 +20,11 @@ from compactctl.cli.command import command, emit, shown_command
 from compactctl.cli.help import Help
 from compactctl.cli.opt import OptGroup, ParsedText, beside, opt
 from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.cli.options.planning import plan_option, read_plan_option, stage_options
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.tables import PROFILES, prices_option
 from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
 from compactctl.commands.lab.eval_session import policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
@@ -59,37 +58,10 @@ conversation continues with the result. Nothing is written.
 )  # fmt: skip
 
 
-def _is_full(scope: str) -> bool:
-    return scope == "full"
-
-
 @command(
     SimulateOptions,
     NEEDED_FILE,
-    PROFILES,
-    OptGroup(
-        "full",
-        opt(
-            "scope",
-            INPUT,
-            MAY,
-            "Replay from the client's newest compaction, or everything that was ever a message.",
-            type=click.Choice(["effective", "full"]),
-            default="effective",
-            show_default=True,
-        ),
-        make=_is_full,
-    ),
-    opt(
-        "seed",
-        MEASURED,
-        MAY,
-        "Seed for the random start of background compaction, as in VS Code Copilot Chat. "
-        "[default: the middle of the range]",
-        type=int,
-        metavar="N",
-    ),
-    prices_option("Estimate the input cost of all requests, with and without a prompt cache"),
+    *asked(SimulateOptions),
     FORMAT,
     LIMITS,
     MEASURE,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
+Integer = Annotated[int, Meta()]
+"""Any integer; users who are asked for an ``int`` may not set a negative one."""
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 

@@ -93,7 +93,7 @@ def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 
     bounds = next((part for part in get_args(hint) if isinstance(part, Meta)), Meta(ge=0))
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if kind is int:
-        return click.IntRange(min=int(bounds.ge or 0))
+        return click.INT if bounds.ge is None else click.IntRange(min=int(bounds.ge))
     if kind is float and bounds.le is not None:
         return ShareRange(bounds.ge, bounds.le)
     if kind is float:

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from random import Random
+from typing import Literal
 
+from compactctl.asks import INPUT, MAY, MEASURED, POLICY, READS, SHOWN, ask
 from compactctl.commands.lab.simulated_session import (
     SessionSimulator,
     SimulatedSession,
@@ -24,27 +26,59 @@ from compactctl.commands.measuring.next_request import (
     input_cost,
     request_model,
 )
+from compactctl.commands.measuring.user_tables import load_prices, prices_help
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
 from compactctl.history.damage import describe_unread
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
+from compactctl.model.numbers import Integer
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile
+from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile, load_profile
 from compactctl.records import Record, field, replace
 from compactctl.tokens.models.prices import PriceTable
 
 
 class SimulateOptions(Record):
-    """What to simulate; no ``profiles`` means all. ``seed`` varies background triggers."""
+    """What to simulate, and how."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    profiles: tuple[Profile, ...] = ()
-    full: bool = False
-    seed: int | None = None
-    prices: PriceTable | None = None
+    profiles: tuple[Profile, ...] = ask(
+        (),
+        "Simulate this profile (repeatable). [default: all that auto-compact]",
+        POLICY,
+        MAY,
+        flag="--profile",
+        path="settings",
+        metavar="NAME|FILE",
+        load=load_profile,
+        complete="complete_profile",
+    )
+    scope: Literal["effective", "full"] = ask(
+        "effective",
+        "Replay from the client's newest compaction, or everything that was ever a message.",
+        INPUT,
+        MAY,
+    )
+    seed: Integer | None = ask(
+        None,
+        "Seed for the random start of background compaction, as in VS Code Copilot Chat. "
+        "[default: the middle of the range]",
+        MEASURED,
+        MAY,
+        metavar="N",
+    )
+    prices: PriceTable | None = ask(
+        None,
+        prices_help("Estimate the input cost of all requests, with and without a prompt cache"),
+        SHOWN,
+        READS,
+        path="settings",
+        metavar="FILE|builtin",
+        read=load_prices,
+    )
 
 
 class SimulateResult(Record):
@@ -87,7 +121,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
     conversations = split_conversations(
-        transcript.messages if options.full else transcript.effective
+        transcript.messages if options.scope == "full" else transcript.effective
     )
     measured.meter.prime(message for conversation in conversations for message in conversation)
     conversation = max(conversations, key=measured.meter.total, default=())
