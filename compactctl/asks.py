@@ -76,6 +76,7 @@ class Ask(Record):
         path: set if the value names a file or a folder.
         metavar: what help shows for the value.
         parse: returns the value for a text; raises UsageError.
+        repeatable: ``parse`` returns one of the values of a tuple.
         check: raises UsageError for a text that is not a valid value.
         load: returns the value for a name or a file; raises UsageError.
         read: returns the value for a file; raises UsageError, which names the file.
@@ -91,6 +92,7 @@ class Ask(Record):
     path: PathBase | None = None
     metavar: str | None = None
     parse: Callable[[str], object] | None = None
+    repeatable: bool = False
     check: Callable[[str], object] | None = None
     load: Callable[[str], object] | None = None
     read: Callable[[str], object] | None = None

@@ -70,10 +70,11 @@ def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
     if hint is bool:
         return {"default": how.default} if "/" in how.flag else {"is_flag": True}
     attributes: dict[str, Any] = {"type": _value_type(hint, how)}
-    if get_origin(hint) is tuple and how.parse is None:
-        attributes["multiple"] = True
+    is_tuple = get_origin(hint) is tuple
+    if is_tuple and (how.parse is None or how.repeatable):
+        return attributes | {"multiple": True}
     default = how.default
-    if how.parse and isinstance(default, tuple):
+    if isinstance(default, tuple):
         default = ",".join(map(str, default))
     if isinstance(default, str | int | float):
         is_told = default == "" or "[default: " in how.help
