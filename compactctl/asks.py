@@ -79,6 +79,7 @@ class Ask(Record):
             there is none.
         varies: set if another value may be used unless it is set, such as that of a profile.
         parse: returns the value for a text; raises UsageError.
+        repeatable: ``parse`` returns one of the values of a tuple.
         check: raises UsageError for a text that is not a valid value.
         load: returns the value for a name or a file; raises UsageError.
         read: returns the value for a file; raises UsageError, which names the file.
@@ -96,6 +97,7 @@ class Ask(Record):
     typed: str | None = None
     varies: bool = False
     parse: Callable[[str], object] | None = None
+    repeatable: bool = False
     check: Callable[[str], object] | None = None
     load: Callable[[str], object] | None = None
     read: Callable[[str], object] | None = None

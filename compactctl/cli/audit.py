@@ -1,21 +1,13 @@
 """``compactctl lab audit``."""
 
-from typing import get_args
-
-import click
-
-from compactctl.asks import GATES, MAY, SHOWN
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import ParsedText, opt
 from compactctl.cli.options.arguments import file_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import FORMAT, LIMITS
-from compactctl.commands.lab.audit import AuditGate, AuditOptions, AuditResult, audit
-from compactctl.errors import UsageError, suggestion
-
-_GATES = get_args(AuditGate)
+from compactctl.commands.lab.audit import AuditOptions, AuditResult, audit
 
 _HELP = Help(
     """Show what each compaction lost or made up.
@@ -31,38 +23,10 @@ its file still holds. Also lists what the agent had to read again. Nothing is wr
 )
 
 
-def _gates(text: str) -> tuple[AuditGate, ...]:
-    """Return the gates in a comma-separated list. Raises UsageError for an unknown one."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in _GATES:
-            hint = suggestion(name, _GATES, f"there are {', '.join(_GATES)}")
-            raise UsageError(f"no gate named {name!r}; {hint}")
-    return tuple(gate for gate in _GATES if gate in names)
-
-
 @command(
     AuditOptions,
     file_argument(),
-    opt(
-        "fail_on",
-        GATES,
-        MAY,
-        f"Exit 1 if any of these was found: {', '.join(_GATES)}. Separate several with commas.",
-        type=ParsedText(_gates),
-        metavar="LIST",
-        default="",
-    ),
-    opt(
-        "top",
-        SHOWN,
-        MAY,
-        "Number of findings of each kind to list.",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=5,
-        show_default=True,
-    ),
+    *asked(AuditOptions),
     FORMAT,
     LIMITS,
     MEASURE,

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
-from compactctl.asks import GATES, INPUT, OUTPUT, READS, WRITES
+from compactctl.asks import INPUT, OUTPUT, READS, WRITES
 from compactctl.cli.command import NeverFailing, emit, plain_command
 from compactctl.cli.help import Help
 from compactctl.cli.opt import Arg, flag, opt
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import SHOWN_AS
+from compactctl.commands.integrations.hook import HookOptions, hook
 from compactctl.commands.integrations.integrate import (
     ALL_INTEGRATIONS,
     Action,
@@ -45,19 +47,13 @@ compacted messages. Exits 0 even after an error.
 
 @plain_command(
     Arg("client", type=click.Choice([integration.client for integration in ALL_INTEGRATIONS])),
-    flag(
-        "block_manual",
-        GATES,
-        WRITES,
-        "Block manual compactions (Claude Code, Codex).",
-    ),
+    *asked(HookOptions),
     SHOWN_AS,
     help=_HOOK_HELP,
     kind=NeverFailing,
 )
 def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl client hook``."""
-    from compactctl.commands.integrations.hook import HookOptions, hook
     from compactctl.commands.reading.hook_input import read_hook_input
 
     options = HookOptions(
@@ -82,6 +78,7 @@ write. Every byte of your settings that is not compactctl's stays, and a backup 
 
 @plain_command(
     Arg("client", type=click.Choice([integration.client for integration in ALL_INTEGRATIONS])),
+    # Three flags for one value, which belongs to no record.
     opt(
         "action",
         OUTPUT,
@@ -107,12 +104,7 @@ write. Every byte of your settings that is not compactctl's stays, and a backup 
         flag="--uninstall",
         flag_value="uninstall",
     ),
-    flag(
-        "block_manual",
-        GATES,
-        WRITES,
-        "Also block manual compactions (Claude Code, Codex).",
-    ),
+    *asked(InstallRequest),
     SHOWN_AS,
     help=_INTEGRATE_HELP,
 )
@@ -160,6 +152,7 @@ message of it. Nothing is written. Needs the package mcp.
 
 
 @plain_command(
+    # Not on ProjectHistory, which a hook would have to import with all that reads sessions.
     flag(
         "all_projects",
         INPUT,

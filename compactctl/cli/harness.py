@@ -2,22 +2,16 @@
 
 import os
 
-import click
-
-from compactctl.asks import ADDS_TEXT, MAY, OUTPUT, POLICY, PROTECTED, WRITES
 from compactctl.cli.command import emit, plain_command, shown_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import Arg, OptGroup, ShareRange, opt
+from compactctl.cli.opt import Arg, OptGroup
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.records import replace
-from compactctl.stages.limit import LimitOptions
-from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
+from compactctl.stages.support.cutting import TruncationStyle
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.views.registry import TERMINAL
-
-_DEFAULT = LimitOptions()
-
 
 _LIMIT_OUTPUT_HELP = Help(
     """Truncate tool output before an agent sees it.
@@ -32,70 +26,9 @@ that CI workflow commands are escaped on a CI runner; --json prints it verbatim.
 @shown_command(
     LimitOutputOptions,
     Arg("path", metavar="[FILE]", default=STANDARD_STREAM),
-    OptGroup(
-        "limits",
-        opt(
-            "max_bytes",
-            POLICY,
-            MAY,
-            "Maximum size of the output in bytes, notice included; 0 for no limit. "
-            f"[default: {_DEFAULT.max_bytes:,}]",
-            type=click.IntRange(min=0),
-            metavar="N",
-            default=_DEFAULT.max_bytes,
-        ),
-        opt(
-            "max_lines",
-            POLICY,
-            MAY,
-            "Maximum number of lines, notice included; 0 for no limit. "
-            f"[default: {_DEFAULT.max_lines:,}]",
-            type=click.IntRange(min=0),
-            metavar="N",
-            default=_DEFAULT.max_lines,
-        ),
-    ),
-    OptGroup(
-        "cutting",
-        opt(
-            "direction",
-            PROTECTED,
-            MAY,
-            "Keep the beginning, the end, or both.",
-            type=click.Choice(["head", "tail", "both"]),
-            default="both",
-            show_default=True,
-        ),
-        opt(
-            "head_ratio",
-            PROTECTED,
-            MAY,
-            'With "both", share of the beginning.',
-            type=ShareRange(0, 1),
-            metavar="SHARE",
-            default=HEAD_RATIO,
-            show_default=True,
-        ),
-        opt(
-            "notice",
-            OUTPUT,
-            ADDS_TEXT,
-            "Text in place of the omitted part; {original}, {kept} and {omitted} are bytes.",
-            flag="--marker",
-            metavar="TEXT",
-            default=NOTICE,
-            show_default=True,
-        ),
-    ),
-    opt(
-        "spill_dir",
-        OUTPUT,
-        WRITES,
-        "Save the full output to this folder if it is truncated, and name the file after the "
-        "marker.",
-        path="here",
-        metavar="FOLDER",
-    ),
+    *asked(LimitOutputOptions, "max_bytes", "max_lines"),
+    OptGroup("cutting", *asked(TruncationStyle)),
+    *asked(LimitOutputOptions, "spill_dir"),
     SHOWN_AS,
     help=_LIMIT_OUTPUT_HELP,
 )

@@ -47,6 +47,7 @@ project's file may only set the options marked here.
 
 @plain_command(
     Arg("name", metavar="[COMMAND]", default="compact"),
+    # The command itself decides which rows there are; no record has options of it.
     flag("everything", STATE, ONE_RUN, "Also list options at their default.", flag="--all"),
     SHOWN_AS,
     help=_SETTINGS_HELP,
@@ -137,6 +138,7 @@ A profile defines the stages a system runs, their options, when they run, and to
 
 @plain_command(
     Arg("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile),
+    # Says how the result is printed, not what is in it.
     flag("toml", SHOWN, ONE_RUN, "Print the profile as TOML, to edit as your own."),
     SHOWN_AS,
     help=_PROFILES_HELP,

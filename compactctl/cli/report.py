@@ -2,12 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN
 from compactctl.cli.command import emit, shown_command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import Arg, beside, opt
+from compactctl.cli.opt import Arg, beside
 from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.commands.batch.report import ReportOptions, report
@@ -35,33 +32,7 @@ request, its share of repeated file reads, or its share of tool results has grow
 @shown_command(
     ReportOptions,
     Arg("paths", metavar="FILES...", nargs=-1, required=True),
-    opt(
-        "merge",
-        OUTPUT,
-        ONE_RUN,
-        "Write all rows to this Parquet file, sorted.",
-        path="here",
-        metavar="FILE",
-    ),
-    opt(
-        "baseline",
-        GATES,
-        READS,
-        "Compare with this earlier report.",
-        path="settings",
-        metavar="FILE",
-    ),
-    *asked(ReportOptions, "tolerance"),
-    opt(
-        "top",
-        SHOWN,
-        MAY,
-        "Show at most N rows per table.",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=10,
-        show_default=True,
-    ),
+    *asked(ReportOptions),
     beside(PAGE),
     FORCE,
     SHOWN_AS,

@@ -2,11 +2,11 @@
 
 import time
 
-from compactctl.asks import INPUT, OUTPUT, READS, WRITES
 from compactctl.cli.command import command
 from compactctl.cli.help import Help
-from compactctl.cli.opt import Arg, OptGroup, flag, opt
+from compactctl.cli.opt import Arg, OptGroup
 from compactctl.cli.options.arguments import paths_argument
+from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import LIMITS
 from compactctl.commands.archives import ArchivesOptions, ArchivesResult, archives
@@ -32,21 +32,7 @@ Exit codes: 7 damaged, 8 changed by another program, 6 unreadable, 1 repairable.
 @command(
     VerifyOptions,
     paths_argument("PATHS...", "restore", required=True),
-    flag(
-        "repair",
-        OUTPUT,
-        WRITES,
-        "Fix what can be fixed without losing data: archive names and permissions, temporary files "
-        "of killed runs.",
-    ),
-    opt(
-        "exclude",
-        INPUT,
-        READS,
-        "Skip files matching GLOB (repeatable).",
-        metavar="GLOB",
-        multiple=True,
-    ),
+    *asked(VerifyOptions),
     LIMITS.at("limits"),
     SHOWN_AS,
     help=_VERIFY_HELP,
@@ -78,16 +64,7 @@ add --force.
 @command(
     ArchivesOptions,
     Arg("names", metavar="[SESSIONS]...", nargs=-1),
-    flag("dead", INPUT, WRITES, "Only archives whose session no longer exists."),
-    flag("forget", OUTPUT, WRITES, "Delete the archives of SESSIONS, or those of --dead."),
-    flag("dry_run", OUTPUT, WRITES, "Show what --forget would delete; delete nothing."),
-    flag(
-        "force",
-        OUTPUT,
-        WRITES,
-        "Also delete archives that a compacted session still needs for rewind.",
-        short="-f",
-    ),
+    *asked(ArchivesOptions),
     OptGroup("now", make=time.time),
     SHOWN_AS,
     help=_ARCHIVE_HELP,

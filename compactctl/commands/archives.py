@@ -7,6 +7,7 @@ from contextlib import suppress
 from glob import escape
 from pathlib import Path
 
+from compactctl.asks import INPUT, OUTPUT, WRITES, flag
 from compactctl.commands.operations.find_history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
 from compactctl.records import Record, replace
@@ -35,16 +36,20 @@ _MIN_ID_LENGTH = 4
 class ArchivesOptions(Record):
     """Which archives, and whether to delete them.
 
-    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` selects those of deleted
-    sessions. ``force`` also deletes the archive of a session that is still compacted.
+    ``names`` are paths, ids or beginnings of ids, none for all.
     """
 
-    names: tuple[str, ...] = ()
-    dead: bool = False
-    forget: bool = False
-    dry_run: bool = False
-    force: bool = False
     now: float
+    names: tuple[str, ...] = ()
+    dead: bool = flag("Only archives whose session no longer exists.", INPUT, WRITES)
+    forget: bool = flag("Delete the archives of SESSIONS, or those of --dead.", OUTPUT, WRITES)
+    dry_run: bool = flag("Show what --forget would delete; delete nothing.", OUTPUT, WRITES)
+    force: bool = flag(
+        "Also delete archives that a compacted session still needs for rewind.",
+        OUTPUT,
+        WRITES,
+        short="-f",
+    )
 
 
 class SessionArchive(Record):

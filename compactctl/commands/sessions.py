@@ -2,11 +2,13 @@
 
 import os
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from compactctl.asks import INPUT, ONE_RUN, STATE, ask, flag
 from compactctl.commands.measuring.context_size import believed_reports
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import parse
@@ -22,6 +24,7 @@ from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entri
 from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
 from compactctl.store.cache import ResultCache, cache_path, result_key
 from compactctl.store.client_folders import UserEnvironment, editor_folders
+from compactctl.tokens.budget import parse_share
 from compactctl.tokens.models.lookup import resolve_model, smallest_window_for
 
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
@@ -41,6 +44,7 @@ _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 USUAL = 20
 """The number of sessions to list by default."""
+_CLIENTS = ", ".join(store.alias for store in ALL_STORES)
 
 
 class SessionRow(Record):
@@ -99,23 +103,53 @@ class ShortIds:
 class SessionFilter(Record):
     """Which sessions to list; by default the newest interactive ones.
 
-    Attributes:
-        clients: names of stores, none for all.
-        project: a folder that the session's project is, or is below.
-        over: a share of the window; a session whose recorded size is too small may be over it.
-        since: in seconds since the epoch.
-        words: each must be in the title, the project or the client, or begin the id.
-        hidden: include sessions that clients leave out of their own lists.
-        limit: the maximum number, 0 for all.
+    Each of the ``words`` must be in the title, the project or the client, or begin the id. A
+    session whose recorded size is too small may be ``over`` a share. ``since`` is in seconds since
+    the epoch.
     """
 
-    clients: tuple[str, ...] = ()
-    project: str | None = None
-    over: float | None = None
-    since: float | None = None
     words: tuple[str, ...] = ()
-    hidden: bool = False
-    limit: int = USUAL
+    clients: tuple[str, ...] = ask(
+        (),
+        f"Only sessions of this client (repeatable): {_CLIENTS}.",
+        STATE,
+        ONE_RUN,
+        flag="--client",
+        metavar="NAME",
+        check=store_named,
+        complete="complete_client",
+    )
+    project: str | None = ask(
+        None,
+        "Only sessions started in this folder or below it.",
+        INPUT,
+        ONE_RUN,
+        path="here",
+        metavar="DIR",
+    )
+    over: float | None = ask(
+        None,
+        "Only sessions that fill more than this share of the window: 70% or 0.7.",
+        INPUT,
+        ONE_RUN,
+        metavar="SHARE",
+        parse=parse_share,
+    )
+    since: float | None = ask(
+        None,
+        "Only sessions changed since then: 90m, 12h, 2d, 1w, or 2026-01-31.",
+        INPUT,
+        ONE_RUN,
+        metavar="AGE|DATE",
+        parse=lambda text: parse_since(text, time.time()),
+    )
+    hidden: bool = flag(
+        "Include sessions that clients hide: subagents, non-interactive runs, empty sessions.",
+        STATE,
+        ONE_RUN,
+        flag="--all",
+    )
+    limit: int = ask(USUAL, "List at most N sessions; 0 for all.", STATE, ONE_RUN, metavar="N")
 
     def may_match(self, entry: SessionEntry) -> bool:
         """Return whether an entry may match, before anything of it is read."""

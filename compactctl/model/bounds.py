@@ -7,6 +7,8 @@ from msgspec import Meta
 
 MAX_INT64 = 2**63 - 1
 """The largest integer that Parquet and most languages can hold."""
+Integer = Annotated[int, Meta()]
+"""Any integer; users who are asked for an ``int`` may not set a negative one."""
 Count = Annotated[int, Meta(ge=0, le=MAX_INT64)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INT64)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -138,8 +138,8 @@ def test_other_options_are_another_question(other: dict[str, Any], worked_on: li
 # Options by their places that no row depends on: which files there are, how they are gone through,
 # and what is held against a row that is known.
 OUTSIDE_OF_ROWS = {
-    "files.paths", "files.include", "files.exclude", "files.shard", "output.force",
-    "gates.fail_over", "gates.fail_over_tokens", "gates.fail_on", "gates.baseline",
+    "files.paths", "files.files_from", "files.include", "files.exclude", "files.shard",
+    "output.force", "gates.fail_over", "gates.fail_over_tokens", "gates.fail_on", "gates.baseline",
     "gates.tolerance", "verify_cache", "resume", "jobs", "engine", "timeout", "details.messages",
     "details.rounds", "written_paths",
 }  # fmt: skip

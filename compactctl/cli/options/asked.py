@@ -75,11 +75,11 @@ def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
     if hint is bool:
         return {"default": how.default} if "/" in how.flag else {"is_flag": True}
     attributes: dict[str, Any] = {"type": _value_type(hint, how)}
-    if get_origin(hint) is tuple and how.parse is None:
-        attributes["multiple"] = True
+    if get_origin(hint) is tuple and (how.parse is None or how.repeatable):
+        return attributes | {"multiple": True}
     default = _default(how)
     if isinstance(default, str | int | float):
-        is_shown = default != "" and "[default:" not in how.help
+        is_shown = default != "" and "[default: " not in how.help
         attributes |= {"default": default, "show_default": is_shown}
     return attributes
 
@@ -87,7 +87,9 @@ def _value_attributes(hint: object, how: Ask) -> dict[str, Any]:
 def _default(how: Ask) -> object:
     if how.typed is not None:
         return how.typed
-    return None if how.varies or how.default == "" else how.default
+    if how.varies or how.default in ("", ()):
+        return None
+    return ",".join(map(str, how.default)) if isinstance(how.default, tuple) else how.default
 
 
 def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 - of a field
@@ -103,7 +105,7 @@ def _value_type(hint: Any, how: Ask) -> "click.ParamType[Any]":  # noqa: ANN401 
     bounds = next((part for part in get_args(hint) if isinstance(part, Meta)), Meta(ge=0))
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if kind is int:
-        return click.IntRange(min=int(bounds.ge or 0))
+        return click.INT if bounds.ge is None else click.IntRange(min=int(bounds.ge))
     if kind is float and bounds.le is not None:
         return ShareRange(bounds.ge, bounds.le)
     if kind is float:

@@ -3,7 +3,15 @@
 import math
 from typing import Literal
 
-from compactctl.commands.batch.report_format import Flag, growth_tolerance
+from compactctl.asks import GATES, INPUT, LOADS, MAY, ONE_RUN, OUTPUT, READS, WRITES, ask, flag
+from compactctl.commands.batch.report_format import (
+    REPORT_FORMATS,
+    Flag,
+    ReportFormat,
+    Runner,
+    growth_tolerance,
+    parse_flags,
+)
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, counter_asked_for
 from compactctl.commands.planning.plan import Recipe, make_plan
@@ -15,6 +23,7 @@ from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.records import Record, field
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
+from compactctl.tokens.models.token_sizes import parse_window
 
 # Any window will do to check stages and target.
 _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)
@@ -23,21 +32,109 @@ _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"),
 class BatchGates(Record):
     """The gates that rows are compared with when all files are done.
 
-    Attributes:
-        fail_over: the maximum share of the measure's base.
-        fail_over_tokens: the maximum size of the next request in tokens.
-        fail_on: flags that no transcript may have.
-        baseline: an earlier report; no project's figures may exceed it by more than ``tolerance``.
+    No request may take more than the share ``fail_over`` of the measure's base; no project's
+    figures may exceed the baseline by more than the share ``tolerance``.
     """
 
     fail_over: float | None = None
-    fail_over_tokens: int | None = None
-    fail_on: tuple[Flag, ...] = ()
-    baseline: str | None = None
+    fail_over_tokens: int | None = ask(
+        None,
+        "Exit 1 if the next request of a file is larger than this, e.g. 120k.",
+        GATES,
+        MAY,
+        metavar="SIZE",
+        parse=parse_window,
+    )
+    fail_on: tuple[Flag, ...] = ask(
+        (),
+        "Exit 1 if a file has any of these: opaque, orphans, errors, over-window, usage. These "
+        "are lines or text not recognized, tool calls without results (or results without "
+        "calls), errors of tools, requests larger than the window, and reported sizes that "
+        "cannot be true.",
+        GATES,
+        MAY,
+        metavar="LIST",
+        parse=parse_flags,
+        typed="",
+    )
+    baseline: str | None = ask(
+        None,
+        "Exit 1 if a project's median request, its share of repeated file reads or of tool "
+        "results has grown since this report.",
+        GATES,
+        READS,
+        path="settings",
+        metavar="FILE",
+    )
     tolerance: float = growth_tolerance()
 
 
 NO_GATES = BatchGates()
+
+
+class BatchFiles(Record):
+    """The files to write about a batch, and the CI runner whose log is to be annotated."""
+
+    report: tuple[str, ...] = ask(
+        (),
+        "Write a row per file to this report, in the format of its extension or "
+        "--report-format (repeatable).",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    report_as: ReportFormat | None = ask(
+        None,
+        f"Format of reports: {', '.join(REPORT_FORMATS)}. [default: by extension, else parquet]",
+        OUTPUT,
+        WRITES,
+        flag="--report-format",
+        metavar="FORMAT",
+    )
+    messages_out: str | None = ask(
+        None,
+        "Write a row per message of all files to this Parquet file: tokens, category, tool, and "
+        "the stage that removed it. Ignores the cache.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    rounds_out: str | None = ask(
+        None,
+        "Write a row per request of all files to this Parquet file, like stats --rounds-out.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    junit: str | None = ask(
+        None,
+        "Write a JUnit report, with one test per file.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    runner: Literal["none", "auto", Runner] = ask(
+        "none",
+        "Annotate the ten worst files in the CI log; auto detects the runner.",
+        OUTPUT,
+        WRITES,
+        flag="--annotate",
+    )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all the files."""
+        others = (self.junit, self.messages_out, self.rounds_out)
+        return (*self.report, *filter(None, others))
+
+    @property
+    def details(self) -> DetailChoice:
+        """The rows that the files need besides those about files."""
+        return DetailChoice(messages=bool(self.messages_out), rounds=bool(self.rounds_out))
 
 
 Engine = Literal["local", "ray"]
@@ -47,20 +144,11 @@ class BatchOptions(Record):
     """Which files to process, and how.
 
     Attributes:
-        files: the paths, folders and patterns, and what to skip in them.
         input: how to read each file; its path is set per file.
         recipe: how to measure and compact; every worker process asks for summaries separately.
         output: its path is the folder for compacted transcripts and their archives.
         compacts: run stages, else only measure. Without an output folder, only for the figures.
-        require_fit: fail a file whose context does not fit after all stages.
-        require_audit: fail a file with a summary that lost a rule or made something up.
         gates: what rows are compared with at the end; cached rows are without them.
-        cached: use and store rows in the cache.
-        verify_cache: read files to check that cached rows are still right.
-        resume: skip files that an earlier batch has written and that are unchanged.
-        jobs: the number of worker processes; 0 chooses.
-        engine: where these processes are: on this machine, or in a Ray cluster.
-        timeout: the time limit of a file in seconds, None for no limit.
         details: the rows about each file to return; files are read for them even if cached.
         written_paths: files to write at the end (reports, tables, a page); none may be an input or
             an output.
@@ -71,17 +159,46 @@ class BatchOptions(Record):
     recipe: Recipe = field(default_factory=Recipe)
     output: OutputOptions = field(default_factory=OutputOptions)
     compacts: bool = False
-    require_fit: bool = False
-    require_audit: bool = False
     gates: BatchGates = NO_GATES
-    cached: bool = True
-    verify_cache: bool = False
-    resume: bool = False
-    jobs: int = 0
-    engine: Engine = "local"
-    timeout: float | None = None
     details: DetailChoice = NO_DETAILS
     written_paths: tuple[str, ...] = ()
+    require_fit: bool = flag("Exit 5 if a result still does not fit.", GATES, MAY)
+    require_audit: bool = flag("Exit 1 if a summary lost a rule or made something up.", GATES, MAY)
+    cached: bool = flag(
+        "Reuse cached figures of unchanged files. [default: cache]",
+        INPUT,
+        ONE_RUN,
+        default=True,
+        flag="--cache/--no-cache",
+    )
+    verify_cache: bool = flag(
+        "Detect changed files by content instead of time and size.", INPUT, ONE_RUN
+    )
+    resume: bool = flag(
+        "Resume an interrupted batch; skip files that are written and unchanged.", INPUT, ONE_RUN
+    )
+    jobs: int = ask(
+        0,
+        "Number of processes. [default: 0, as many as help]",
+        INPUT,
+        LOADS,
+        short="-j",
+        metavar="N",
+    )
+    engine: Engine = ask(
+        "local",
+        "Run the processes on this machine, or in a Ray cluster: that of RAY_ADDRESS, or one on "
+        "this machine.",
+        INPUT,
+        LOADS,
+    )
+    timeout: float | None = ask(
+        None,
+        "Skip a file that takes longer (exit 75) and continue.",
+        INPUT,
+        LOADS,
+        metavar="SECONDS",
+    )
 
     @property
     def writes(self) -> bool:

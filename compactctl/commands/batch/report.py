@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, BinaryIO, Literal
 
+from compactctl.asks import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, ask
 from compactctl.commands.batch.report_format import (
     CATEGORY_COLUMNS,
     FILES_VERSION,
@@ -21,6 +22,7 @@ from compactctl.commands.batch.report_format import (
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
+from compactctl.model.bounds import Positive
 from compactctl.model.numbers import exact
 from compactctl.records import Record, field
 from compactctl.store.archive.parquet import damage_errors, open_regular
@@ -372,17 +374,23 @@ def _findings(current: RowGroup, before: RowGroup, tolerance: float) -> Iterator
 
 
 class ReportOptions(Record):
-    """The reports to read, an earlier one to compare with, and where to write all rows.
-
-    ``top`` is the number of rows to show per table.
-    """
+    """The reports to read, an earlier one to compare with, and where to write all rows."""
 
     paths: tuple[str, ...]
-    baseline: str | None = None
-    tolerance: float = growth_tolerance()
-    merge: str | None = None
-    top: int = 10
     force: bool = False
+    merge: str | None = ask(
+        None,
+        "Write all rows to this Parquet file, sorted.",
+        OUTPUT,
+        ONE_RUN,
+        path="here",
+        metavar="FILE",
+    )
+    baseline: str | None = ask(
+        None, "Compare with this earlier report.", GATES, READS, path="settings", metavar="FILE"
+    )
+    tolerance: float = growth_tolerance()
+    top: Positive = ask(10, "Show at most N rows per table.", SHOWN, MAY, metavar="N")
 
 
 class ReportResult(Record):

@@ -15,8 +15,10 @@ Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
 Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
-REPORT_FORMATS = ("parquet", "csv", "jsonl", "md", "junit")
-RUNNERS = ("github", "azure", "gitlab")
+ReportFormat = Literal["parquet", "csv", "jsonl", "md", "junit"]
+REPORT_FORMATS: tuple[str, ...] = get_args(ReportFormat)
+Runner = Literal["github", "azure", "gitlab"]
+RUNNERS: tuple[str, ...] = get_args(Runner)
 """CI runners that can be shown the worst files."""
 METADATA = "compactctl.batch"
 FILES_VERSION = 1

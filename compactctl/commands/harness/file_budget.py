@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.asks import MAY, MEASURED, POLICY, ask, flag
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
-from compactctl.model.numbers import Share
+from compactctl.model.bounds import Share
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, field
 from compactctl.store.files.source import size_and_head

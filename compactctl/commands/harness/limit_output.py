@@ -4,7 +4,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from compactctl.asks import MAY, OUTPUT, POLICY, WRITES, ask
 from compactctl.records import Record, field, replace
+from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import (
     OutputLimits,
     TruncatedOutput,
@@ -18,6 +20,7 @@ from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.store.publish.saved_output import save_output
 
+_DEFAULT = LimitOptions()
 # Preserves bytes that are not UTF-8.
 _ENCODING = ("utf-8", "surrogateescape")
 
@@ -25,19 +28,37 @@ _ENCODING = ("utf-8", "surrogateescape")
 class LimitOutputOptions(Record):
     """The output to truncate, and how.
 
-    Attributes:
-        path: the file with the output, - for standard input.
-        limits: its maximum size.
-        cutting: which part of it stays.
-        spill_dir: the folder to save the whole output in, None to not save it.
-        shown: makes a text printable; the limits apply to its result.
+    The limits apply to what ``shown`` returns, which makes a text printable.
     """
 
     path: str
-    limits: OutputLimits
     cutting: TruncationStyle = field(default_factory=TruncationStyle)
-    spill_dir: str | None = None
     shown: Callable[[str], str] = str
+    max_bytes: int = ask(
+        _DEFAULT.max_bytes,
+        "Maximum size of the output in bytes, notice included; 0 for no limit. "
+        f"[default: {_DEFAULT.max_bytes:,}]",
+        POLICY,
+        MAY,
+        metavar="N",
+    )
+    max_lines: int = ask(
+        _DEFAULT.max_lines,
+        "Maximum number of lines, notice included; 0 for no limit. "
+        f"[default: {_DEFAULT.max_lines:,}]",
+        POLICY,
+        MAY,
+        metavar="N",
+    )
+    spill_dir: str | None = ask(
+        None,
+        "Save the full output to this folder if it is truncated, and name the file after the "
+        "marker.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FOLDER",
+    )
 
 
 class LimitOutputResult(Record):
@@ -79,11 +100,11 @@ def limit_output(options: LimitOutputOptions) -> LimitOutputResult:
 
 def _limited(text: str, options: LimitOutputOptions, cutting: TruncationStyle) -> TruncatedOutput:
     """Truncate a text to its limits as it is printed, which may be longer than the text."""
-    limits = options.limits
+    limits = OutputLimits(max_bytes=options.max_bytes, max_lines=options.max_lines)
     while True:
         truncated = truncate(text, limits, cutting)
         shown = options.shown(truncated.content)
-        excess = byte_length(shown) - (options.limits.max_bytes or byte_length(shown))
+        excess = byte_length(shown) - (options.max_bytes or byte_length(shown))
         if excess <= 0:
             return replace(truncated, content=shown)
         limits = replace(limits, max_bytes=max(1, limits.max_bytes - excess))

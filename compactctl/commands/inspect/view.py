@@ -28,8 +28,8 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import ArchiveError, UsageError
 from compactctl.formats.records.decode import is_value
+from compactctl.model.bounds import Positive
 from compactctl.model.message import FilePart, JsonPath, Message
-from compactctl.model.numbers import Positive
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValueLocation, unescape

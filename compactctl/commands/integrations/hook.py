@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from compactctl.asks import GATES, WRITES, flag
 from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED, Integration
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import text_or_empty, text_or_none
@@ -21,11 +22,11 @@ _REASON = (
 
 
 class HookOptions(Record):
-    """The client of the hook, the command that agents are told to run, and whether to refuse."""
+    """The client of the hook, and the command that agents are told to run."""
 
     integration: Integration
     program: str
-    block_manual: bool = False
+    block_manual: bool = flag("Block manual compactions (Claude Code, Codex).", GATES, WRITES)
 
 
 class HookResult(Record):

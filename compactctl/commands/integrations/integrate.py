@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from compactctl.asks import GATES, WRITES, flag
 from compactctl.commands.integrations.settings_text import (
     EMPTY,
     has,
@@ -86,11 +87,11 @@ class Integration(Record):
 
 
 class InstallRequest(Record):
-    """The client, the command that runs compactctl, and whether its hook refuses ``/compact``."""
+    """The client, and the command that runs compactctl."""
 
     client: str
     program: str
-    block_manual: bool = False
+    block_manual: bool = flag("Also block manual compactions (Claude Code, Codex).", GATES, WRITES)
 
 
 class FileChange(Record):

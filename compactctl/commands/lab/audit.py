@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Literal
+from typing import Literal, get_args
 
+from compactctl.asks import GATES, MAY, SHOWN, ask
 from compactctl.commands.client_sessions.places import (
     CompactionRange,
     PastState,
@@ -19,6 +20,7 @@ from compactctl.commands.measuring.measure import Measurement, MeasureOptions, m
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.errors import UsageError, suggestion
 from compactctl.formats.records.decode import Decoded
 from compactctl.history.references import SourceRef, refs_of
 from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
@@ -54,13 +56,34 @@ _LOSS_GATES: Mapping[AuditGate, LossKind] = {
 }
 
 
+_GATES = get_args(AuditGate)
+
+
+def _gates(text: str) -> tuple[AuditGate, ...]:
+    """Return the gates in a comma-separated list. Raises UsageError for an unknown one."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in _GATES:
+            hint = suggestion(name, _GATES, f"there are {', '.join(_GATES)}")
+            raise UsageError(f"no gate named {name!r}; {hint}")
+    return tuple(gate for gate in _GATES if gate in names)
+
+
 class AuditOptions(Record):
-    """The transcript to audit, which findings fail the run, and how many of each kind to list."""
+    """The transcript to audit, and how."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    fail_on: tuple[AuditGate, ...] = ()
-    top: int = 5
+    fail_on: tuple[AuditGate, ...] = ask(
+        (),
+        f"Exit 1 if any of these was found: {', '.join(_GATES)}. Separate several with commas.",
+        GATES,
+        MAY,
+        metavar="LIST",
+        parse=_gates,
+        typed="",
+    )
+    top: int = ask(5, "Number of findings of each kind to list.", SHOWN, MAY, metavar="N")
 
 
 class FoundCompaction(Record):

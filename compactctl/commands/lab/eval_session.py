@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import perf_counter
 
+from compactctl.asks import CUT, MAY, MEASURED, ask
 from compactctl.commands.measuring.measure import (
     Measurement,
     MeasureOptions,
@@ -25,6 +26,7 @@ from compactctl.lab.questions import context_text, make_questions, prompt
 from compactctl.lab.score import ANSWERS, EvaluationCase
 from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import TextReader
+from compactctl.model.bounds import Integer, Positive
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
@@ -34,6 +36,7 @@ from compactctl.pipeline.run import run
 from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
 from compactctl.records import Record, field, replace
 from compactctl.store.files.source import digest_of
+from compactctl.tokens.budget import parse_share
 
 EVERYTHING = "none"
 """The control that compacts nothing."""
@@ -45,27 +48,32 @@ Answering = Callable[[str], str]
 """Takes a prompt and returns what a reader answers, "" for nothing."""
 
 
+def parse_shares(text: str) -> tuple[float, ...]:
+    """Parse shares separated by commas; return them largest first. Raises UsageError."""
+    return tuple(sorted({parse_share(share) for share in text.split(",")}, reverse=True))
+
+
 class CutOptions(Record):
     """How to read and cut sessions.
 
-    Attributes:
-        at: the shares of a stretch's requests after which it is cut, unless ``every`` says to cut
-            every so many tokens.
-        every: the tokens between cuts.
-        planned: the plan to evaluate: the session is cut only where it ended when that was made.
-        seed: the seed of random lines and of intervals.
-        input: how to read sessions.
-        measure: how to count tokens.
-        answering: the reader that answers questions about every context; None for no questions.
+    If there is a plan to evaluate, a session is cut only where it ended when that was made. The
+    reader ``answering`` answers questions about every context; None for no questions.
     """
 
-    at: tuple[float, ...] = (0.6,)
-    every: int | None = None
     planned: PlanFile | None = None
-    seed: int = 0
     input: InputOptions = field(default_factory=InputOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     answering: Answering | None = None
+    at: tuple[float, ...] = ask(
+        (0.6,),
+        "Cut a session after these shares of its requests.",
+        CUT,
+        MAY,
+        metavar="SHARES",
+        parse=parse_shares,
+    )
+    every: Positive | None = ask(None, "Cut after every N tokens instead.", CUT, MAY, metavar="N")
+    seed: Integer = ask(0, "Seed for random lines and for intervals.", MEASURED, MAY, metavar="N")
 
 
 class Trial(Record):

@@ -3,20 +3,47 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
+from compactctl.asks import (
+    GATES,
+    MAY,
+    OUTPUT,
+    PLAN_FILES,
+    POLICY,
+    READS,
+    SUMMARIZES,
+    WRITES,
+    ask,
+)
+from compactctl.commands.lab.eval_figures import (
+    Baseline,
+    EvalFigures,
+    Gate,
+    figures,
+    findings,
+    parse_gate,
+    read_baseline,
+)
 from compactctl.commands.lab.eval_session import (
     CONTROL_POLICIES,
     EVERYTHING,
+    Answering,
     CutOptions,
     EvaluatedSession,
     Policy,
     Trial,
+    parse_shares,
+    policies_of,
 )
+from compactctl.commands.output_files import check_report
+from compactctl.commands.page_choice import PageChoice
+from compactctl.commands.planning.plan import StageSettings, stage_list
+from compactctl.commands.planning.plan_file import read_plan
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.commands.reading.trees import InputFile
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
 from compactctl.lab.score import EvaluationCase
+from compactctl.model.bounds import Positive
 from compactctl.records import Record, field, replace
 from compactctl.summaries.extract.entities import EntityKind
 
@@ -25,23 +52,100 @@ OTHERS = 8
 
 
 class EvaluateOptions(Record):
-    """What to evaluate.
+    """Which sessions to evaluate, and which policies with which stage options.
 
-    Attributes:
-        paths: the sessions.
-        policies: the policies to compare besides the controls.
-        keep: the shares of the conversation before a cut to keep.
-        session: how to read and cut sessions.
-        gates: limits that every policy must reach.
-        baseline: earlier means that no policy may fall below.
+    ``evaluate`` puts the plan, and the reader that answers questions, into ``session``.
     """
 
     paths: tuple[str, ...]
-    policies: tuple[Policy, ...] = ()
-    keep: tuple[float, ...] = (0.5, 0.3, 0.1)
     session: CutOptions = field(default_factory=CutOptions)
-    gates: tuple[Gate, ...] = ()
-    baseline: Baseline | None = None
+    settings: StageSettings = field(default_factory=dict)
+    page: PageChoice | None = None
+    force: bool = False
+    profiles: tuple[str, ...] = ask(
+        (),
+        "Evaluate these profiles (repeatable). [default: default]",
+        POLICY,
+        MAY,
+        flag="--profile",
+        path="settings",
+        metavar="A,B,...",
+    )
+    stages: tuple[tuple[str, ...], ...] = ask(
+        (),
+        "Evaluate these stages in this order (repeatable).",
+        POLICY,
+        MAY,
+        metavar="LIST",
+        parse=stage_list,
+        repeatable=True,
+    )
+    planned: str | None = ask(
+        None,
+        "Evaluate this plan, which compact --plan-out wrote when the session was shorter. The "
+        "session is cut where it ended then.",
+        PLAN_FILES,
+        READS,
+        flag="--plan",
+        path="settings",
+        metavar="FILE",
+    )
+    keep: tuple[float, ...] = ask(
+        (0.5, 0.3, 0.1),
+        "Keep these shares of the conversation before the cut: of all messages except system "
+        "prompt and tool definitions.",
+        POLICY,
+        MAY,
+        metavar="SHARES",
+        parse=parse_shares,
+    )
+    gates: tuple[Gate, ...] = ask(
+        (),
+        "Exit 1 unless every profile meets this: a measure, a minimum (or <= a maximum), and the "
+        "share it is for, e.g. recall>=0.95@0.3 (repeatable).",
+        GATES,
+        MAY,
+        flag="--gate",
+        metavar="LIMIT",
+        parse=parse_gate,
+        repeatable=True,
+    )
+    baseline: Baseline | None = ask(
+        None,
+        "Exit 1 if a measure is 0.02 below this earlier output of --json.",
+        GATES,
+        READS,
+        path="settings",
+        metavar="FILE",
+        read=read_baseline,
+    )
+    answers: str | None = ask(
+        None,
+        "Answer questions about each context with this command: context and question on stdin, "
+        "answer on stdout.",
+        GATES,
+        SUMMARIZES,
+        metavar="CMD",
+    )
+    answers_timeout: Positive = ask(
+        60, "Time limit for an answer.", GATES, SUMMARIZES, metavar="SECONDS"
+    )
+    report: str | None = ask(
+        None,
+        "Write a row per context to this Parquet file.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
+    plot: str | None = ask(
+        None,
+        "Draw recall against tokens kept into this SVG file.",
+        OUTPUT,
+        WRITES,
+        path="here",
+        metavar="FILE",
+    )
 
 
 class FirstCut(Record, kw_only=False):
@@ -87,6 +191,7 @@ class EvaluateResult(Record):
     """
 
     options: EvaluateOptions
+    policies: tuple[Policy, ...]
     counters: tuple[str, ...]
     sessions: tuple[SessionOutcome, ...]
     failures: tuple[EvaluationFailure, ...]
@@ -112,9 +217,15 @@ class EvaluateResult(Record):
 def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) -> EvaluateResult:
     """Cut every session, apply every policy before the cut, and measure it by what follows.
 
-    A file that fails does not stop the others. Raises NoInputError if there are no files.
+    A file that fails does not stop the others. Raises NoInputError if there are no files, and as
+    ``read_plan``, ``policies_of``, ``command_answerer`` and ``check_report`` do.
     """
+    plan = None if options.planned is None else read_plan(options.planned)
+    profiles = [name.strip() for text in options.profiles for name in text.split(",")]
+    policies = policies_of([*filter(None, profiles)], options.stages, options.settings, plan)
+    cutting = replace(options.session, planned=plan, answering=_answering(options))
     inputs = discover(FileChoice(paths=options.paths))
+    _check_outputs(options, inputs)
     tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
     outcomes: list[SessionOutcome] = []
     failures: list[EvaluationFailure] = []
@@ -123,8 +234,8 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     counters: dict[str, None] = {}
     for item in inputs:
         try:
-            session = _opened(item, options.session)
-            trials += _trials(session, options)
+            session = _opened(item, cutting)
+            trials += _trials(session, policies, options.keep)
         except CompactctlError as error:
             failures.append(
                 EvaluationFailure(path=item.path, reason=str(error), exit_code=error.exit_code)
@@ -136,6 +247,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         tally.done(item.path, item.n_bytes)
     result = EvaluateResult(
         options=options,
+        policies=policies,
         counters=tuple(counters),
         sessions=tuple(outcomes),
         failures=tuple(failures),
@@ -143,7 +255,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         figures=figures(trials, options.session.seed),
         noise=noise(first_cuts),
     )
-    return replace(result, findings=tuple(_findings(result, options)))
+    return replace(result, findings=tuple(_findings(result)))
 
 
 def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
@@ -164,21 +276,39 @@ def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
     return Noise(foreign.total() / demanded.total(), kinds, pairs)
 
 
+def _answering(options: EvaluateOptions) -> Answering | None:
+    if options.answers is None:
+        return None
+    from compactctl.llm.command import command_answerer
+
+    return command_answerer(options.answers, options.answers_timeout)
+
+
+def _check_outputs(options: EvaluateOptions, inputs: Sequence[InputFile]) -> None:
+    reserved = [*(item.path for item in inputs), *filter(None, (options.planned,))]
+    page = None if options.page is None else options.page.path
+    for path in filter(None, (options.report, options.plot, page)):
+        check_report(path, reserved, force=options.force)
+        reserved.append(path)
+
+
 def _opened(item: InputFile, options: CutOptions) -> EvaluatedSession:
     if item.problem is not None:
         raise NoInputError(item.problem)
     return EvaluatedSession(item.path, options)
 
 
-def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Trial]:
+def _trials(
+    session: EvaluatedSession, policies: Sequence[Policy], keep: tuple[float, ...]
+) -> Iterator[Trial]:
     """Try every policy at every share; the control that compacts nothing is tried once.
 
     If there is a plan, the share is the one it keeps.
     """
-    decided = [policy for policy in options.policies if policy.decided is not None]
+    decided = [policy for policy in policies if policy.decided is not None]
     for case in session.cases:
-        shares = tuple(session.share_of(case, policy) for policy in decided) or options.keep
-        for policy in (*CONTROL_POLICIES, *options.policies):
+        shares = tuple(session.share_of(case, policy) for policy in decided) or keep
+        for policy in (*CONTROL_POLICIES, *policies):
             for share in (1.0,) if policy.name == EVERYTHING else shares:
                 trial, _ = session.try_policy(case, policy, share)
                 yield trial
@@ -193,8 +323,8 @@ def _outcome(session: EvaluatedSession) -> SessionOutcome:
     )
 
 
-def _findings(result: EvaluateResult, options: EvaluateOptions) -> Iterator[str]:
-    names = {policy.name for policy in options.policies}
+def _findings(result: EvaluateResult) -> Iterator[str]:
+    options, names = result.options, {policy.name for policy in result.policies}
     rows = [row for row in result.figures if row.policy in names]
     yield from findings(rows, options.gates, _without_controls(options.baseline))
 

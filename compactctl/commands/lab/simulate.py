@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from random import Random
+from typing import Literal
 
-from compactctl.asks import MAY, POLICY, READS, SHOWN, ask
+from compactctl.asks import INPUT, MAY, MEASURED, POLICY, READS, SHOWN, ask
 from compactctl.commands.lab.simulated_session import (
     SessionSimulator,
     SimulatedSession,
@@ -30,6 +31,7 @@ from compactctl.commands.reading.transcript import InputOptions, check_strict, s
 from compactctl.errors import UsageError
 from compactctl.history.damage import describe_unread
 from compactctl.history.turns import split_conversations
+from compactctl.model.bounds import Integer
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
@@ -39,7 +41,7 @@ from compactctl.tokens.models.prices import PriceTable
 
 
 class SimulateOptions(Record):
-    """What to simulate; ``seed`` varies background triggers."""
+    """What to simulate, and how."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -54,8 +56,20 @@ class SimulateOptions(Record):
         load=load_profile,
         complete="complete_profile",
     )
-    full: bool = False
-    seed: int | None = None
+    scope: Literal["effective", "full"] = ask(
+        "effective",
+        "Replay from the client's newest compaction, or everything that was ever a message.",
+        INPUT,
+        MAY,
+    )
+    seed: Integer | None = ask(
+        None,
+        "Seed for the random start of background compaction, as in VS Code Copilot Chat. "
+        "[default: the middle of the range]",
+        MEASURED,
+        MAY,
+        metavar="N",
+    )
     prices: PriceTable | None = ask(
         None,
         prices_help("Estimate the input cost of all requests, with and without a prompt cache"),
@@ -107,7 +121,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
     conversations = split_conversations(
-        transcript.messages if options.full else transcript.effective
+        transcript.messages if options.scope == "full" else transcript.effective
     )
     measured.meter.prime(message for conversation in conversations for message in conversation)
     conversation = max(conversations, key=measured.meter.total, default=())

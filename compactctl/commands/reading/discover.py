@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
+from compactctl.asks import INPUT, ONE_RUN, READS, ask, flag
 from compactctl.commands.reading.trees import (
     FolderEntry,
     FolderTree,
@@ -58,24 +59,51 @@ def parse_shard(text: str) -> Shard:
 
 
 class FileChoice(Record):
-    """The files to work on.
+    """The files to work on: ``paths`` are files, folders and patterns.
 
-    Attributes:
-        paths: files, folders and patterns.
-        include: shell patterns for names, or paths below a folder, of the files to process; they
-            replace the default of TRANSCRIPTS without BESIDE_TRANSCRIPTS.
-        exclude: shell patterns for files and folders to skip.
-        shard: the part of the files to process; None for all.
-        skip_unknown: skip files that no format recognizes, even if named.
-        column: the column of Parquet data sets with the conversations; None finds it by its name.
+    The shell patterns in ``include`` and ``exclude`` are for names, or paths below a folder. Those
+    to include replace the default of TRANSCRIPTS without BESIDE_TRANSCRIPTS.
     """
 
     paths: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    shard: Shard | None = None
-    skip_unknown: bool = False
-    column: str | None = None
+    files_from: str | None = ask(
+        None,
+        "Also process the paths in this file, one per line; - is standard input.",
+        INPUT,
+        READS,
+        path="settings",
+        metavar="FILE",
+    )
+    shard: Shard | None = ask(
+        None,
+        "Process shard I of N, e.g. 2/8; run the others on other machines.",
+        INPUT,
+        ONE_RUN,
+        metavar="I/N",
+        parse=parse_shard,
+    )
+    include: tuple[str, ...] = ask(
+        (),
+        "In folders, process only files matching GLOB (repeatable). [default: *.jsonl, *.json, "
+        "also with .gz and .zst, and *.parquet that hold conversations]",
+        INPUT,
+        READS,
+        metavar="GLOB",
+    )
+    exclude: tuple[str, ...] = ask(
+        (), "Skip files matching GLOB (repeatable).", INPUT, READS, metavar="GLOB"
+    )
+    skip_unknown: bool = flag(
+        "Skip a named file in an unknown format instead of failing.", INPUT, READS
+    )
+    column: str | None = ask(
+        None,
+        "Column of a Parquet data set that holds the conversations. [default: messages, "
+        "conversations or another usual name]",
+        INPUT,
+        READS,
+        metavar="NAME",
+    )
 
 
 def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile, ...]:
@@ -88,9 +116,11 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
 
     Raises NoInputError if a pattern, or all paths together, match nothing; UsageError for ``-``.
     """
+    listed = _listed_paths(choice.files_from) if choice.files_from else ()
+    paths = (*choice.paths, *listed)
     patterns = choice.include or (*TRANSCRIPTS, *(DATA_SETS if data_sets else ()))
     files: dict[str, InputFile] = {}
-    for path in choice.paths:
+    for path in paths:
         for file in _files(path, choice, patterns):
             place = real_place(file.path)
             if place not in files:
@@ -99,7 +129,7 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
                 files[place] = replace(files[place], is_named=True)
     if not files:
         raise NoInputError(
-            f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(patterns)}); "
+            f"{', '.join(paths) or 'no path'}: no transcript found ({', '.join(patterns)}); "
             "name files, or use --include"
         )
     shard = choice.shard
@@ -195,7 +225,7 @@ def _order(item: InputFile) -> list[str]:
     return item.below.split("/")
 
 
-def listed_paths(source: str) -> tuple[str, ...]:
+def _listed_paths(source: str) -> tuple[str, ...]:
     """Read paths from a file, ``-`` for standard input: one per line, or separated by NUL bytes.
 
     Raises NoInputError for a list that cannot be read or is empty.

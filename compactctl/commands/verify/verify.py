@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from compactctl.asks import INPUT, OUTPUT, READS, WRITES, ask, flag
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import imported_document, is_in_database
@@ -51,15 +52,19 @@ EXIT_CODES: Mapping[TranscriptState, int] = {
 
 
 class VerifyOptions(Record):
-    """What to verify, what to skip by shell patterns, and whether to repair.
-
-    ``limits`` apply to the transcripts and to the states in their archives.
-    """
+    """What to verify; ``limits`` apply to the transcripts and to the states in their archives."""
 
     paths: tuple[str, ...]
-    exclude: tuple[str, ...] = ()
-    repair: bool = False
     limits: ReadLimits = READ_LIMITS
+    repair: bool = flag(
+        "Fix what can be fixed without losing data: archive names and permissions, temporary files "
+        "of killed runs.",
+        OUTPUT,
+        WRITES,
+    )
+    exclude: tuple[str, ...] = ask(
+        (), "Skip files matching GLOB (repeatable).", INPUT, READS, metavar="GLOB"
+    )
 
 
 class VerifyResult(Record):

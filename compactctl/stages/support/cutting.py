@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from compactctl.asks import ADDS_TEXT, MAY, OUTPUT, PROTECTED, ask
+from compactctl.model.bounds import Share
 from compactctl.records import Record
 from compactctl.summaries.extract.words import word_end, word_start
 
@@ -40,17 +42,21 @@ class OutputLimits(Record):
 class TruncationStyle(Record):
     """Which part of a text to keep, and how to mark the gap.
 
-    Attributes:
-        direction: "head" keeps the beginning, "tail" the end, "both" some of each.
-        head_ratio: with "both", the beginning's share of what is kept (0 to 1).
-        notice: the line that replaces the gap; ``{original}``, ``{kept}`` and ``{omitted}`` are
-            sizes in bytes.
-        pointer: a line after the notice that says where the whole text is; "" for none.
+    ``pointer`` is a line after the notice that says where the whole text is; "" for none.
     """
 
-    direction: Direction = "both"
-    head_ratio: float = HEAD_RATIO
-    notice: str = NOTICE
+    direction: Direction = ask("both", "Keep the beginning, the end, or both.", PROTECTED, MAY)
+    head_ratio: Share = ask(
+        HEAD_RATIO, 'With "both", share of the beginning.', PROTECTED, MAY, metavar="SHARE"
+    )
+    notice: str = ask(
+        NOTICE,
+        "Text in place of the omitted part; {original}, {kept} and {omitted} are bytes.",
+        OUTPUT,
+        ADDS_TEXT,
+        flag="--marker",
+        metavar="TEXT",
+    )
     pointer: str = ""
 
     def format_notice(self, original: int, n_bytes: int) -> str:

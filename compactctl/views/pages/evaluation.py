@@ -52,7 +52,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             if result.figures
             else {},
             "shares": [f"{100 * share:.3g}%" for share in asked_shares(result)],
-            "first": policies[result.options.policies[0].name] if result.options.policies else "",
+            "first": policies[result.policies[0].name] if result.policies else "",
             "sessions": _sessions(result, choice, names),
             "findings": []
             if choice.redact
@@ -82,10 +82,8 @@ def _warnings(result: EvaluateResult, choice: PageChoice, names: PageNames) -> I
 
 def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
     """Return the name of each policy and control; if redacted, profiles in files get a number."""
-    paths = {policy.name for policy in result.options.policies if policy.is_in_file}
-    policies = dict.fromkeys(
-        policy.name for policy in (*CONTROL_POLICIES, *result.options.policies)
-    )
+    paths = {policy.name for policy in result.policies if policy.is_in_file}
+    policies = dict.fromkeys(policy.name for policy in (*CONTROL_POLICIES, *result.policies))
     return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 

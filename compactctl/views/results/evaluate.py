@@ -133,7 +133,7 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
         "caveat": _DOCUMENT_CAVEAT,
         **record(result, only=("counters",)),
         **record(result.options.session, only=("seed",)),
-        "policies": [policy.name for policy in result.options.policies],
+        "policies": [policy.name for policy in result.policies],
         **record(result, only=("figures", "noise")),
         "sessions": [
             {**record(session), "figures": encoded(result.of_session(session.path))}
@@ -249,7 +249,7 @@ def _count(count: int) -> str:
 
 def curves(result: EvaluateResult) -> tuple[Curve, ...]:
     """Return the policies, then the controls, without those that keep everything: a corner."""
-    names = [policy.name for policy in result.options.policies]
+    names = [policy.name for policy in result.policies]
     figures_by_policy: dict[str, list[EvalFigures]] = {name: [] for name in names}
     for figures in result.figures:
         if figures.asked < 1:
@@ -315,7 +315,7 @@ def recalls(result: EvaluateResult, path: str) -> list[str]:
 
 
 def _first(result: EvaluateResult) -> str:
-    policies = result.options.policies
+    policies = result.policies
     return policies[0].name if policies else ""
 
 

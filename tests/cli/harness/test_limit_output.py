@@ -8,7 +8,7 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
-from compactctl.stages.support.cutting import OutputLimits, line_count
+from compactctl.stages.support.cutting import line_count
 
 LOG = "".join(f"line {n} of the log\n" for n in range(5_000)).encode()
 
@@ -86,9 +86,7 @@ def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
     data = bytes(range(256)) * 40
     (tmp_path / "output").write_bytes(data)
     options = LimitOutputOptions(
-        path=str(tmp_path / "output"),
-        limits=OutputLimits(max_bytes=1_000),
-        spill_dir=str(tmp_path / "saved"),
+        path=str(tmp_path / "output"), max_bytes=1_000, spill_dir=str(tmp_path / "saved")
     )
     result = limit_output(options)
     assert len(result.data) <= 1_000

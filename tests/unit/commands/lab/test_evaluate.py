@@ -13,14 +13,13 @@ from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, parse_ga
 from compactctl.commands.lab.eval_session import CutOptions, Policy, policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.plan_file import PlanFile
+from compactctl.commands.planning.plan_file import plan_text
 from compactctl.commands.progress import FilesDone
 from compactctl.errors import ChangedError, NoInputError, NotUnderstoodError, UsageError
 from compactctl.lab.controls import CONTROLS
 
 ROUNDS = 120
 CUTS = CutOptions(measure=FAST, at=(0.5, 0.7))
-DISTILL = policies_of((), (("distill",),), {})
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +37,21 @@ def evaluated(session: Path) -> EvaluateResult:
 
 
 def evaluation(*paths: Path, **options: Any) -> EvaluateResult:
-    asked: dict[str, Any] = {"policies": DISTILL, "keep": (0.3,), "session": CUTS} | options
+    asked: dict[str, Any] = {"stages": (("distill",),), "keep": (0.3,), "session": CUTS} | options
     return evaluate(EvaluateOptions(paths=tuple(map(str, paths)), **asked))
 
 
-def planned(folder: Path, data: bytes) -> PlanFile:
-    """Return the plan of a transcript with this data."""
+def planned(folder: Path, data: bytes) -> str:
+    """Write the plan of a transcript with this data, and return its path."""
     then = folder / "then.jsonl"
     then.write_bytes(data)
     result = compact_file(
         then, measure=FAST, plan=PlanOptions(keep=0.3), dry_run=True, plan_out="plan.json"
     )
     assert result.requested.plan_file is not None
-    return result.requested.plan_file
+    plan = folder / "plan.json"
+    plan.write_text(plan_text(result.requested.plan_file), encoding="utf-8")
+    return str(plan)
 
 
 def figure(result: EvaluateResult, policy: str, asked: float) -> EvalFigures:
@@ -202,8 +203,7 @@ def test_a_policy_knows_whether_it_is_in_a_file(tmp_path: Path) -> None:
 def test_a_plan_is_compared_where_its_session_ended_then(session: Path, tmp_path: Path) -> None:
     rounds = 90
     plan = planned(tmp_path, jsonl(loop(rounds)))
-    cuts = CutOptions(measure=FAST, planned=plan)
-    result = evaluation(session, policies=policies_of((), (), {}, plan), session=cuts)
+    result = evaluation(session, stages=(), planned=plan, session=CutOptions(measure=FAST))
     assert {trial.requests for trial in result.trials} == {ROUNDS - rounds}
     [decided] = [row for row in result.figures if row.policy == "plan"]
     # The share is the plan's, not the one that was asked for.
@@ -222,7 +222,6 @@ def test_a_plan_is_for_the_beginning_of_a_session(
     data: bytes, error: type[UsageError | ChangedError], session: Path, tmp_path: Path
 ) -> None:
     plan = planned(tmp_path, data)
-    cuts = CutOptions(measure=FAST, planned=plan)
-    result = evaluation(session, policies=policies_of((), (), {}, plan), session=cuts)
+    result = evaluation(session, stages=(), planned=plan, session=CutOptions(measure=FAST))
     assert result.exit_code == error.exit_code
     assert result.trials == ()

@@ -39,7 +39,8 @@ def figures(asked: float, recall: float, sessions: int, **more: Any) -> EvalFigu
 
 
 RESULT = EvaluateResult(
-    options=EvaluateOptions(paths=("in",), policies=(Policy(name="mine"),)),
+    options=EvaluateOptions(paths=("in",)),
+    policies=(Policy(name="mine"),),
     counters=("chars/4",),
     sessions=(
         SessionOutcome(path="a.jsonl", project="shop", cuts=1_200, skipped=1),
@@ -106,8 +107,7 @@ def test_a_profile_in_a_file_has_a_number_where_names_are_left_out() -> None:
     recipe = Recipe(measure=MeasureOptions(profile=builtin_profile("default")))
     policies = tuple(Policy(name=name, recipe=recipe) for name in ("team/our.toml", "default"))
     shown = tuple(replace(RESULT.figures[0], policy=policy.name) for policy in policies)
-    options = EvaluateOptions(paths=("in",), policies=policies)
-    result = replace(RESULT, options=options, figures=shown)
+    result = replace(RESULT, policies=policies, figures=shown)
     assert "team/our.toml" in text_of(result)
     redacted = text_of(result, redact=True)
     assert "our.toml" not in redacted

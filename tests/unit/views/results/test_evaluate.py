@@ -60,7 +60,8 @@ LEGEND = (
 )
 SESSION = SessionOutcome(path="a.jsonl", project="p", cuts=1_200, skipped=0)
 RESULT = EvaluateResult(
-    options=EvaluateOptions(paths=("in",), policies=(Policy(name="mine"),)),
+    options=EvaluateOptions(paths=("in",)),
+    policies=(Policy(name="mine"),),
     counters=("chars/4",),
     sessions=(SESSION,),
     failures=(),
@@ -211,7 +212,7 @@ def test_sessions_are_a_table_where_there_are_several() -> None:
     ]
     assert asked_shares(RESULT) == [0.5, 0.25]
     assert recalls(RESULT, "b.jsonl") == ["100.0", ""]
-    unnamed = replace(RESULT, options=replace(RESULT.options, policies=()))
+    unnamed = replace(RESULT, policies=())
     assert asked_shares(unnamed) == []
 
 
