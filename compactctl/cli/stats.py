@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from compactctl.asks import MAY, POLICY
 from compactctl.cli.command import command, emit, shown_command, working
 from compactctl.cli.help import Help
-from compactctl.cli.opt import OptGroup, ParsedText, beside, opt
+from compactctl.cli.opt import OptGroup, beside
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import EXTRAS, FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
@@ -15,7 +14,6 @@ from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import GATE_FAILED, NotUnderstoodError
 from compactctl.records import replace
-from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:
     from compactctl.commands.page_choice import PageChoice
@@ -122,15 +120,7 @@ to tell.
 @command(
     CheckOptions,
     OptGroup("stats", file_argument(), PROFILE),
-    opt(
-        "trigger",
-        POLICY,
-        MAY,
-        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', or conditions "
-        'joined with "or". [default: that of the profile, 0.8]',
-        type=ParsedText(parse_trigger),
-        metavar="WHEN",
-    ),
+    *asked(CheckOptions),
     OptGroup(
         "stats",
         FAIL_BASE,

@@ -5,19 +5,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypedDict, TypeVar, get_type_hints
+from typing import Any, TypedDict, TypeVar, cast, get_origin, get_type_hints
 
+from compactctl.asks import Ask
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.bounds import MAX_INT64
+from compactctl.model.bounds import MAX_INT64, Positive
 from compactctl.model.numbers import fraction_of
 from compactctl.profiles.parse import parse_stage
-from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import load_profile
-from compactctl.tokens.budget import parse_share, parse_target
-from compactctl.tokens.models.token_sizes import parse_window
+from compactctl.records import Record
 
 T = TypeVar("T")
 PathLike = str | os.PathLike[str]
@@ -83,13 +81,7 @@ def check_keywords(kwargs: Mapping[str, object], accepted: type, function: str) 
 
 def parse_measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
     """Parse the options of the measurement. Raises UsageError for an invalid value."""
-    return MeasureOptions(
-        model=parse_keyword(kwargs, "model", parse_text),
-        window=parse_keyword(kwargs, "window", parse_window),
-        max_tokens=parse_keyword(kwargs, "max_tokens", _parse_positive_count),
-        counter=parse_keyword(kwargs, "counter", parse_text),
-        profile=parse_keyword(kwargs, "profile", _parse_profile),
-    )
+    return MeasureOptions(**_fields(MeasureOptions, kwargs))
 
 
 def parse_recipe(kwargs: CompactKwargs) -> Recipe:
@@ -97,32 +89,45 @@ def parse_recipe(kwargs: CompactKwargs) -> Recipe:
     return Recipe(
         measure=parse_measure_options(kwargs),
         plan=_parse_plan_options(kwargs),
-        protect=_parse_protect_options(kwargs),
+        protect=ProtectOptions(**_fields(ProtectOptions, kwargs, tools="protect_tools")),
     )
 
 
 def _parse_plan_options(kwargs: CompactKwargs) -> PlanOptions:
-    target = parse_keyword(kwargs, "target", parse_target)
-    keep = parse_keyword(kwargs, "keep", parse_share)
-    if target is not None and keep is not None:
+    chosen = _fields(PlanOptions, kwargs)
+    if chosen.keys() >= {"target", "keep"}:
         raise UsageError("target and keep cannot be used together")
-    return PlanOptions(
-        stages=parse_keyword(kwargs, "stages", _parse_stages) or (),
-        target=target,
-        keep=keep,
-        settings={
-            name: parse_stage({**settings, "stage": name}).options
-            for name, settings in (kwargs.get("stage_options") or {}).items()
-        },
-    )
+    settings = {
+        name: parse_stage({**options, "stage": name}).options
+        for name, options in (kwargs.get("stage_options") or {}).items()
+    }
+    return PlanOptions(**chosen, settings=settings)
 
 
-def _parse_protect_options(kwargs: CompactKwargs) -> ProtectOptions:
-    return ProtectOptions(
-        keep_turns=parse_keyword(kwargs, "keep_turns", parse_count),
-        pins=parse_keyword(kwargs, "pins", parse_texts) or (),
-        tools=parse_keyword(kwargs, "protect_tools", parse_texts) or (),
-    )
+def _fields(kind: type[Record], kwargs: Mapping[str, Any], **keywords: str) -> dict[str, Any]:
+    """Parse the keywords that are fields of a record; some are called otherwise than the field."""
+    fields: dict[str, Any] = {}
+    for name, how in kind.descriptions.items():
+        parse = _parser(kind.__annotations__[name], how)
+        value = parse_keyword(kwargs, keywords.get(name, name), parse)
+        if value is not None:
+            fields[name] = value
+    return fields
+
+
+def _parser(hint: object, how: Ask) -> Callable[[object], object]:
+    """Return what parses the values of a field, which the command line takes as text."""
+    load = how.load or how.read
+    if get_origin(hint) is tuple:
+        return _parse_stages if how.parse is stage_list else parse_texts
+    if load is not None:
+        return lambda value: load(parse_text(value))
+    if how.parse is not None:
+        # The parsers of sizes and shares take numbers of any type, too.
+        return cast("Callable[[object], object]", how.parse)
+    if hint == Positive | None:
+        return _parse_positive_count
+    return parse_count if hint == int | None else parse_text
 
 
 def parse_keyword(kwargs: Mapping[str, Any], name: str, parse: Callable[[object], T]) -> T | None:
@@ -181,7 +186,3 @@ def _parse_stages(value: object) -> tuple[str, ...]:
     if not names:
         raise UsageError('no stage is named; pass a list, as in ["prune", "dedup"]')
     return stage_list(",".join(names))
-
-
-def _parse_profile(value: object) -> Profile:
-    return load_profile(parse_text(value))

@@ -1,21 +1,30 @@
 """Checks whether a transcript needs compaction, and how near it is."""
 
+from compactctl.asks import MAY, POLICY, ask
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
-from compactctl.tokens.trigger import Trigger, TriggerInput
+from compactctl.tokens.trigger import Trigger, TriggerInput, parse_trigger
 
 # The reason if the provider refused the request and no condition of the trigger holds.
 _REFUSED = "refused"
 
 
 class CheckOptions(Record):
-    """What to measure, and the trigger to check, None for that of the profile."""
+    """What to measure, and the trigger to check."""
 
     stats: StatsOptions
-    trigger: Trigger | None = None
+    trigger: Trigger | None = ask(
+        None,
+        "When to compact: a share of --fail-base (80%), tokens (60k), 'turns>20', or conditions "
+        'joined with "or". [default: that of the profile, 0.8]',
+        POLICY,
+        MAY,
+        metavar="WHEN",
+        parse=parse_trigger,
+    )
 
 
 class RequestBreakdown(Record):
