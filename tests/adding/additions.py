@@ -424,7 +424,6 @@ OPTION = Addition(
             before="    compare: bool = False\n",
             text='    require_savings: bool = flag("Exit 1 if nothing changes.", GATES, MAY)\n',
         ),
-        Line(path="docs/profiles.md", before="`require-audit`, ", text="`require-savings`, "),
     ),
 )
 

@@ -23,9 +23,7 @@ from docs.generate import (
 from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
-from compactctl.asks import MAY
 from compactctl.cli.group import COMMANDS, Commands, words_of
-from compactctl.cli.opt import StageOption, project_rule
 from compactctl.cli.precedence import flag_of, options_of
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS
@@ -242,25 +240,4 @@ def test_every_field_of_a_document_is_described(
     missing = sorted(each for each in field_names(document) if f"`{each}`" not in text)
     assert missing == [], (
         f"docs/json.md, ## {schema}: add a row to the table of keys for {in_backticks(missing)}"
-    )
-
-
-def test_what_a_project_may_set_is_described() -> None:
-    text = page("profiles").partition("### What a project")[2]
-    rows = re.findall(r"^\| (`[^|]+) \|", text, flags=re.MULTILINE)
-    described = set(re.findall(r"`([^`]+)`", " ".join(rows)))
-    allowed = {
-        flag_of(option)
-        for command in Commands().values()
-        for option in options_of(command)
-        if project_rule(option) is MAY and not isinstance(option, StageOption)
-    }
-    where = "docs/profiles.md, ### What a project may set"
-    missing, needless = sorted(allowed - described), sorted(described - allowed)
-    assert missing == [], (
-        f"{where}: add {in_backticks(missing)} to the table of options, in the row of how things"
-        " are measured or of which stages run; or declare it with another rule than MAY"
-    )
-    assert needless == [], (
-        f"{where}: take {in_backticks(needless)} out of the table; no option declares it with MAY"
     )
