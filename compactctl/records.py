@@ -10,9 +10,10 @@ Records are not tracked by the garbage collector, because they cannot be part of
 record refers to existed before it. One that caches what it computes says ``dict=True, gc=True``.
 """
 
+import typing
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct, StructMeta, field
 from msgspec.structs import asdict
@@ -60,6 +61,6 @@ class _RecordMeta(StructMeta):
         return kind
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+@typing.dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class Record(Struct, metaclass=_RecordMeta, frozen=True, gc=False, forbid_unknown_fields=True):
     """A frozen record with named arguments."""
