@@ -11,7 +11,7 @@ GATE_FAILED = 1
 INTERNAL_ERROR = 70
 """The exit code of a bug, EX_SOFTWARE of sysexits.h."""
 _GENERATED = "<string>"
-"""The file name of the code that ``dataclass`` generates and compiles."""
+"""The file name of the code that dataclasses generate and compile, such as those of rich."""
 # The loaders of glibc, musl and macOS when a library does not fit into memory.
 _NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc")
 
