@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +53,12 @@ def load_prices(name: str) -> PriceTable:
 
 
 def _table(path: str, option: str, example: str) -> dict[str, Any]:
-    """Parse a file as JSON if it begins with ``{`` or ``[``, else as TOML.
-
-    ``example`` is a valid line, for errors.
-    """
+    """Parse a file; ``example`` is a valid line, for errors."""
     if path == STANDARD_STREAM:
         raise UsageError(f"{option} -: standard input is for the transcript; name a file")
     data, name = open_input(path, TEXT_LIMITS).data, Path(path).name
     try:
-        text = data.decode("utf-8-sig")
-        is_json = text.lstrip()[:1] in {"{", "["}
-        table = json.loads(text) if is_json else tomllib.loads(text)
+        table = _parsed(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{name}: is neither TOML nor JSON ({' '.join(str(error).split())});"
@@ -71,3 +67,15 @@ def _table(path: str, option: str, example: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{name}: is a JSON array; write an object, as TOML: {example}")
     return table
+
+
+def _parsed(text: str) -> object:
+    """Parse JSON if it is an object, else TOML, else JSON: both may begin with a bracket."""
+    if text.lstrip()[:1] == "{":
+        return json.loads(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        with suppress(ValueError):
+            return json.loads(text)
+        raise

@@ -110,6 +110,7 @@ def test_a_row_that_means_nothing_is_named(rows: dict[str, Any], error: str) -> 
     ("name", "text"),
     [
         ("p.toml", '"gpt-5.4" = {input = 9, output = 12, date = 2026-01-02}'),
+        ("q.toml", '["gpt-5.4"]\ninput = 9\noutput = 12\ndate = 2026-01-02\n'),
         ("p.json", '{"gpt-5.4": {"input": 9, "output": 12, "date": "2026-01-02"}}'),
     ],
 )
