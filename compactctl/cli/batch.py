@@ -121,9 +121,11 @@ def batch_command(
     page = page and replace(page, force=force)
     if page is not None and is_object(page.path):
         raise UsageError(f"{page.path}: pages cannot be written to an object store; name a file")
+    files = options.files.with_listed()
     summarizer = effective_summarizer(options.recipe.summarizer)
     options = replace(
         options,
+        files=files,
         recipe=replace(options.recipe, summarizer=summarizer),
         compacts=bool(options.output.path) or _is_plan_given(),
         details=reports.details,

@@ -24,7 +24,7 @@ from compactctl.cli.precedence import (
 )
 from compactctl.cli.project_files import project_value, where_else
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.bounds import Finite
+from compactctl.model.bounds import Number
 from compactctl.model.validation import WrongValueError, validated
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
@@ -259,11 +259,11 @@ def _validator_of_one(option: click.Option) -> Callable[[object], object]:
         return partial(validated, kind=bool)
     match option.type:
         case ShareRange():
-            return lambda value: value if isinstance(value, str) else validated(value, Finite)
+            return lambda value: value if isinstance(value, str) else validated(value, Number)
         case click.types.IntParamType():
             return partial(validated, kind=int)
         case click.types.FloatParamType():
-            return partial(validated, kind=Finite)
+            return partial(validated, kind=Number)
         case _:
             return _text
 

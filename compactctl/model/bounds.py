@@ -12,5 +12,7 @@ Integer = Annotated[int, Meta()]
 Count = Annotated[int, Meta(ge=0, le=MAX_INT64)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INT64)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
-Scalar = str | Annotated[int, Meta(ge=-MAX_INT64, le=MAX_INT64)] | float | bool | None
+Whole = Annotated[int, Meta(ge=-MAX_INT64, le=MAX_INT64)]
+Number = Whole | Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+"""A number as it is written, whole or not, but neither infinity nor NaN."""
+Scalar = str | Whole | float | bool | None

@@ -1,8 +1,10 @@
 """One chat message and the parts it is made of."""
 
 import re
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, NewType
 
+from compactctl.model.bounds import Scalar
 from compactctl.model.own_texts import OwnText
 from compactctl.records import Record, field, replace
 
@@ -463,7 +465,7 @@ class Synthetic(Record):
     text: str
     group: GroupId
     through: MessageId | None = None
-    details: dict[str, str | int] = field(default_factory=dict)
+    details: Mapping[str, Scalar] = field(default_factory=dict)
     tool: str = ""
     call_id: CallId = CallId("")
 

@@ -1,12 +1,15 @@
 """Records that clients keep in a session but never send to a model."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta
 
 from compactctl.model.message import JsonPath
 from compactctl.records import Record
 
 UnsentKind = Literal["progress", "copies", "snapshots"]
+UnsentKinds = Annotated[tuple[UnsentKind, ...], Meta(max_length=len(get_args(UnsentKind)))]
 ANY_INDEX = "*"
 """In the path of a rule: every element of an array."""
 

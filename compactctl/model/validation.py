@@ -4,15 +4,16 @@ The type of a field says what is valid: ``Count`` is a whole number from 0, ``Sh
 0 to 1. Nothing is converted: neither ``true`` nor ``"3"`` is a number::
 
     validated({"sha256": "…", "n_bytes": -1, "n_lines": 0}, Digest)
-    ValueError: n_bytes: is negative or too large
+    WrongValueError: n_bytes: is negative or too large
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from types import UnionType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    Literal,
     NewType,
     TypeVar,
     Union,
@@ -21,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from msgspec import Meta, ValidationError, convert
+from msgspec import NODEFAULT, Meta, UnsetType, ValidationError, convert
 
 from compactctl.errors import UsageError, suggestion
 from compactctl.records import Record
@@ -31,18 +32,8 @@ R = TypeVar("R", bound=Record)
 WHOLE = (r"\A", r"\Z")
 """What a pattern begins and ends with that all of a text has to match."""
 
-_ERROR = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
-_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
-_FIELD = re.compile(r"Object (?P<problem>contains unknown|missing required) field `(?P<name>.*)`")
-_KIND = re.compile(r"Expected `(?P<kinds>[^`]*)`")
-_WRONG_KINDS: Mapping[str, str] = {
-    "str": "is not text",
-    "int": "is not a whole number",
-    "bool": "is neither true nor false",
-    "float": "is not a number",
-    "array": "is not a list",
-    "object": "is not an object",
-}
+_Fault = tuple[str, str]
+"""Where in a value something is wrong, such as ``before: n_bytes: ``, and what."""
 
 
 class WrongValueError(ValueError):
@@ -57,99 +48,157 @@ def validated(value: object, kind: Any) -> Any:  # noqa: ANN401 - annotations ha
     """Return a value as a record or another type. Raises WrongValueError."""
     try:
         return convert(value, kind)
-    except ValidationError as error:
-        parts: Any = _ERROR.fullmatch(str(error))
-        raise _explained(parts["what"], parts["path"] or "", value, kind) from error
+    except (ValidationError, UnicodeEncodeError) as error:
+        # Not by the error, which quotes names and values of the file.
+        where, why = _fault(value, kind) or ("", "has a name that is not Unicode")
+        raise WrongValueError(where, why) from error
 
 
-def _explained(what: str, path: str, value: Any, kind: object) -> WrongValueError:  # noqa: ANN401
-    """Follow the path to the value that is wrong, and say what is wrong with it."""
-    where = ""
-    for step in _STEP.finditer(path):
-        kind = _inner(kind, step["name"], value)
-        if step[0] == "[...]":
-            # msgspec does not say which item of a table it is.
-            name, wrong = _wrong_item(value, kind)
-            return WrongValueError(f"{where}{name[:40]}: ", str(wrong))
-        value = value[step["name"] or int(step["index"])]
-        where += f"{step['name'][:40]}: " if step["name"] else f"entry {int(step['index']) + 1:,}: "
-    return WrongValueError(where, _problem(what, value, kind))
-
-
-def _wrong_item(table: Mapping[str, object], kind: object) -> tuple[str, WrongValueError]:
-    for name, item in table.items():
-        try:
-            validated(item, kind)
-        except WrongValueError as error:
-            return name, error
-    raise AssertionError("all items are valid")
-
-
-def _inner(kind: object, name: str | None, value: Any) -> object:  # noqa: ANN401
-    """Return the type of a field of ``value``; without a name, that of its items."""
-    for member in _members(kind):
-        if isinstance(member, type) and issubclass(member, Record):
-            tag = member.__struct_config__
-            if tag.tag is None or value.get(tag.tag_field) == tag.tag:
-                names = zip(member.__struct_encode_fields__, member.__struct_fields__, strict=True)
-                hints = get_type_hints(member, include_extras=True)
-                return hints.get(dict(names).get(name or "", ""), object)
-        elif name is None and get_args(member):
-            return get_args(member)[-1 if isinstance(value, Mapping) else 0]
-    return object
-
-
-def _members(kind: Any) -> list[Any]:  # noqa: ANN401
-    """Return the types in a union, without bounds and other names; else just the type."""
+def _fault(value: Any, kind: Any, bounds: Meta = Meta()) -> _Fault | None:  # noqa: ANN401, B008
+    """Return what is wrong with a value that should be of this type; None if nothing is."""
+    arguments = get_args(kind)
     if isinstance(kind, NewType):
-        return _members(kind.__supertype__)
+        return _fault(value, kind.__supertype__, bounds)
     if get_origin(kind) is Annotated:
-        return _members(get_args(kind)[0])
+        return _fault(value, arguments[0], arguments[1])
     if get_origin(kind) in (Union, UnionType):
-        return [member for part in get_args(kind) for member in _members(part)]
-    return [kind]
+        return _union_fault(value, [part for part in arguments if part is not UnsetType])
+    if get_origin(kind) is Literal:
+        return _choice_fault(value, arguments)
+    if get_origin(kind) in (tuple, list):
+        return _list_fault(value, arguments[0], bounds)
+    if get_origin(kind) in (dict, Mapping):
+        return _table_fault(value, arguments[1])
+    if isinstance(kind, type) and issubclass(kind, Record):
+        return _record_fault(value, kind)
+    why = _SCALAR_FAULTS[kind](value, bounds) if kind in _SCALAR_FAULTS else ""
+    return ("", why) if why else None
 
 
-def _bounds(kind: object) -> Meta:
-    if get_origin(kind) in (Union, UnionType):
+def _inside(place: str, fault: _Fault | None) -> _Fault | None:
+    return None if fault is None else (f"{place}: {fault[0]}", fault[1])
+
+
+def _first(faults: Iterable[_Fault | None]) -> _Fault | None:
+    return next(filter(None, faults), None)
+
+
+def _union_fault(value: Any, members: list[Any]) -> _Fault | None:  # noqa: ANN401
+    if NoneType in members:
+        members = [member for member in members if member is not NoneType]
+        if value is None:
+            return None
+    if len(members) == 1:
+        return _fault(value, members[0])
+    if all(isinstance(member, type) and issubclass(member, Record) for member in members):
+        return _tagged_fault(value, {kind.__struct_config__.tag: kind for kind in members})
+    kinds = {_bare(member): member for member in members}
+    kind = tuple if isinstance(value, list) else type(value)
+    if kind in kinds:
+        return _fault(value, kinds[kind])
+    return "", "is not a number" if kinds.keys() == {int, float} else "is not a plain value"
+
+
+def _bare(kind: Any) -> Any:  # noqa: ANN401
+    """Return a type without bounds, and without those of its items."""
+    if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
-    return next((part for part in get_args(kind) if isinstance(part, Meta)), Meta())
+    return get_origin(kind) or kind
 
 
-def _problem(what: str, value: Any, kind: object) -> str:  # noqa: ANN401
-    """Return what is wrong with a value; ``what`` is how msgspec says it."""
-    if field := _FIELD.fullmatch(what):
-        is_unknown = field["problem"] == "contains unknown"
-        return (
-            f"{field['name'][:40]!r} is not known" if is_unknown else f"{field['name']} is missing"
-        )
-    if what.startswith("Invalid enum"):
-        return f"must be one of {', '.join(get_args(_members(kind)[0]))}"
-    expected, bounds = _KIND.match(what), _bounds(kind)
-    if expected is None:
-        return "is too large" if what.startswith("Number") else "is not known"
-    kinds = expected["kinds"].removesuffix(" | null").split(" | ")
-    if kinds[1:]:
-        return "is not a plain value"
-    if kinds[0] == "float" and bounds.ge == 0:
-        return f"is not a number from {bounds.ge:,.0f} to {bounds.le:,.0f}"
-    if ", got" not in what:
-        return _beyond(value, kinds[0], bounds)
-    if kinds[0] == "array" and get_args(_members(kind)[0])[:1] == (str,):
-        return "is not a list of texts"
-    return _WRONG_KINDS.get(kinds[0], "is not known")
+def _tagged_fault(value: Any, kinds: Mapping[Any, type[Record]]) -> _Fault | None:  # noqa: ANN401
+    """Find the fault of a record that is of one of several kinds, as its tag says."""
+    name = str(next(iter(kinds.values())).__struct_config__.tag_field)
+    if not isinstance(value, dict) or name not in value:
+        return "", f"{name} is missing" if isinstance(value, dict) else "is not an object"
+    fault = _choice_fault(value[name], tuple(kinds))
+    return _inside(name, fault) or _record_fault(value, kinds[value[name]])
 
 
-def _beyond(value: Any, kind: str, bounds: Meta) -> str:  # noqa: ANN401
-    """Return what is wrong with a value of the right type that is beyond its bounds."""
-    if kind == "array":
-        return f"has {len(value):,} items, more than {bounds.max_length:,}"
-    if kind == "str":
-        pattern = str(bounds.pattern)
-        return f"is not spelled like {pattern.removeprefix(WHOLE[0]).removesuffix(WHOLE[1])}"
-    if kind == "float":
-        return _WRONG_KINDS[kind]
-    return "is not at least 1" if value == 0 else "is negative or too large"
+def _record_fault(value: Any, kind: type[Record]) -> _Fault | None:  # noqa: ANN401
+    if not isinstance(value, dict):
+        return "", "is not an object"
+    config, hints = kind.__struct_config__, get_type_hints(kind, include_extras=True)
+    names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    others = (name for name in value if name not in names and name != config.tag_field)
+    if config.forbid_unknown_fields and (other := next(others, None)) is not None:
+        return "", f"{other[:40]!r} is not known"
+    fault = _first(
+        _inside(name, _fault(value[name], hints[field]))
+        for name, field in names.items()
+        if name in value
+    )
+    missing = next((name for name in required_names(kind) if name not in value), None)
+    return fault or (("", f"{missing} is missing") if missing else None)
+
+
+def required_names(kind: type[Record]) -> list[str]:
+    """Return the names in files of the fields that have no default."""
+    names, defaults = kind.__struct_encode_fields__, kind.__struct_defaults__
+    padding = [NODEFAULT] * (len(names) - len(defaults))
+    pairs = zip(names, (*padding, *defaults), strict=True)
+    return [name for name, default in pairs if default is NODEFAULT]
+
+
+def _table_fault(value: Any, kind: object) -> _Fault | None:  # noqa: ANN401
+    if not isinstance(value, dict):
+        return "", "is not an object"
+    return _first(_inside(name[:40], _fault(item, kind)) for name, item in value.items())
+
+
+def _list_fault(value: Any, kind: object, bounds: Meta) -> _Fault | None:  # noqa: ANN401
+    if not isinstance(value, list):
+        return "", "is not a list of texts" if kind is str else "is not a list"
+    if bounds.max_length is not None and len(value) > bounds.max_length:
+        return "", f"has {len(value):,} items, more than {bounds.max_length:,}"
+    return _first(
+        _inside(f"entry {number:,}", _fault(item, kind)) for number, item in enumerate(value, 1)
+    )
+
+
+def _choice_fault(value: object, choices: tuple[str, ...]) -> _Fault | None:
+    if not isinstance(value, str):
+        return "", "is not text"
+    return None if value in choices else ("", f"must be one of {', '.join(choices)}")
+
+
+def _str_fault(value: object, bounds: Meta) -> str:
+    if not isinstance(value, str):
+        return "is not text"
+    pattern = bounds.pattern or ""
+    if re.search(pattern, value):
+        return ""
+    return f"is not spelled like {pattern.removeprefix(WHOLE[0]).removesuffix(WHOLE[1])}"
+
+
+def _bool_fault(value: object, _: Meta) -> str:
+    return "" if isinstance(value, bool) else "is neither true nor false"
+
+
+def _int_fault(value: object, bounds: Meta) -> str:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return "is not a whole number"
+    if _is_within(value, bounds):
+        return ""
+    if bounds.ge == 1 and value == 0:
+        return "is not at least 1"
+    return "is too large" if (bounds.ge or 0) < 0 else "is negative or too large"
+
+
+def _float_fault(value: object, bounds: Meta) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool) and _is_within(value, bounds):
+        return ""
+    if bounds.ge == 0 and bounds.le is not None:
+        return f"is not a number from 0 to {bounds.le:,.0f}"
+    return "is not a number"
+
+
+def _is_within(value: float, bounds: Meta) -> bool:
+    is_large_enough = bounds.ge is None or value >= bounds.ge
+    return is_large_enough and (bounds.le is None or value <= bounds.le)
+
+
+_SCALAR_FAULTS = {str: _str_fault, bool: _bool_fault, int: _int_fault, float: _float_fault}
 
 
 def validate_value(location: str, kind: Any, value: object) -> Any:  # noqa: ANN401
@@ -192,8 +241,9 @@ def read_table(
         hints = get_type_hints(kind, include_extras=True)
         for key, value in table.items():
             validate_value(f"{location}{key} = ", hints[key], value)
-        missing = next(key for key in hints if key not in table)
-        raise UsageError(f"{where} has no {missing}; give {', '.join(hints)}") from None
+        required = required_names(kind)
+        missing = next(key for key in required if key not in table)
+        raise UsageError(f"{where} has no {missing}; give {', '.join(required)}") from None
 
 
 def check_keys(table: Iterable[str], keys: Iterable[str], where: str, remark: str = "") -> None:

@@ -11,7 +11,7 @@ from compactctl.errors import ArchiveError
 from compactctl.model.bounds import Count
 from compactctl.model.edit import Edit, Hide, HideKind, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.model.unsent import UnsentKind
+from compactctl.model.unsent import UnsentKinds
 from compactctl.model.validation import validated
 from compactctl.records import Record
 
@@ -54,7 +54,7 @@ class _InsertRow(_Row, tag="insert"):
 
 class _UnloadRow(_Row, tag="unload"):
     id: MessageId
-    kinds: tuple[UnsentKind, ...]
+    kinds: UnsentKinds
     group: GroupId
     reason: str
 

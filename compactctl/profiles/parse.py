@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.bounds import Count, Finite, Positive, Share
+from compactctl.model.bounds import Count, Number, Positive, Share
 from compactctl.model.summary import FailurePolicy, LabelStyle
 from compactctl.model.validation import check_keys, read_table, setting, validate_value
 from compactctl.profiles.neurolink_keys import stage_table
@@ -73,8 +73,8 @@ class _BudgetTable(Record):
     reserve_percent: Count = DEFAULT_BUDGET_RULE.percent
     reserve_max: Count | None = None
     longest_answer: bool = False
-    divide_by: Finite = 1
-    multiply_by: Finite = 1
+    divide_by: Number = 1
+    multiply_by: Number = 1
     beside_tools: bool = False
 
 

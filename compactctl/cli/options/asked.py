@@ -18,8 +18,10 @@ def asked(kind: type[Record], *names: str, without: Sequence[str] = (), **helps:
     """Return the options of the fields that a record asks for: all, or these, or without some.
 
     ``helps`` are the fields that have another help in this command. The type of a field must not be
-    a string.
+    a string. Raises TypeError for a field that users are not asked for.
     """
+    if unknown := {*names, *without, *helps}.difference(kind.descriptions):
+        raise TypeError(f"{kind.__name__} does not ask for {', '.join(sorted(unknown))}")
     chosen = {*names, *helps} or {*kind.descriptions}.difference(without)
     return [
         _asked(name, kind.__annotations__[name], how, helps.get(name, how.help))

@@ -286,8 +286,8 @@ def _answering(options: EvaluateOptions) -> Answering | None:
 
 def _check_outputs(options: EvaluateOptions, inputs: Sequence[InputFile]) -> None:
     reserved = [*(item.path for item in inputs), *filter(None, (options.planned,))]
-    page = None if options.page is None else options.page.path
-    for path in filter(None, (options.report, options.plot, page)):
+    pages = () if options.page is None else (options.page.path,)
+    for path in (*filter(None, (options.report, options.plot)), *pages):
         check_report(path, reserved, force=options.force)
         reserved.append(path)
 

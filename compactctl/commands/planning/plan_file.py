@@ -7,15 +7,16 @@ can be compared with diff.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
-from msgspec import to_builtins
+from msgspec import UNSET, UnsetType, to_builtins
 
 from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
-from compactctl.model.bounds import Count
+from compactctl.model.bounds import Count, Scalar
 from compactctl.model.edit import Hide, Replace
 from compactctl.model.message import (
     CallId,
@@ -28,7 +29,7 @@ from compactctl.model.message import (
     TextPart,
 )
 from compactctl.model.operation import Digest
-from compactctl.model.unsent import UnsentKind
+from compactctl.model.unsent import UnsentKind, UnsentKinds
 from compactctl.model.validation import validated
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.records import Record, field, replace
@@ -122,7 +123,7 @@ class _DigestObject(Record):
 class _TextObject(Record, rename="camel", omit_defaults=True):
     part: Count
     refers_to: MessageId | None = None
-    text: tuple[str, ...] = ()
+    text: tuple[str, ...]
 
 
 class _RowObject(Record, rename="camel", omit_defaults=True):
@@ -132,20 +133,20 @@ class _RowObject(Record, rename="camel", omit_defaults=True):
     fate: Fate
     role: Role
     tools: tuple[str, ...] = ()
-    tokens: Count | None = None
-    tokens_after: Count | None = None
+    tokens: Count | UnsetType = UNSET
+    tokens_after: Count | UnsetType = UNSET
     stage: str = ""
     reason: str = ""
     says: str = ""
     id: MessageId
-    group: GroupId | None = None
-    kind: SyntheticKind | None = None
+    group: GroupId | UnsetType = UNSET
+    kind: SyntheticKind | UnsetType = UNSET
     through: MessageId | None = None
-    details: dict[str, str | int] = field(default_factory=dict)
+    details: Mapping[str, Scalar] = field(default_factory=dict)
     tool: str = ""
     call_id: CallId = CallId("")
     sha256: str = ""
-    text: tuple[str, ...] | None = None
+    text: tuple[str, ...] | UnsetType = UNSET
     texts: tuple[_TextObject, ...] = ()
 
 
@@ -160,8 +161,8 @@ class _PlanDocument(Record, rename="camel", omit_defaults=True):
     target_tokens: Count | None
     tokens_before: Count
     tokens_after: Count
-    unsent: tuple[UnsentKind, ...] = ()
-    messages: tuple[_RowObject, ...] = ()
+    unsent: UnsentKinds = ()
+    messages: tuple[_RowObject, ...]
 
 
 def planned_messages(
@@ -245,8 +246,35 @@ def _beginning(message: Message) -> str:
 
 def plan_text(plan: PlanFile) -> str:
     """Return a plan as JSON: one line per message, and below it one line per line of its texts."""
+    document = to_builtins(_document(plan))
+    rows = ",\n".join(map(_row_text, document.pop("messages")))
+    fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in document.items())
+    return f'{{\n{fields},\n"messages": [\n{rows}\n]\n}}\n'
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    """Return a row on one line, and its texts below, line by line."""
+    lines, texts = row.pop("text", None), row.pop("texts", [])
+    head = _json(row)[:-1]
+    if lines is not None:
+        return f'{head},\n "text": {_list(lines)}}}'
+    below = ",\n".join(f"  {_text(text)}" for text in texts)
+    return f'{head},\n "texts": [\n{below}]}}' if below else f"{head}}}"
+
+
+def _text(text: dict[str, Any]) -> str:
+    lines = text.pop("text")
+    return f'{_json(text)[:-1]}, "text": {_list(lines)}}}'
+
+
+def _list(lines: Iterable[str]) -> str:
+    rows = ",\n".join(f"   {_json(line)}" for line in lines)
+    return f"[\n{rows}]"
+
+
+def _document(plan: PlanFile) -> _PlanDocument:
     digest = plan.input
-    head = _PlanDocument(
+    return _PlanDocument(
         schema=SCHEMA,
         path=plan.path,
         format=plan.format,
@@ -256,63 +284,44 @@ def plan_text(plan: PlanFile) -> str:
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         unsent=plan.unsent,
+        messages=tuple(map(_row, plan.messages)),
     )
-    fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in to_builtins(head).items())
-    rows = ",\n".join(_row_text(row) for row in plan.messages)
-    return f'{{\n{fields},\n"messages": [\n{rows}\n]\n}}\n'
 
 
-def _row_text(row: PlannedMessage) -> str:
-    """Return a row on one line, and its texts below, line by line."""
-    head = _json(to_builtins(_row_head(row)))[:-1]
-    if row.written is not None:
-        return f'{head},\n "text": {_lines(row.written.text)}}}'
-    texts = ",\n".join(
-        f'  {_json(to_builtins(_text_head(text)))[:-1]}, "text": {_lines(text.text)}}}'
-        for text in row.texts
-    )
-    return f'{head},\n "texts": [\n{texts}]}}' if texts else f"{head}}}"
-
-
-def _lines(text: str) -> str:
-    lines = ",\n".join(f"   {_json(line)}" for line in text.split("\n"))
-    return f"[\n{lines}]"
-
-
-def _row_head(row: PlannedMessage) -> _RowObject:
-    """Return the fields of a row except its texts."""
+def _row(row: PlannedMessage) -> _RowObject:
     from compactctl.summaries.by_model.secrets import mask_secrets
 
     explained, item = row.explained, row.written
     has_new_size = row.fate in {"rewritten", "written"}
-    head = _RowObject(
+    plain = _RowObject(
         line=explained.line,
         fate=explained.fate,
         role=explained.role,
         tools=tuple(map(mask_secrets, explained.tools)),
-        tokens=explained.tokens if explained.line else None,
-        tokens_after=explained.tokens_after if has_new_size else None,
+        tokens=explained.tokens if explained.line else UNSET,
+        tokens_after=explained.tokens_after if has_new_size else UNSET,
         stage=explained.stage,
         reason=explained.reason,
         says=row.says,
         id=row.id,
-        group=row.group,
+        group=row.group or UNSET,
         sha256=row.sha256,
+        texts=tuple(
+            _TextObject(part=text.part, refers_to=text.refers_to, text=tuple(text.text.split("\n")))
+            for text in row.texts
+        ),
     )
     if item is None:
-        return head
+        return plain
     return replace(
-        head,
+        plain,
         kind=item.kind,
         through=item.through,
         details=item.details,
         tool=item.tool,
         call_id=item.call_id,
+        text=tuple(item.text.split("\n")),
     )
-
-
-def _text_head(text: PlannedText) -> _TextObject:
-    return _TextObject(part=text.part, refers_to=text.refers_to)
 
 
 def _json(value: object) -> str:
@@ -378,28 +387,29 @@ def _message(number: int, row: _RowObject) -> PlannedMessage:
             reason=row.reason,
         ),
         says=row.says,
-        group=row.group,
+        group=row.group or None,
         texts=tuple(
             PlannedText(part=text.part, text="\n".join(text.text), refers_to=text.refers_to)
             for text in row.texts
         ),
-        written=_written(number, row),
+        written=_written(f"messages: entry {number:,}: ", row),
         sha256=row.sha256,
     )
 
 
-def _written(number: int, row: _RowObject) -> Synthetic | None:
+def _written(where: str, row: _RowObject) -> Synthetic | None:
     """Return the message that is inserted, None for another row. Raises ValueError."""
-    where = f"messages: entry {number:,}: "
-    is_written = row.fate == "written"
-    if is_written != (row.kind is not None) or is_written != (row.text is not None):
+    has_text = row.kind is not UNSET or row.text is not UNSET
+    has_more = bool(row.through or row.details or row.tool or row.call_id)
+    if (row.fate == "written") != (has_text or has_more):
         raise ValueError(
             f"{where}fate: what is written has a kind and a text, and nothing else has"
         )
-    if row.kind is None or row.text is None:
+    if row.fate != "written":
         return None
-    if row.group is None:
-        raise ValueError(f"{where}group is missing")
+    if row.kind is UNSET or row.text is UNSET or row.group is UNSET:
+        missing = next(name for name in ("kind", "text", "group") if not getattr(row, name))
+        raise ValueError(f"{where}{missing} is missing")
     return Synthetic(
         id=row.id,
         kind=row.kind,

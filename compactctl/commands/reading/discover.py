@@ -105,6 +105,14 @@ class FileChoice(Record):
         metavar="NAME",
     )
 
+    def with_listed(self) -> "FileChoice":
+        """Return the same choice with the paths that ``files_from`` lists among the others.
+
+        Raises NoInputError for a list that cannot be read or is empty.
+        """
+        listed = _listed_paths(self.files_from) if self.files_from else ()
+        return replace(self, paths=(*self.paths, *listed), files_from=None)
+
 
 def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile, ...]:
     """Return the files to work on, each once, in the order of the paths and then of names.
@@ -116,8 +124,7 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
 
     Raises NoInputError if a pattern, or all paths together, match nothing; UsageError for ``-``.
     """
-    listed = _listed_paths(choice.files_from) if choice.files_from else ()
-    paths = (*choice.paths, *listed)
+    paths = choice.with_listed().paths
     patterns = choice.include or (*TRANSCRIPTS, *(DATA_SETS if data_sets else ()))
     files: dict[str, InputFile] = {}
     for path in paths:

@@ -299,6 +299,7 @@ def test_a_plan_of_another_file_is_refused(ask: Ask, desk: Path, session: Path) 
         ("no JSON", "Expecting value"),
         ("[" * 200_000, "nested too deeply"),
         (f'{{"schema": "{SCHEMA}"}}', "path is missing"),
+        (f'{{"schema": "{SCHEMA}", "a - at `$.b": 1}}', "'a - at `$.b' is not known"),
     ],
 )
 def test_what_is_no_plan_of_this_version_is_refused(
@@ -347,3 +348,32 @@ def test_what_a_client_compacted_is_undone_first_where_the_plan_says_so(
     plan = planned(ask, session, *asked)
     assert json.loads(plan.read_text())["redo"] is True
     assert explained(ask, session, "--plan", plan) == explained(ask, session, *asked)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda plan: plan.pop("messages"), "messages is missing"),
+        (lambda plan: replaced(plan)["texts"][0].pop("text"), "text is missing"),
+        (lambda plan: replaced(plan).update(tool="x"), "what is written has a kind and a text"),
+        (lambda plan: replaced(plan).update(tokens=None), "tokens: is not a whole number"),
+        (lambda plan: replaced(plan).update(fate="x - at `$[5]"), "fate: must be one of "),
+        (lambda plan: plan.update(unsent=["progress"] * 4), "unsent: has 4 items, more than 3"),
+    ],
+)
+def test_a_plan_that_lacks_or_adds_something_is_refused(
+    ask: Ask, desk: Path, change: Callable[[Any], object], why: str
+) -> None:
+    plan = planned(ask, desk, *WAYS["rewritten"])
+    document = json.loads(plan.read_text())
+    change(document)
+    plan.write_text(json.dumps(document))
+    refused = ask("compact", desk, "--plan", plan)
+    assert refused.code == 2
+    assert f"compactctl: {plan}: not a valid plan: " in refused.err
+    assert why in refused.err
+
+
+def replaced(plan: Any) -> Any:
+    """Return the first message of a plan with a new text."""
+    return next(row for row in plan["messages"] if "texts" in row)

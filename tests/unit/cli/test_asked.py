@@ -3,6 +3,7 @@
 from typing import Literal
 
 import click
+import pytest
 
 from compactctl.asks import MAY, MEASURED, ask, flag
 from compactctl.cli.options.asked import asked
@@ -51,3 +52,12 @@ def test_a_command_may_ask_for_some_and_with_another_help() -> None:
     assert [o.name for o in asked(Sizes, without=("unit", "kind"))] == ["max", "count", "marks"]
     some = asked(Sizes, "unit", limit="Another limit.")
     assert [option.help for option in some] == ["Another limit.", "A unit."]
+
+
+def test_a_field_that_users_are_not_asked_for_is_an_error() -> None:
+    with pytest.raises(TypeError, match="Sizes does not ask for unitt"):
+        asked(Sizes, "unitt")
+    with pytest.raises(TypeError, match="Sizes does not ask for own"):
+        asked(Sizes, without=("own",))
+    with pytest.raises(TypeError, match="Sizes does not ask for knd"):
+        asked(Sizes, knd="Another kind.")

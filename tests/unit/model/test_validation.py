@@ -4,12 +4,20 @@ import re
 from typing import Annotated, Any, Literal
 
 import pytest
-from msgspec import Meta
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Meta, UnsetType, ValidationError, convert
 
 from compactctl.errors import UsageError
-from compactctl.model.bounds import MAX_INT64, Count, Finite, Positive, Scalar, Share
+from compactctl.model.bounds import MAX_INT64, Count, Number, Positive, Scalar, Share
 from compactctl.model.message import GroupId
-from compactctl.model.validation import check_keys, read_table, setting, validated
+from compactctl.model.validation import (
+    WrongValueError,
+    check_keys,
+    read_table,
+    setting,
+    validated,
+)
 from compactctl.records import Record
 
 WORD = Annotated[str, Meta(pattern=r"\A[ab]+\Z")]
@@ -29,8 +37,8 @@ PAIR = Annotated[tuple[int, ...], Meta(max_length=2)]
         (Count, 0, 0),
         (Count, MAX_INT64, MAX_INT64),
         (Positive, 1, 1),
-        (Finite, -1.5, -1.5),
-        (Finite, 10**9, 1e9),
+        (Number, -1.5, -1.5),
+        (Number, 10**9, 10**9),
         (Share, 0, 0.0),
         (Share, 1, 1.0),
         (Literal["a", "b"], "b", "b"),
@@ -66,11 +74,11 @@ def test_what_is_accepted(kind: Any, value: object, accepted: Any) -> None:
         (Count, MAX_INT64 + 1, "is negative or too large"),
         (Positive, 0, "is not at least 1"),
         (Positive | None, "x", "is not a whole number"),
-        (Finite, True, "is not a number"),
-        (Finite, "1", "is not a number"),
-        (Finite, float("inf"), "is not a number"),
-        (Finite, float("nan"), "is not a number"),
-        (Finite, 10**400, "is too large"),
+        (Number, True, "is not a number"),
+        (Number, "1", "is not a number"),
+        (Number, float("inf"), "is not a number"),
+        (Number, float("nan"), "is not a number"),
+        (Number, 10**400, "is too large"),
         (Share, 1.01, "is not a number from 0 to 1"),
         (Share, -0.01, "is not a number from 0 to 1"),
         (Share, float("nan"), "is not a number from 0 to 1"),
@@ -82,7 +90,10 @@ def test_what_is_accepted(kind: Any, value: object, accepted: Any) -> None:
         (Literal["a"], 1, "is not text"),
         (int | None, "a", "is not a whole number"),
         (Scalar, [], "is not a plain value"),
-        (Scalar, MAX_INT64 + 1, "is negative or too large"),
+        (Scalar, MAX_INT64 + 1, "is too large"),
+        (Scalar | PAIR, [1, 2, 3], "has 3 items, more than 2"),
+        (Share, 10**400, "is not a number from 0 to 1"),
+        (Literal["a", "b"], "\ud800", "must be one of a, b"),
         (PAIR, 1, "is not a list"),
         (PAIR, [1, 2, 3], "has 3 items, more than 2"),
         (PAIR, [1, "a"], "entry 2: is not a whole number"),
@@ -142,6 +153,10 @@ def test_a_record_is_read_by_the_types_of_its_fields() -> None:
     [
         ({"size": 2}, "'size' is not known"),
         ({"y" * 50: 2}, f"{'y' * 40!r} is not known"),
+        ({"a - at `$.b": 2}, "'a - at `$.b' is not known"),
+        ({"a\nb": 2}, r"'a\nb' is not known"),
+        ({"\ud800": 2}, r"'\ud800' is not known"),
+        ({"color": "x - at `$[5]"}, "color: must be one of red, blue"),
         ({"group": 1}, "group: is not text"),
         ({"n": -1}, "n: is negative or too large"),
         ({"share": 2}, "share: is not a number from 0 to 1"),
@@ -166,6 +181,54 @@ def test_a_missing_field_is_named() -> None:
         validated("g", Kettle)
 
 
+class Cup(Record, tag_field="is", tag="cup"):
+    """What may be beside a kettle."""
+
+    milk: bool | UnsetType = UNSET
+    sugar: Scalar = None
+
+
+class Plate(Record, tag_field="is", tag="plate"):
+    """What may be beside it as well."""
+
+    cakes: tuple[Positive, ...]
+    names: dict[str, Share]
+
+
+TABLE = list[Cup | Plate] | None
+WORDS = st.sampled_from(
+    ["is", "cup", "plate", "milk", "sugar", "cakes", "names", "a - at `$.b", "\ud800", "a\nb", "x"]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2**65) | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(
+    value=st.lists(
+        st.builds(
+            lambda tag, others: {**others, "is": tag},
+            st.sampled_from(["cup", "plate"]) | JSON,
+            st.dictionaries(WORDS, JSON, max_size=4),
+        )
+        | JSON,
+        max_size=3,
+    )
+    | JSON
+)
+def test_a_value_is_wrong_where_it_cannot_be_converted(value: object) -> None:
+    try:
+        expected = convert(value, TABLE)
+    except (ValidationError, UnicodeEncodeError):
+        with pytest.raises(WrongValueError) as raised:
+            validated(value, TABLE)
+        assert raised.value.why != "has a name that is not Unicode"
+    else:
+        assert repr(validated(value, TABLE)) == repr(expected)
+
+
 class Shelf(Record):
     """A table of a settings file."""
 
@@ -177,7 +240,7 @@ def test_a_table_of_settings_says_where_a_value_is_wrong() -> None:
     assert read_table({"width": 2}, Shelf, "the shelf") == Shelf(width=2)
     with pytest.raises(UsageError, match=r"^\[x\] width = \[1\] is not a whole number$"):
         read_table({"color": "blue", "width": [1]}, Shelf, "the shelf", "[x] ")
-    with pytest.raises(UsageError, match=r"^the shelf has no width; give width, color$"):
+    with pytest.raises(UsageError, match=r"^the shelf has no width; give width$"):
         read_table({"color": "blue"}, Shelf, "the shelf")
     with pytest.raises(UsageError, match=r"^the shelf has no key 'colr'; did you mean color\?$"):
         read_table({"colr": "blue"}, Shelf, "the shelf")
