@@ -28,13 +28,8 @@ nothing. Tokens are estimated from file sizes.
     Arg("paths", metavar="FILE...", nargs=-1, required=True),
     OptGroup(
         "measure",
-        *asked(
-            MeasureOptions,
-            "window",
-            "user_models",
-            "max_tokens",
-            model="Fill the window of this model.",
-        ),
+        *asked(MeasureOptions, model="Fill the window of this model."),
+        *asked(MeasureOptions, "window", "user_models", "max_tokens"),
     ),
     *asked(FileBudgetOptions, "used", "share"),
     PROFILE,

@@ -15,23 +15,20 @@ from compactctl.records import Record
 
 
 def asked(kind: type[Record], *names: str, without: Sequence[str] = (), **helps: str) -> list[Opt]:
-    """Return the options of the fields that a record asks for: all, or these, or without some.
+    """Return options of fields that a record asks for: these, or all in their order but some.
 
-    ``helps`` are the fields that have another help in this command. The type of a field must not be
-    a string. Raises TypeError for a field that users are not asked for.
+    ``helps`` names fields with the help that they have in this command. The type of a field must
+    not be a string. Raises TypeError for a field that users are not asked for.
     """
     if unknown := {*names, *without, *helps}.difference(kind.descriptions):
         raise TypeError(f"{kind.__name__} does not ask for {', '.join(sorted(unknown))}")
-    chosen = {*names, *helps} or {*kind.descriptions}.difference(without)
-    return [
-        _asked(name, kind.__annotations__[name], how, helps.get(name, how.help))
-        for name, how in kind.descriptions.items()
-        if name in chosen
-    ]
+    chosen = (*names, *helps) or (name for name in kind.descriptions if name not in without)
+    return [_asked(kind, name, helps.get(name)) for name in chosen]
 
 
-def _asked(name: str, hint: object, how: Ask, text: str) -> Opt:
-    attributes: dict[str, Any] = _value_attributes(hint, how)
+def _asked(kind: type[Record], name: str, text: str | None) -> Opt:
+    how: Ask = kind.descriptions[name]
+    attributes = _value_attributes(kind.__annotations__[name], how)
     if how.flag:
         # Fields of two records may have the same name.
         attributes["name"] = how.flag.partition("/")[0].strip("-").replace("-", "_")
@@ -45,7 +42,7 @@ def _asked(name: str, hint: object, how: Ask, text: str) -> Opt:
         name,
         how.section,
         how.project,
-        text,
+        text or how.help,
         flag=how.flag,
         short=how.short,
         path=how.path,

@@ -51,7 +51,7 @@ def test_an_option_is_named_like_its_flag_since_fields_of_records_may_share_a_na
 def test_a_command_may_ask_for_some_and_with_another_help() -> None:
     assert [o.name for o in asked(Sizes, without=("unit", "kind"))] == ["max", "count", "marks"]
     some = asked(Sizes, "unit", limit="Another limit.")
-    assert [option.help for option in some] == ["Another limit.", "A unit."]
+    assert [option.help for option in some] == ["A unit.", "Another limit."]
 
 
 def test_a_field_that_users_are_not_asked_for_is_an_error() -> None:
