@@ -70,12 +70,9 @@ def _table(path: str, option: str, example: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> object:
-    """Parse JSON if it is an object, else TOML, else JSON: both may begin with a bracket."""
-    if text.lstrip()[:1] == "{":
-        return json.loads(text)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    """Parse an object or an array of JSON, else TOML, which may begin with a bracket, too."""
+    start = text.lstrip()[:1]
+    if start == "[":
         with suppress(ValueError):
             return json.loads(text)
-        raise
+    return json.loads(text) if start == "{" else tomllib.loads(text)
