@@ -12,6 +12,7 @@ _FLAG = "--set"
 _END = "--"
 _ON, _OFF = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
+# Stands for options of stages, which it sets.
 SET = opt(
     "set",
     POLICY,

@@ -20,6 +20,7 @@ def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several opti
     return measure
 
 
+# A gate of the command, beside what is measured.
 FAIL_OVER = opt(
     "fail_over",
     GATES,
