@@ -147,7 +147,6 @@ def _summary(path: str) -> str:
 PLAN = OptGroup(
     "plan",
     *asked(PlanOptions),
-    # Both fields hold what is read from the value.
     OptGroup(
         "overflow",
         opt(
