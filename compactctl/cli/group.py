@@ -12,13 +12,6 @@ from compactctl.cli.help import HelpContext, HelpfulCommand, with_short_text, wr
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
 from compactctl.cli.renamed import current_name, renamed_arguments, renamed_note
 from compactctl.cli.set_option import expand_set
-from compactctl.cli.settings import (
-    active_settings_files,
-    settings_of_command_line,
-    settings_of_environment,
-    settings_of_files,
-    values_of,
-)
 from compactctl.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -179,6 +172,9 @@ class LazyGroup(click.Group):
         if name is None or command is None or ctx.resilient_parsing:
             return name, command, arguments
         if not isinstance(command, LazyGroup):
+            # The help of a group needs no settings.
+            from compactctl.cli.settings import values_of
+
             arguments = expand_set(command, arguments)
             decision = self._decide(ctx, name, command, arguments)
             ctx.obj = decision
@@ -192,6 +188,13 @@ class LazyGroup(click.Group):
 
         Raises UsageError for options that contradict each other or would have no effect.
         """
+        from compactctl.cli.settings import (
+            active_settings_files,
+            settings_of_command_line,
+            settings_of_environment,
+            settings_of_files,
+        )
+
         environment = settings_of_environment(command, os.environ)
         if name in _WITHOUT_SETTINGS:
             return decide(name, environment)

@@ -4,7 +4,6 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import PurePath
 
 BACKSLASH = "\\"
 RUNNER_VARIABLES = (
@@ -146,9 +145,9 @@ def plural(count: int, noun: str) -> str:
 
 def project_text(project: str, home: str) -> str:
     """Return a folder with ``~`` for the home folder."""
-    path = PurePath(project)
-    if home not in ("", "/") and path.is_relative_to(home):
-        return one_line(str(PurePath("~", path.relative_to(home))))
+    prefix = home.rstrip("/")
+    if prefix and f"{project}/".startswith(f"{prefix}/"):
+        return one_line(f"~{project.removeprefix(prefix).rstrip('/')}")
     return one_line(project)
 
 
