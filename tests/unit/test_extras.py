@@ -15,7 +15,7 @@ from compactctl.tokens.counters import claude
 
 _EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # What users may add; the others are for those who change the program.
-_NAMES = ("claude", "cloud", "html", "llm", "mcp", "ray")
+_NAMES = ("claude", "cloud", "llm", "mcp", "ray")
 OPTIONAL = [each.partition(";")[0] for name in _NAMES for each in _EXTRAS[name]]
 
 

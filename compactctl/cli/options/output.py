@@ -1,7 +1,6 @@
 """Options about the files that are written, and how a result is shown."""
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from compactctl.asks import ONE_RUN, OUTPUT, WRITES
@@ -105,10 +104,6 @@ def _page(path: str | None, **how: bool) -> PageChoice | None:
 
     if path == STANDARD_STREAM:
         raise UsageError("--html: cannot write to standard output; name a file")
-    if find_spec("jinja2") is None:
-        from compactctl.extras import install_command
-
-        raise UsageError(f"--html needs the package jinja2; type: {install_command('jinja2>=3.1')}")
     return PageChoice(path=path, **how)
 
 

@@ -27,15 +27,6 @@ def test_a_package_that_a_command_needs_and_that_is_not_there_is_2(
     assert "the MCP server needs the package mcp, version 2; type: " in outcome.err
 
 
-def test_pages_need_a_package_before_anything_is_measured(
-    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    outcome = ask("stats", desk, "--html", desk.with_name("page.html"))
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "--html needs the package jinja2; type: " in outcome.err
-
-
 def test_a_gate_that_finds_something_is_1(ask: Ask, desk: Path) -> None:
     assert ask("stats", desk, "--fail-over", "0.1").code == 1
     assert ask("batch", desk, "--fail-over", "0.1").code == 1
