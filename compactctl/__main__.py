@@ -125,7 +125,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _explain(error: BaseException, arguments: Sequence[str]) -> int:
-    """Print the error in one line and return its exit code; help is none."""
+    """Return the exit code; print the error in one line, unless it only ends the run."""
     import click
 
     match error:
@@ -141,6 +141,7 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
 
 
 def _explain_failure(error: BaseException, arguments: Sequence[str]) -> int:
+    """Print the error in one line and return its exit code."""
     import click
 
     from compactctl.errors import CompactctlError

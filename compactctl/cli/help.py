@@ -39,7 +39,7 @@ class HelpFormatter(click.HelpFormatter):
     def __init__(
         self, indent_increment: int = 2, width: int | None = None, max_width: int = _MAX_WIDTH
     ) -> None:
-        # click would import shutil, with all that unpacks, only to ask for the terminal's width.
+        # To ask for the width, click would import shutil, and with it every compression.
         super().__init__(indent_increment, width or max(min(_columns(), max_width) - 2, 50))
 
     def write_dl(

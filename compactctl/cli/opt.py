@@ -200,7 +200,7 @@ def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
 def build(kind: type[T], values: Mapping[str, object]) -> T:
     """Return a record from values by field; None leaves a field at its default.
 
-    No annotation of such a record is postponed.
+    The types of its fields must not be strings.
 
     A nested record may be set as a whole and by single fields, which take precedence.
     """
@@ -281,12 +281,13 @@ class ShareRange(FiniteRange):
         ctx: click.Context | None,
     ) -> float:
         """Return the share. Raises click.BadParameter for anything else."""
+        # Help needs no fractions.
+        from compactctl.model.numbers import exact
+
         text = str(value).strip()
         if text.endswith("%"):
             try:
                 percent = float(text[:-1])
-                from compactctl.model.numbers import exact
-
                 # A fraction, since 0.7 / 100 is a little less than 0.007.
                 share = float(exact(percent) / 100) if isfinite(percent) else percent
                 return super().convert(share, param, ctx)

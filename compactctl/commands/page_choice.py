@@ -1,4 +1,4 @@
-"""The page that users ask for besides a command's result."""
+"""The page to write besides a command's result."""
 
 from compactctl.asks import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES, ask, flag
 from compactctl.records import Record

@@ -29,8 +29,9 @@ from compactctl.records import Record
 
 R = TypeVar("R", bound=Record)
 
-WHOLE = (r"\A", r"\Z")
-"""What a pattern begins and ends with that all of a text has to match."""
+_NO_BOUNDS = Meta()
+# A pattern that all of a text has to match begins and ends with these.
+_START, _END = r"\A", r"\Z"
 
 _Fault = tuple[str, str]
 """Where in a value something is wrong, such as ``before: n_bytes: ``, and what."""
@@ -49,12 +50,12 @@ def validated(value: object, kind: Any) -> Any:  # noqa: ANN401 - annotations ha
     try:
         return convert(value, kind)
     except (ValidationError, UnicodeEncodeError) as error:
-        # Not by the error, which quotes names and values of the file.
+        # The error is not read: it quotes names and values of the file.
         where, why = _fault(value, kind) or ("", "has a name that is not Unicode")
         raise WrongValueError(where, why) from error
 
 
-def _fault(value: Any, kind: Any, bounds: Meta = Meta()) -> _Fault | None:  # noqa: ANN401, B008
+def _fault(value: Any, kind: Any, bounds: Meta = _NO_BOUNDS) -> _Fault | None:  # noqa: ANN401
     """Return what is wrong with a value that should be of this type; None if nothing is."""
     arguments = get_args(kind)
     if isinstance(kind, NewType):
@@ -168,7 +169,7 @@ def _str_fault(value: object, bounds: Meta) -> str:
     pattern = bounds.pattern or ""
     if re.search(pattern, value):
         return ""
-    return f"is not spelled like {pattern.removeprefix(WHOLE[0]).removesuffix(WHOLE[1])}"
+    return f"is not spelled like {pattern.removeprefix(_START).removesuffix(_END)}"
 
 
 def _bool_fault(value: object, _: Meta) -> str:

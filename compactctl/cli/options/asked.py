@@ -1,4 +1,4 @@
-"""Options from the fields of records that were declared with ``ask``."""
+"""Make options of the fields that records ask for."""
 
 from collections.abc import Callable, Sequence
 from types import NoneType, UnionType
@@ -15,10 +15,10 @@ from compactctl.records import Record
 
 
 def asked(kind: type[Record], *names: str, without: Sequence[str] = (), **helps: str) -> list[Opt]:
-    """Return options of fields that a record asks for: these, or all in their order but some.
+    """Return the options of these fields of a record, or of all but ``without``, in their order.
 
-    ``helps`` names fields with the help that they have in this command. The type of a field must
-    not be a string. Raises TypeError for a field that users are not asked for.
+    ``helps`` are fields with another help in this command. The type of a field must not be a
+    string. Raises TypeError for a field that users are not asked for.
     """
     if unknown := {*names, *without, *helps}.difference(kind.descriptions):
         raise TypeError(f"{kind.__name__} does not ask for {', '.join(sorted(unknown))}")

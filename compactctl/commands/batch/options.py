@@ -9,7 +9,7 @@ from compactctl.commands.batch.report_format import (
     Flag,
     ReportFormat,
     Runner,
-    growth_tolerance,
+    asked_tolerance,
     parse_flags,
 )
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -66,7 +66,7 @@ class BatchGates(Record):
         path="settings",
         metavar="FILE",
     )
-    tolerance: float = growth_tolerance()
+    tolerance: float = asked_tolerance()
 
 
 NO_GATES = BatchGates()

@@ -17,7 +17,7 @@ from compactctl.commands.batch.report_format import (
     METADATA,
     TOLERANCE,
     UNREAD,
-    growth_tolerance,
+    asked_tolerance,
 )
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
@@ -389,7 +389,7 @@ class ReportOptions(Record):
     baseline: str | None = ask(
         None, "Compare with this earlier report.", GATES, READS, path="settings", metavar="FILE"
     )
-    tolerance: float = growth_tolerance()
+    tolerance: float = asked_tolerance()
     top: Positive = ask(10, "Show at most N rows per table.", SHOWN, MAY, metavar="N")
 
 

@@ -31,7 +31,7 @@ CATEGORY_COLUMNS: Mapping[str, Category] = {
 }
 
 
-def growth_tolerance() -> float:
+def asked_tolerance() -> float:
     """Ask for ``--tolerance``, a field of commands that compare with an earlier report."""
     return ask(
         TOLERANCE,

@@ -8,7 +8,6 @@ from compactctl.asks import (
     ONE_RUN,
     OUTPUT,
     PLAN_FILES,
-    READS,
     SHOWN,
     SUMMARIES,
     WRITES,
@@ -20,7 +19,7 @@ from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.measuring.figures import Figures, FileDetails
 from compactctl.commands.measuring.measure import NO_DETAILS, DetailChoice, Measurement
-from compactctl.commands.measuring.user_tables import load_prices, prices_help
+from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.planning.fates import Comparison, MessageFate
 from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
@@ -75,16 +74,8 @@ class CompactOptions(Record):
         metavar="FILE",
     )
     explain: bool = flag("List what happened to each message, and why.", SHOWN, ONE_RUN)
-    prices: PriceTable | None = ask(
-        None,
-        prices_help(
-            "Estimate after how many requests the compaction pays for the lost prompt cache"
-        ),
-        SHOWN,
-        READS,
-        path="settings",
-        metavar="FILE|builtin",
-        read=load_prices,
+    prices: PriceTable | None = asked_prices(
+        "Estimate after how many requests the compaction pays for the lost prompt cache"
     )
     require_fit: bool = flag("Exit 5 if the result still does not fit.", GATES, MAY)
     require_audit: bool = flag("Exit 1 if a summary lost a rule or made something up.", GATES, MAY)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from compactctl.asks import INPUT, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, ask, flag
+from compactctl.asks import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, ask, flag
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
@@ -19,7 +19,7 @@ from compactctl.commands.measuring.next_request import (
     read_extras,
     sized_requests,
 )
-from compactctl.commands.measuring.user_tables import load_prices, prices_help
+from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
@@ -71,15 +71,7 @@ class StatsOptions(Record):
         SHOWN,
         ONE_RUN,
     )
-    prices: PriceTable | None = ask(
-        None,
-        prices_help("Estimate what the requests cost", "Implies --rounds."),
-        SHOWN,
-        READS,
-        path="settings",
-        metavar="FILE|builtin",
-        read=load_prices,
-    )
+    prices: PriceTable | None = asked_prices("Estimate what the requests cost", "Implies --rounds.")
     rounds_out: str | None = ask(
         None,
         "Write a row per request to this Parquet file. Implies --rounds.",

@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 from random import Random
 from typing import Literal
 
-from compactctl.asks import INPUT, MAY, MEASURED, POLICY, READS, SHOWN, ask
+from compactctl.asks import INPUT, MAY, MEASURED, POLICY, ask
 from compactctl.commands.lab.simulated_session import (
     SessionSimulator,
     SimulatedSession,
@@ -26,7 +26,7 @@ from compactctl.commands.measuring.next_request import (
     input_cost,
     request_model,
 )
-from compactctl.commands.measuring.user_tables import load_prices, prices_help
+from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
 from compactctl.history.damage import describe_unread
@@ -70,14 +70,8 @@ class SimulateOptions(Record):
         MAY,
         metavar="N",
     )
-    prices: PriceTable | None = ask(
-        None,
-        prices_help("Estimate the input cost of all requests, with and without a prompt cache"),
-        SHOWN,
-        READS,
-        path="settings",
-        metavar="FILE|builtin",
-        read=load_prices,
+    prices: PriceTable | None = asked_prices(
+        "Estimate the input cost of all requests, with and without a prompt cache"
     )
 
 

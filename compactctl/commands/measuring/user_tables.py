@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from compactctl.asks import READS, SHOWN, ask
 from compactctl.errors import UsageError
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
@@ -33,14 +34,6 @@ def read_windows(path: str) -> UserModelTable:
     return parse_user_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
 
 
-def prices_help(purpose: str, effect: str = "") -> str:
-    """Return the help of ``--prices``, which begins with ``purpose`` and ends with ``effect``."""
-    return (
-        f"{purpose}, by published prices or your own table. FILE is TOML or JSON: "
-        f'"my-model" = {{input = 2.5, output = 15, cache_read = 0.25}}. {effect}'
-    ).rstrip()
-
-
 def load_prices(name: str) -> PriceTable:
     """Return the built-in price table for ``builtin``, else read a file.
 
@@ -50,6 +43,23 @@ def load_prices(name: str) -> PriceTable:
         return BUILTIN_PRICES
     example = '"my-model" = {input = 2.5, output = 15}'
     return parse_user_prices(_table(name, "--prices", example), Path(name).name)
+
+
+def asked_prices(purpose: str, effect: str = "") -> PriceTable | None:
+    """Ask for ``--prices``; its help begins with ``purpose`` and ends with ``effect``."""
+    text = (
+        f"{purpose}, by published prices or your own table. FILE is TOML or JSON: "
+        f'"my-model" = {{input = 2.5, output = 15, cache_read = 0.25}}. {effect}'
+    )
+    return ask(
+        None,
+        text.rstrip(),
+        SHOWN,
+        READS,
+        path="settings",
+        metavar="FILE|builtin",
+        read=load_prices,
+    )
 
 
 def _table(path: str, option: str, example: str) -> dict[str, Any]:
