@@ -30,6 +30,8 @@ from compactctl.records import Record
 R = TypeVar("R", bound=Record)
 
 _NO_BOUNDS = Meta()
+_REFUSED = (ValidationError, UnicodeEncodeError)
+"""What msgspec raises for a wrong value, and for a lone surrogate in one."""
 # A pattern that all of a text has to match begins and ends with these.
 _START, _END = r"\A", r"\Z"
 
@@ -49,7 +51,7 @@ def validated(value: object, kind: Any) -> Any:  # noqa: ANN401 - annotations ha
     """Return a value as a record or another type. Raises WrongValueError."""
     try:
         return convert(value, kind)
-    except (ValidationError, UnicodeEncodeError) as error:
+    except _REFUSED as error:
         # The error is not read: it quotes names and values of the file.
         where, why = _fault(value, kind) or ("", "has a name that is not Unicode")
         raise WrongValueError(where, why) from error
@@ -238,7 +240,7 @@ def read_table(
     check_keys(table, kind.__struct_fields__, where, remark)
     try:
         return convert(table, kind)
-    except ValidationError:
+    except _REFUSED:
         hints = get_type_hints(kind, include_extras=True)
         for key, value in table.items():
             validate_value(f"{location}{key} = ", hints[key], value)

@@ -408,7 +408,7 @@ def _written(where: str, row: _RowObject) -> Synthetic | None:
     if row.fate != "written":
         return None
     if row.kind is UNSET or row.text is UNSET or row.group is UNSET:
-        missing = next(name for name in ("kind", "text", "group") if not getattr(row, name))
+        missing = next(name for name in ("kind", "text", "group") if getattr(row, name) is UNSET)
         raise ValueError(f"{where}{missing} is missing")
     return Synthetic(
         id=row.id,
