@@ -7,9 +7,10 @@ messages with the ids m0, m1, m2 on the lines 0, 1, 2. Parts can be joined with 
 import json
 from typing import Any
 
-from compactctl.formats.records.clients import CLAUDE_CODE, UNKNOWN_CLIENT
-from compactctl.formats.records.outcomes import with_outcomes
-from compactctl.formats.records.wrapping import attribute
+from compactctl.clients.claude_code.wrapping import CLAUDE_CODE
+from compactctl.clients.records.outcomes import with_outcomes
+from compactctl.clients.records.wrapping import attribute
+from compactctl.clients.wrappings import UNKNOWN_CLIENT
 from compactctl.model.message import (
     CallId,
     FilePart,

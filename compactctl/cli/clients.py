@@ -14,14 +14,13 @@ from compactctl.cli.help import Help
 from compactctl.cli.opt import Arg, flag, opt
 from compactctl.cli.options.asked import asked
 from compactctl.cli.options.output import SHOWN_AS
+from compactctl.clients.integrations import ALL_INTEGRATIONS, integration_of
 from compactctl.commands.integrations.hook import HookOptions, hook
 from compactctl.commands.integrations.integrate import (
-    ALL_INTEGRATIONS,
     Action,
     InstallRequest,
     apply_changes,
     integrate,
-    integration_of,
 )
 from compactctl.store.client_folders import this_machine
 

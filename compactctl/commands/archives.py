@@ -8,11 +8,11 @@ from glob import escape
 from pathlib import Path
 
 from compactctl.asks import INPUT, OUTPUT, WRITES, flag
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.stores import newest_entries
 from compactctl.commands.operations.find_history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
 from compactctl.records import Record, replace
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import read_contents
 from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.archive.lock import locked_folder

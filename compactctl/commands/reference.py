@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from compactctl.clients.sizes import CLIENT_SIZES
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
@@ -10,7 +11,7 @@ from compactctl.records import Record, asdict
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.client_thresholds import CLIENTS, ClientRule
+from compactctl.tokens.client_sizes import ClientRule
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import ModelInfo, all_models, resolve_model
@@ -49,6 +50,9 @@ class KnownModel(Record):
         """The window, and what of it is free for input."""
         window = self.model.window
         return Budget(window=window, output_reserve=output_reserve(window), source=self.model.rule)
+
+
+_CLIENT_RULES = tuple(rule for sizes in CLIENT_SIZES.values() for rule in sizes.rules)
 
 
 class ModelsResult(Record):
@@ -94,7 +98,7 @@ def models(name: str | None = None, user_models: UserModelTable = NO_USER_MODELS
         return ModelsResult(resolved=_known_model(resolve_model(name, user_models)))
     first = (resolve_model(row.prefix, user_models) for row in user_models.rows)
     rows = tuple(map(_known_model, (*first, *all_models())))
-    return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
+    return ModelsResult(rows=rows, clients=_CLIENT_RULES, sources=SOURCES)
 
 
 def profiles(name: str | None = None) -> ProfilesResult:

@@ -9,29 +9,26 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
-from compactctl.commands.reading.discover import TRANSCRIPTS
-from compactctl.commands.reading.transcript import (
-    database_path,
-    imported_document,
-    is_tagged,
-    open_transcript,
-)
-from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
-from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
-from compactctl.model.tags import METADATA_KEY
-from compactctl.records import Record
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import (
+from compactctl.clients.databases import database_path, imported_document, imported_documents
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.session import HIDDEN_KINDS, Session, SessionEntry
+from compactctl.clients.store import SessionStore
+from compactctl.clients.stores import (
     ALL_STORES,
     is_client,
     load_sessions,
     newest_entries,
     store_named,
 )
-from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
+from compactctl.commands.reading.discover import TRANSCRIPTS
+from compactctl.commands.reading.transcript import is_tagged, open_transcript
+from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
+from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
+from compactctl.model.tags import METADATA_KEY
+from compactctl.records import Record
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.cache import ResultCache, cache_path
-from compactctl.store.client_folders import UserEnvironment
+from compactctl.store.client_folders import UserEnvironment, this_machine
 from compactctl.store.files.source import open_input, read_lines
 
 Purpose = Literal["read", "write", "restore"]
@@ -111,9 +108,9 @@ class SessionFinder(Record, dict=True, gc=True):
         exact = [session for session in matching if session.id == name]
         if exact or matching:
             return self._one_of(reference, exact or matching, announce=not exact)
-        document = imported_document(database_path(name))
-        if document.is_file():
-            return ChosenSession(path=str(document))
+        for _, document in imported_documents(name, self.machine):
+            if document.is_file():
+                return ChosenSession(path=str(document))
         return self._titled(reference, entries, name, purpose)
 
     def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
@@ -273,7 +270,7 @@ def _is_compacted(session: Session) -> bool:
     """Return whether compactctl wrote a session: it has an archive, or records with tags."""
     path = session.entry.path
     if session.entry.n_bytes is None:
-        path = imported_document(path_of(session))
+        path = imported_document(path_of(session), this_machine())
     return bool(archive_files(archive_folder(path))) or _has_tags(str(path))
 
 
@@ -326,5 +323,5 @@ def _titled(sessions: Iterable[Session], text: str) -> list[Session]:
 def path_of(session: Session) -> str:
     """Return the path by which commands read a session."""
     if session.entry.n_bytes is None:
-        return database_path(session.id)
+        return database_path(session.entry.client, session.id)
     return str(session.entry.path)

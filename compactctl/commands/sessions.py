@@ -9,19 +9,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compactctl.asks import INPUT, ONE_RUN, STATE, ask, flag
+from compactctl.clients.format import Format
+from compactctl.clients.reading.file_ends import WINDOW, last_lines
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.registry import ALL_FORMATS
+from compactctl.clients.session import HIDDEN_KINDS, Session, SessionEntry
+from compactctl.clients.store import SessionStore
+from compactctl.clients.stores import ALL_STORES, load_sessions, newest_entries, store_named
 from compactctl.commands.measuring.context_size import believed_reports
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
-from compactctl.formats.format import Format
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.turns import split_conversations
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record
-from compactctl.sessions.reading.file_ends import WINDOW, last_lines
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entries, store_named
-from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
 from compactctl.store.cache import ResultCache, cache_path, result_key
 from compactctl.store.client_folders import UserEnvironment, editor_folders
 from compactctl.tokens.budget import parse_share

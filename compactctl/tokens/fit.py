@@ -4,7 +4,7 @@ from typing import Literal
 
 from compactctl.records import Record, replace
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import ClientRule
+from compactctl.tokens.client_sizes import ClientRule
 
 LimitBase = Literal["client", "window", "available"]
 """The limit that levels and gates refer to."""

@@ -83,11 +83,12 @@ FORMAT_MODULE = '''"""Lines of a made-up client, each with who speaks and what i
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.format import Format
-from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
-from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import json_text, object_or_empty, text_or_empty
-from compactctl.formats.records.message_draft import MessageDraft, text_parts
+from compactctl.clients.format import Format
+from compactctl.clients.records.chat_log import ChatLogReader, ConversationParser
+from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.json_values import json_text, object_or_empty, text_or_empty
+from compactctl.clients.records.message_draft import MessageDraft, text_parts
+from compactctl.clients.wrappings import KNOWN_WRAPPINGS
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -115,7 +116,7 @@ class Murmur(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _Murmurs).read(lines)
+        return ChatLogReader(self.name, _Murmurs, wrappings=KNOWN_WRAPPINGS).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a line of a person."""
@@ -336,6 +337,7 @@ class Addition:
         """Add it to a checkout."""
         for name, text in self.files.items():
             assert not (root / name).exists(), name
+            (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text)
         for line in self.lines:
             path = root / line.path
@@ -359,16 +361,20 @@ STAGE = Addition(
 )
 
 FORMAT = Addition(
-    what="a format",
-    files={"compactctl/formats/murmur.py": FORMAT_MODULE, "tests/voices/murmur.py": TALK},
+    what="a client",
+    files={
+        "compactctl/clients/murmur/__init__.py": '"""Murmur sessions."""\n',
+        "compactctl/clients/murmur/format.py": FORMAT_MODULE,
+        "tests/voices/murmur.py": TALK,
+    },
     lines=(
         Line(
-            path="compactctl/formats/registry.py",
-            before="from compactctl.formats.neurolink import",
-            text="from compactctl.formats.murmur import Murmur\n",
+            path="compactctl/clients/registry.py",
+            before="from compactctl.clients.neurolink.format import",
+            text="from compactctl.clients.murmur.format import Murmur\n",
         ),
         Line(
-            path="compactctl/formats/registry.py",
+            path="compactctl/clients/registry.py",
             before="    NeuroLink(),\n",
             text="    Murmur(),\n",
         ),

@@ -42,9 +42,9 @@ from transcripts import FOLDER, VARIABLE
 
 from compactctl import compact_messages, load
 from compactctl.__main__ import run
+from compactctl.clients.registry import format_named
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import CompactctlError
-from compactctl.formats.registry import format_named
 from compactctl.history.pairs import PartIndex, tool_pairs
 from compactctl.history.turns import find_steps
 from compactctl.model.message import (

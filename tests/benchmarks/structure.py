@@ -4,8 +4,8 @@
 
 Read are the files of the package as text; nothing of it is run. A name in quotes that is the path
 of a module counts as a registry's: the modules named there are plugged in, and meant to have one
-importer. So are those that a file called ``registry.py`` imports, and the commands, which the
-command line imports by their names.
+importer. So are those that a file called ``registry.py`` or a list of all clients imports, and the
+commands, which the command line imports by their names.
 """
 
 import ast
@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from modules import modules_of
 
 SMALL = 25
+# Each imports a file of many clients, like a registry.
+_LISTS_OF_CLIENTS = {f"clients.{name}" for name in ("integrations", "sizes", "stores", "wrappings")}
 ROOT = Path(__file__).resolve().parents[2]
 _MODULE = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 
@@ -66,7 +68,7 @@ def plugged_in(files: dict[str, File], package: str) -> set[str]:
     """Return the files that a registry names, and the commands."""
     found = {name for name in files if name.startswith("cli.")}
     for file in files.values():
-        if file.name.endswith("registry"):
+        if file.name.endswith("registry") or file.name in _LISTS_OF_CLIENTS:
             found |= imports(file, files, package)
             texts = (n.value for n in file.nodes if isinstance(n, ast.Constant))
             names = (m for text in texts if isinstance(text, str) for m in _MODULE.findall(text))

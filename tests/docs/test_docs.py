@@ -25,8 +25,8 @@ from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS, Commands, words_of
 from compactctl.cli.precedence import flag_of, options_of
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import options_of as options_of_stage

@@ -14,7 +14,7 @@ from docs.generate import ROOT
 from modules import Module, modules_of
 
 from compactctl.cli.group import COMMANDS
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.profiles.registry import PROFILES
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.counters.selection import COUNTER_NAMES

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from compactctl.formats.records.decode import Decoded, decode, decode_lines
-from compactctl.formats.registry import detect, format_named
+from compactctl.clients.detection import detect
+from compactctl.clients.records.decode import Decoded, decode, decode_lines
+from compactctl.clients.registry import format_named
 from compactctl.model.message import MediaPart, Message, Part, ToolCallPart
 from compactctl.model.transcript import RawLine, Transcript
 

@@ -2,7 +2,7 @@
 
 from formats.jsonl import decoded
 
-from compactctl.formats.format import Format
+from compactctl.clients.format import Format
 from compactctl.history.turns import split_conversations
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.transcript import Transcript

@@ -10,10 +10,11 @@ from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.clients.detection import detect
+from compactctl.clients.format import Format
+from compactctl.clients.records.json_values import TOO_DEEP, json_text
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.format import Format
-from compactctl.formats.records.json_values import TOO_DEEP, json_text
-from compactctl.formats.registry import ALL_FORMATS, detect
 
 # The words of all formats, so that arbitrary records take every path of the readers.
 KEYS = (

@@ -13,9 +13,9 @@ from formats.confusion.shapes import READ
 from formats.vscode_chat.chats import TALK, export
 from talks import TALKS, document
 
+from compactctl.clients.records.decode import complete_value, is_cut_off
 from compactctl.commands.reading.transcript import InputOptions, scan, split
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
-from compactctl.formats.records.decode import complete_value, is_cut_off
 from compactctl.store.files.source import split_lines
 
 SAMPLES = sorted(

@@ -4,10 +4,11 @@ from typing import Any
 import pytest
 from formats.jsonl import decoded, detected, raw_lines
 
+from compactctl.clients.detection import detect
+from compactctl.clients.records.decode import complete_value
+from compactctl.clients.registry import ALL_FORMATS, format_named
+from compactctl.clients.unsupported import describe_file
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
-from compactctl.formats.records.decode import complete_value
-from compactctl.formats.registry import ALL_FORMATS, detect, format_named
-from compactctl.formats.unsupported import describe_file
 from compactctl.store.files.source import split_lines
 
 TEXT = [{"type": "text", "text": "hi"}]

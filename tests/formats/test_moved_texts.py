@@ -17,9 +17,9 @@ from formats.known import WRITTEN, Known, each_known
 
 from compactctl import compact_batch, compact_messages
 from compactctl.__main__ import run
+from compactctl.clients.detection import detect
+from compactctl.clients.records.unread import text_in
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.records.unread import text_in
-from compactctl.formats.registry import detect
 from compactctl.model.message import JsonPath, TextPart, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 

@@ -8,8 +8,8 @@ from formats.neurolink_talk import TALK, answered, called, note
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.clients.neurolink.format import NeuroLink
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.formats.neurolink import NeuroLink
 from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import GroupId, MessageId, Synthetic

@@ -14,9 +14,9 @@ from formats.promises import check
 from real.choice import chosen
 
 from compactctl import compact_messages
+from compactctl.clients.detection import detect
+from compactctl.clients.records.streams import assemble_answer
 from compactctl.errors import CompactctlError
-from compactctl.formats.records.streams import assemble_answer
-from compactctl.formats.registry import detect
 from compactctl.model.message import JsonPath
 
 ODD: tuple[object, ...] = (["user"], {"role": "user"})

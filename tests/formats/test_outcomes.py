@@ -5,20 +5,18 @@ from typing import Any
 import pytest
 from builders import call_part, result_part
 
-from compactctl.formats.records.clients import (
-    AGENT_CODE,
-    CLAUDE_CODE,
-    CLINE,
-    CODEX,
-    COPILOT_CLI,
-    GEMINI_CLI,
-    OPENCODE,
-    PI,
-    UNKNOWN_CLIENT,
-    VSCODE_CHAT,
-)
-from compactctl.formats.records.outcomes import judge, stated_outcome, with_outcomes
-from compactctl.formats.records.wrapping import Wrapping
+from compactctl.clients.agent_code.format import AGENT_CODE
+from compactctl.clients.claude_code.wrapping import CLAUDE_CODE
+from compactctl.clients.cline.wrapping import CLINE
+from compactctl.clients.codex.wrapping import CODEX
+from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
+from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
+from compactctl.clients.opencode.wrapping import OPENCODE
+from compactctl.clients.pi.wrapping import PI
+from compactctl.clients.records.outcomes import judge, stated_outcome, with_outcomes
+from compactctl.clients.records.wrapping import Wrapping
+from compactctl.clients.vscode_chat.wrapping import VSCODE_CHAT
+from compactctl.clients.wrappings import UNKNOWN_CLIENT
 from compactctl.model.message import CallOutcome, ToolCallPart, ToolResultPart
 
 FAR = "x" * 400

@@ -4,8 +4,8 @@ import pytest
 from formats.jsonl import decoded, file_lines
 from formats.known import REAL, WRITTEN, Known, each_known
 
+from compactctl.clients.detection import detect
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.registry import detect
 from compactctl.history.pairs import find_orphans
 from compactctl.model.transcript import Transcript
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from compactctl.clients.content.tool_definitions import tool_definitions
 from compactctl.commands.reading.transcript import parse, split
-from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.model.message import ToolDefinitionPart
 
 SCHEMA = {"type": "object", "properties": {"harbor": {"type": "string", "description": 'A "name"'}}}

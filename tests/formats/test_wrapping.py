@@ -3,19 +3,13 @@ from builders import result_part
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.records.clients import (
-    CLAUDE_CODE,
-    CLAUDE_CODE_1,
-    CODEX,
-    COPILOT_CLI,
-    GEMINI_CLI,
-    OPENCODE,
-    PI,
-    UNKNOWN_CLIENT,
-    VSCODE_CHAT,
-    client_of,
-)
-from compactctl.formats.records.wrapping import (
+from compactctl.clients.claude_code.wrapping import CLAUDE_CODE, CLAUDE_CODE_1
+from compactctl.clients.codex.wrapping import CODEX
+from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
+from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
+from compactctl.clients.opencode.wrapping import OPENCODE
+from compactctl.clients.pi.wrapping import PI
+from compactctl.clients.records.wrapping import (
     Wrapping,
     attribute,
     command_in,
@@ -23,6 +17,8 @@ from compactctl.formats.records.wrapping import (
     reply_in,
     typed_in,
 )
+from compactctl.clients.vscode_chat.wrapping import VSCODE_CHAT
+from compactctl.clients.wrappings import KNOWN_WRAPPINGS, UNKNOWN_CLIENT
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.records import replace
 
@@ -373,4 +369,5 @@ def test_what_a_format_or_a_stage_has_settled_stays() -> None:
 def test_a_client_is_known_by_how_its_system_prompt_begins(
     prompt: str, client: Wrapping | None
 ) -> None:
-    assert client_of((TextPart(text="Date: today"), TextPart(text=prompt))) == client
+    parts = (TextPart(text="Date: today"), TextPart(text=prompt))
+    assert KNOWN_WRAPPINGS.by_prompt(parts) == client

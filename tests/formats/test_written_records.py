@@ -30,7 +30,7 @@ from formats.written import (
     with_new_arguments,
 )
 
-from compactctl.formats.registry import detect
+from compactctl.clients.detection import detect
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import (
     Message,

@@ -6,7 +6,7 @@ from typing import Any
 
 from formats.jsonl import decoded, raw_lines, texts
 
-from compactctl.formats.registry import detect
+from compactctl.clients.detection import detect
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert, Replace

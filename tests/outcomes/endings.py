@@ -9,7 +9,7 @@ from outcomes.written_calls import CLIENTS
 from voices.place import Record
 from voices.wordings import CORRECTED, DENIED, TURNED_DOWN
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.model.message import CallOutcome
 
 Work = Literal["edit", "write", "run"]

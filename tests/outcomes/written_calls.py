@@ -38,7 +38,7 @@ from voices.terminals import (
 )
 from voices.wordings import text
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 
 FILE, COMMAND, URL = "src/quay.py", "make tides", "https://harbour.example/tides"
 PATCH = f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-tide = 3\n+tide = 4\n*** End Patch"

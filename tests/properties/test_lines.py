@@ -11,11 +11,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read
 
+from compactctl.clients.records.decode import decode
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import CompactctlError
-from compactctl.formats.records.decode import decode
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import ArchivedLine
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_file import archived_lines

@@ -18,7 +18,7 @@ from examples import LONG
 from samples.clients.sessions import write_sessions
 from transcripts import FOLDER
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 

@@ -7,8 +7,12 @@ from file_commands import scan_file
 from real.choice import each_file
 from sessions.homes import uuid_of
 
-from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
-from compactctl.sessions.session import SessionEntry, SessionStore
+from compactctl.clients.claude_code import store as claude_code
+from compactctl.clients.codex import store as codex
+from compactctl.clients.copilot_cli import store as copilot_cli
+from compactctl.clients.pi import store as pi
+from compactctl.clients.session import SessionEntry
+from compactctl.clients.store import SessionStore
 
 STORES: dict[str, SessionStore] = {
     "claude-code": claude_code.STORE,

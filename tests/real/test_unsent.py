@@ -6,10 +6,10 @@ import pytest
 from file_commands import compact_file, rewind_file, scan_file
 from real.choice import client_of, each_file
 
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.proof import expected_messages
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.store.files.limits import READ_LIMITS
 
 CLIENTS = {known.name for known in ALL_FORMATS if known.unsent}

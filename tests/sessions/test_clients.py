@@ -12,8 +12,8 @@ import pytest
 from cli.asking import Ask
 from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
+from compactctl.clients.session import Session
 from compactctl.commands.sessions import SessionFilter, sessions
-from compactctl.sessions.session import Session
 from compactctl.store.client_folders import UserEnvironment
 
 ALL = SessionFilter(hidden=True)

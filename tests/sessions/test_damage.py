@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
 
+from compactctl.clients.reading.file_ends import MAX_SCAN, WINDOW, read_ends
 from compactctl.commands.sessions import SessionFilter, SessionsResult, sessions
-from compactctl.sessions.reading.file_ends import MAX_SCAN, WINDOW, read_ends
 from compactctl.store.client_folders import UserEnvironment
 
 FILES = [name for name in WRITERS if name != "opencode"]
@@ -185,7 +185,7 @@ def test_a_store_that_is_written_to_meanwhile(home: Home) -> None:
 def test_a_locked_database_is_named_and_the_others_are_listed(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compactctl.sessions.reading.database.BUSY_TIMEOUT", 0.05)
+    monkeypatch.setattr("compactctl.clients.reading.database.BUSY_TIMEOUT", 0.05)
     everything(home)
     path = home.root / ".local" / "share" / "opencode" / "opencode.db"
     before = path.read_bytes()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compactctl.sessions.reading import file_ends
-from compactctl.sessions.reading.documents import (
+from compactctl.clients.reading import file_ends
+from compactctl.clients.reading.documents import (
     first_value,
     iter_items,
     iter_values,
@@ -14,7 +14,7 @@ from compactctl.sessions.reading.documents import (
     read_small_array,
     read_small_object,
 )
-from compactctl.sessions.reading.file_ends import (
+from compactctl.clients.reading.file_ends import (
     FileEnds,
     last_lines,
     read_edges,

@@ -11,11 +11,11 @@ import pytest
 from formats.jsonl import write_lines
 from sessions.homes import Home
 
-from compactctl.sessions.reading import file_ends
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import load_sessions, newest_entries, store_named
-from compactctl.sessions.session import SessionDetails, SessionEntry
-from compactctl.sessions.tasks import task_context, task_prompt
+from compactctl.clients.cline.tasks import task_context, task_prompt
+from compactctl.clients.reading import file_ends
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.session import SessionDetails, SessionEntry
+from compactctl.clients.stores import load_sessions, newest_entries, store_named
 from compactctl.store.client_folders import UserEnvironment
 
 Record = dict[str, Any]

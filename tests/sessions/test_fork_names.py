@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.errors import NotUnderstoodError
-from compactctl.model.message import JsonPath
-from compactctl.records import replace
-from compactctl.sessions.clients import claude_code, cline, copilot_cli, gemini_cli
-from compactctl.sessions.fork import (
+from compactctl.clients.claude_code import store as claude_code
+from compactctl.clients.cline import store as cline
+from compactctl.clients.copilot_cli import store as copilot_cli
+from compactctl.clients.fork import (
     Fork,
     ForkedLines,
     ForkIdentity,
@@ -18,7 +17,11 @@ from compactctl.sessions.fork import (
     session_id_replacer,
     with_session_id,
 )
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.gemini_cli import store as gemini_cli
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.errors import NotUnderstoodError
+from compactctl.model.message import JsonPath
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment
 
 IDENTITY = ForkIdentity(

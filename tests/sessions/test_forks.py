@@ -26,10 +26,10 @@ from sessions.long_sessions import (
     forked,
 )
 
-from compactctl.sessions.clients import claude_code
-from compactctl.sessions.fork import ForkedLines, ForkIdentity
-from compactctl.sessions.registry import fork_session
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.claude_code.store import NAME as CLAUDE_CODE
+from compactctl.clients.fork import ForkedLines, ForkIdentity
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.stores import fork_session
 from compactctl.store.client_folders import UserEnvironment
 
 SOMEWHAT_SMALLER = ("--stages", "truncate", "--target", "52k")
@@ -39,9 +39,7 @@ OLD = Said(name="old").id
 
 
 def session_of(title: str) -> Session:
-    entry = SessionEntry(
-        client=claude_code.NAME, id=OLD, path=Path("p") / f"{OLD}.jsonl", modified=0
-    )
+    entry = SessionEntry(client=CLAUDE_CODE, id=OLD, path=Path("p") / f"{OLD}.jsonl", modified=0)
     return Session(entry=entry, details=SessionDetails(title=title))
 
 

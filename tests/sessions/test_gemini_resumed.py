@@ -10,7 +10,7 @@ from cli.asking import Ask
 from sessions.homes import Home
 from sessions.long_sessions import forked, gemini
 
-from compactctl.formats.gemini_cli.adapter import GeminiCli
+from compactctl.clients.gemini_cli.format import GeminiCli
 
 Record = dict[str, Any]
 CONTEXT = "<session_context>\nIt is Monday.\n</session_context>"

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from real.choice import FILES, client_of
 from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.stores import ALL_STORES, load_sessions
 from compactctl.commands.sessions import SessionFilter, ShortIds, least_size, parse_since, sessions
 from compactctl.errors import UsageError
-from compactctl.sessions.registry import ALL_STORES, load_sessions
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
 from compactctl.store.client_folders import UserEnvironment
 
 NOW = 1_800_000_000.0

@@ -408,7 +408,7 @@ def test_a_session_in_a_database_is_read_as_its_client_exports_it(
 
 
 def test_a_locked_database_is_named(home: Home, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compactctl.sessions.reading.database.BUSY_TIMEOUT", 0.05)
+    monkeypatch.setattr("compactctl.clients.reading.database.BUSY_TIMEOUT", 0.05)
     own = home.opencode(Said())
     path = home.root / ".local" / "share" / "opencode" / "opencode.db"
     database_path = f"opencode:{own}"

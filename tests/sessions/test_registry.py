@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sessions.homes import DAY, HOUR, Home, Said
 
-from compactctl.errors import UsageError
-from compactctl.records import replace
-from compactctl.sessions.clients.opencode import find_databases
-from compactctl.sessions.fork import ForkIdentity
-from compactctl.sessions.reading.folders import FolderScanner, is_alive
-from compactctl.sessions.registry import (
+from compactctl.clients.databases import session_in_database
+from compactctl.clients.fork import ForkIdentity
+from compactctl.clients.opencode.store import find_databases
+from compactctl.clients.reading.folders import FolderScanner, is_alive
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.stores import (
     ALL_STORES,
     fork_session,
     is_client,
@@ -22,10 +22,10 @@ from compactctl.sessions.registry import (
     newest_entries,
     resume_command,
     session_at,
-    session_in_database,
     store_named,
 )
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.errors import UsageError
+from compactctl.records import replace
 from compactctl.store.client_folders import UserEnvironment, this_machine
 
 PROJECT = "/home/dev/quay side"
@@ -157,12 +157,12 @@ def test_a_session_by_its_file(home: Home, machine: UserEnvironment, tmp_path: P
 def test_a_session_by_its_id_in_a_database(home: Home, machine: UserEnvironment) -> None:
     first, second = home.opencode(Said(name="one")), home.opencode(Said(name="two"))
     for name in (first, second):
-        found = session_in_database(name, machine)
+        found = session_in_database(f"opencode:{name}", machine)
         assert found is not None
         assert found.id == name
         # A database is not the file of a session.
         assert session_at(found.entry.path, machine) is None
-    assert session_in_database("ses_none", machine) is None
+    assert session_in_database("opencode:ses_none", machine) is None
 
 
 def test_the_databases_of_opencode(home: Home, machine: UserEnvironment) -> None:

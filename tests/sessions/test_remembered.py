@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sessions.homes import HOUR, Home, Said, everything
 
+from compactctl.clients import stores
+from compactctl.clients.session import SessionDetails, SessionEntry
 from compactctl.commands import sessions as module
 from compactctl.commands.session_finder import SessionFinder
 from compactctl.commands.sessions import SessionFilter, SessionRow, sessions
-from compactctl.sessions import registry
-from compactctl.sessions.session import SessionDetails, SessionEntry
 from compactctl.store.client_folders import UserEnvironment
 
 ONE_FILE = {"claude-code", "codex", "pi"}
@@ -20,13 +20,13 @@ ONE_FILE = {"claude-code", "codex", "pi"}
 def read(monkeypatch: pytest.MonkeyPatch) -> list[SessionEntry]:
     """Return a list that the sessions are put on that are really read."""
     entries: list[SessionEntry] = []
-    read_details = registry._read_details
+    read_details = stores._read_details
 
     def noted(entry: SessionEntry) -> SessionDetails | None:
         entries.append(entry)
         return read_details(entry)
 
-    monkeypatch.setattr(registry, "_read_details", noted)
+    monkeypatch.setattr(stores, "_read_details", noted)
     return entries
 
 

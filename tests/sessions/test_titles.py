@@ -5,10 +5,10 @@ from cli.asking import SAMPLES
 from sessions.bundled_home import fill_home
 from sessions.homes import Home
 
+from compactctl.clients.databases import database_path
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.stores import load_sessions, newest_entries
 from compactctl.commands.reading.session_title import session_title
-from compactctl.commands.reading.transcript import database_path
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import load_sessions, newest_entries
 from compactctl.store.client_folders import UserEnvironment
 
 
@@ -18,7 +18,11 @@ def test_a_session_has_the_title_that_its_list_shows(home: Home, machine: UserEn
     assert {session.entry.n_bytes is None for session in listed} == {True, False}
     for session in listed:
         entry = session.entry
-        path = database_path(session.id) if entry.n_bytes is None else str(entry.path)
+        path = (
+            database_path(session.entry.client, session.id)
+            if entry.n_bytes is None
+            else str(entry.path)
+        )
         assert session_title(path, entry.client) == session.details.title != ""
 
 

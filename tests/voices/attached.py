@@ -11,7 +11,7 @@ from formats.opencode import sessions as opencode
 from voices.place import Record
 from voices.wordings import text
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 
 IMAGE, PDF = "image/png", "application/pdf"
 

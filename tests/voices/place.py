@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from formats.jsonl import decoded, raw_lines
 
-from compactctl.formats.registry import detect
+from compactctl.clients.detection import detect
 from compactctl.model.transcript import Transcript
 
 Record = dict[str, Any]

@@ -48,7 +48,7 @@ from voices.terminals import (
 )
 from voices.wordings import said
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 
 TALKS: Mapping[str, type[Talk]] = {
     "anthropic-messages": AnthropicTalk,

@@ -9,13 +9,13 @@ from voices.place import NEWEST, OPENING, Talk, lines_of, read
 from voices.survival import Way, compacted, seen, texts
 from voices.tables import TALKS
 
+from compactctl.clients.registry import roles_between_in
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.formats.registry import roles_between_in
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import MediaPart, Message
 

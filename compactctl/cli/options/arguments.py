@@ -78,7 +78,7 @@ def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequ
         _require_file(value)
     if os.sep in value or os.path.lexists(value) or not _REFERENCE.fullmatch(value):
         return (value,)
-    from compactctl.sessions.registry import is_client
+    from compactctl.clients.stores import is_client
 
     client, colon, name = value.partition(":")
     if colon and not is_client(client):

@@ -33,7 +33,7 @@ def complete_format(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Complete the name of a format."""
-    from compactctl.formats.registry import ALL_FORMATS
+    from compactctl.clients.registry import ALL_FORMATS
 
     names = (format_.name for format_ in ALL_FORMATS)
     return list(_items((name, "") for name in names if name.startswith(incomplete)))
@@ -83,7 +83,7 @@ def complete_client(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Complete the alias of a client."""
-    from compactctl.sessions.registry import ALL_STORES
+    from compactctl.clients.stores import ALL_STORES
 
     return list(
         _items(

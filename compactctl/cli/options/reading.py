@@ -7,9 +7,9 @@ import click
 from compactctl.asks import INPUT, MAY, READS
 from compactctl.cli.opt import OptGroup, opt
 from compactctl.cli.options.asked import asked
+from compactctl.clients.apis.api_format import API_LOG
+from compactctl.clients.registry import format_named
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.formats.api_format import API_LOG
-from compactctl.formats.registry import format_named
 from compactctl.store.files.limits import ReadLimits
 
 

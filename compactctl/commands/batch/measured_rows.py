@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
+from compactctl.clients.format import Format
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowMeasure
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import FileDetails, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.reading.transcript import open_transcript, parse, split
-from compactctl.formats.format import Format
 from compactctl.model.transcript import Transcript
 from compactctl.records import replace
 from compactctl.store.files.source import digest_of

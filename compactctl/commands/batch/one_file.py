@@ -13,6 +13,7 @@ from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
+from compactctl.clients.databases import is_in_database
 from compactctl.commands.batch.measured_rows import (
     conversation_details,
     conversation_rows,
@@ -30,12 +31,7 @@ from compactctl.commands.batch.staging import is_remote, run_staged
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.measuring.figures import details_of
 from compactctl.commands.measuring.measure import NO_DETAILS, measure
-from compactctl.commands.reading.transcript import (
-    check_strict,
-    is_in_database,
-    open_transcript,
-    scan,
-)
+from compactctl.commands.reading.transcript import check_strict, open_transcript, scan
 from compactctl.errors import (
     INTERNAL_ERROR,
     CompactctlError,

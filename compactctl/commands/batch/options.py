@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 from compactctl.asks import GATES, INPUT, LOADS, MAY, ONE_RUN, OUTPUT, READS, WRITES, ask, flag
+from compactctl.clients.registry import format_named
 from compactctl.commands.batch.report_format import (
     REPORT_FORMATS,
     Flag,
@@ -18,7 +19,6 @@ from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.formats.registry import format_named
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.records import Record, field
 from compactctl.tokens.budget import Budget

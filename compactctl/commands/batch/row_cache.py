@@ -13,6 +13,7 @@ from typing import Self
 import msgspec
 import orjson
 
+from compactctl.clients.records.decode import parse_value
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutput
 from compactctl.commands.batch.tasks import FileTask
@@ -20,7 +21,6 @@ from compactctl.commands.measuring.measure import NO_DETAILS
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
-from compactctl.formats.records.decode import parse_value
 from compactctl.records import Record, replace
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import ARCHIVE_NAME, SUFFIX, archive_folder, archives_below

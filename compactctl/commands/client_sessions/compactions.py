@@ -4,8 +4,10 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
+from compactctl.clients.records.json_values import object_or_empty, parse_time, record_time
 from compactctl.commands.client_sessions.places import (
     CompactionRange,
     PastState,
@@ -13,8 +15,6 @@ from compactctl.commands.client_sessions.places import (
     read_after,
     read_before,
 )
-from compactctl.formats.opencode.compactions import cleared_outputs, compaction_request
-from compactctl.formats.records.json_values import object_or_empty, parse_time, record_time
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     Message,
@@ -283,32 +283,28 @@ def _places(state: PastState, moment: CompactionRange) -> tuple[RecordLocation, 
     places: list[RecordLocation] = [(line, ()) for line in lines]
     if moment.element:
         places = [moment.place]
-    if state.transcript.format == "opencode":
-        places += [
-            request for place in places for request in compaction_request(state.decoded, place)
-        ]
-    return tuple(sorted(places))
+    requests = (state.format.compaction_request(state.decoded, place) for place in places)
+    return tuple(sorted((*places, *chain.from_iterable(requests))))
 
 
 def _cleared(state: PastState) -> Iterator[ClientCompaction]:
     """Yield as one compaction all outputs that the client cleared in place, one by one."""
-    if state.transcript.format != "opencode":
+    values = dict(state.format.cleared_outputs(state.decoded))
+    if not values:
         return
-    values = {(line, path): value for line, path, value in cleared_outputs(state.decoded)}
     cleared_messages = (
         m for m in state.transcript.effective if any(part.cleared for part in m.results)
     )
     hidden = tuple(message.id for message in cleared_messages)
-    if values:
-        yield ClientCompaction(
-            id=_id(state, tuple(values)),
-            client=state.transcript.format,
-            what="cleared",
-            values=values,
-            time=max(filter(None, (_cleared_time(state, place) for place in values)), default=None),
-            hidden=hidden,
-            in_effect=bool(hidden),
-        )
+    yield ClientCompaction(
+        id=_id(state, tuple(values)),
+        client=state.transcript.format,
+        what="cleared",
+        values=values,
+        time=max(filter(None, (_cleared_time(state, place) for place in values)), default=None),
+        hidden=hidden,
+        in_effect=bool(hidden),
+    )
 
 
 def _cleared_time(state: PastState, place: RecordLocation) -> float | None:

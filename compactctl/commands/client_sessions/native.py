@@ -6,24 +6,25 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from compactctl.clients.detection import MAX_SNIFFED
+from compactctl.clients.format import NativeAppend
+from compactctl.clients.records.decode import is_wrapped
+from compactctl.clients.stores import session_at, store_named
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError
-from compactctl.formats.format import NativeAppend, Version
-from compactctl.formats.records.decode import is_wrapped
-from compactctl.formats.registry import MAX_SNIFFED, native_append_of
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.records import Record, replace
-from compactctl.sessions.registry import session_at, store_named
 from compactctl.store.archive.archive_file import read_block
 from compactctl.store.archive.growth import operation_of_line
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import digest_of, split_lines
 from compactctl.store.publish.input_changes import changed_error
+from compactctl.tokens.client_sizes import Version
 
 
 class CannotAppendError(UsageError):
@@ -127,7 +128,7 @@ def _tells(rules: NativeAppend, version: Version | None) -> bool:
 
 def rules_of(loaded: TranscriptFile) -> NativeAppend:
     """Return how a session is changed by appending; UsageError if its format allows none."""
-    rules = native_append_of(loaded.format.name)
+    rules = loaded.format.native_append()
     if rules is None:
         raise UsageError(
             f"{_name(loaded)}: --native does not support the {loaded.format.title} format"

@@ -6,6 +6,23 @@ from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 
+from compactctl.clients.databases import (
+    database_path,
+    imported_documents,
+    is_in_database,
+    session_in_database,
+)
+from compactctl.clients.fork import Fork, ForkedLines, ForkIdentity, TitleMark
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.session import Session
+from compactctl.clients.stores import (
+    fork_session,
+    load_sessions,
+    newest_entries,
+    resume_command,
+    session_at,
+    store_named,
+)
 from compactctl.commands.operations.find_history import history_of
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
@@ -13,27 +30,12 @@ from compactctl.commands.reading.session_title import stored_session
 from compactctl.commands.reading.transcript import (
     InputOptions,
     TranscriptFile,
-    database_path,
-    imported_document,
-    is_in_database,
     loaded_from,
     open_transcript,
 )
 from compactctl.errors import UsageError
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import replace
-from compactctl.sessions.fork import Fork, ForkedLines, ForkIdentity, TitleMark
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import (
-    fork_session,
-    load_sessions,
-    newest_entries,
-    resume_command,
-    session_at,
-    session_in_database,
-    store_named,
-)
-from compactctl.sessions.session import Session
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.client_folders import UserEnvironment, store_containing, this_machine
@@ -182,14 +184,13 @@ def undo_name(target: Path, fork: Fork | None) -> str:
 def imported_note(path: str) -> tuple[str, ...]:
     """Return the warning that a client has imported a document, and will not read it again."""
     session_id = Path(path).stem
-    document = imported_document(database_path(session_id))
-    if not is_same_place(path, document) or not session_in_database(session_id, this_machine()):
-        return ()
-    text = (
-        f"{path}: OpenCode has imported it and continues with what it has; compactctl rewind "
+    return tuple(
+        f"{path}: {store.title} has imported it and continues with what it has; compactctl rewind "
         f"{session_id} writes a new session"
+        for store, document in imported_documents(session_id, this_machine())
+        if is_same_place(path, document)
+        and session_in_database(database_path(store.client, session_id), this_machine())
     )
-    return (text,)
 
 
 def appended_undo_name(target: Path) -> str:

@@ -5,11 +5,11 @@ from copy import deepcopy
 from functools import cached_property
 from itertools import groupby
 
+from compactctl.clients.format import Format
+from compactctl.clients.records.decode import Decoded, decode_lines
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, split
-from compactctl.formats.format import Format
-from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import RawLine, Transcript

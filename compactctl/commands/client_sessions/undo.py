@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from compactctl import __version__
+from compactctl.clients.format import Format
 from compactctl.commands.client_sessions.compactions import (
     ClientCompaction,
     compactions_of,
@@ -16,7 +17,6 @@ from compactctl.commands.client_sessions.compactions import (
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError
-from compactctl.formats.codex.histories import moved_out, without_compactions
 from compactctl.history.damage import find_damage
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
@@ -103,9 +103,9 @@ def _lines(
     dropped_lines = {line for line, path in dropped if not path}
     own_lines = state.transcript.compactions.own_history_lines
     repeated = set(own_lines) - state.transcript.damaged_lines
-    changed = {**bare, **without_compactions(lines, dropped_lines, repeated)}
+    changed = {**bare, **state.format.without_compactions(lines, dropped_lines, repeated)}
     source_lines = [changed.get(index, line) for index, line in enumerate(lines)]
-    summaries = deque(sorted(_summaries_inside(lines, compactions)))
+    summaries = deque(sorted(_summaries_inside(state.format, lines, compactions)))
     for new in without_records(source_lines, transcript, state.format, dropped, values):
         while summaries and summaries[0][0] < (new.source_index or 0):
             yield NewLine(summaries.popleft()[1], None)
@@ -115,14 +115,15 @@ def _lines(
 
 
 def _summaries_inside(
-    lines: Sequence[bytes], compactions: Iterable[ClientCompaction]
+    transcript_format: Format, lines: Sequence[bytes], compactions: Iterable[ClientCompaction]
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of what compactctl added to records of Codex, as records of their own."""
-    for compaction in compactions:
-        if compaction.client == "codex":
-            inside = [m for m in compaction.stand_ins if m.origin.is_synthetic and m.record_path]
-            for message in inside:
-                yield message.line, moved_out(lines[message.line], message.record_path)
+    """Yield the lines of what compactctl added inside of records, as records of their own."""
+    stand_ins = (message for compaction in compactions for message in compaction.stand_ins)
+    for message in stand_ins:
+        if message.origin.is_synthetic and message.record_path:
+            record = transcript_format.moved_out(lines[message.line], message.record_path)
+            if record is not None:
+                yield message.line, record
 
 
 def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.asks import OUTPUT, WRITES, ask, flag
+from compactctl.clients.fork import Fork
 from compactctl.pipeline.layout import Layout
 from compactctl.records import Record
-from compactctl.sessions.fork import Fork
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem

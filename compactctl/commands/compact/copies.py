@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from compactctl.clients.databases import is_in_database
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.session import Session
+from compactctl.clients.stores import session_at
 from compactctl.commands.archives import find_archives
 from compactctl.commands.operations.steps import ArchivedStep
-from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import session_at
-from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import Archive
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.source import Source

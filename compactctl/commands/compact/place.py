@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from compactctl.clients.databases import is_in_database
+from compactctl.clients.registry import format_named
 from compactctl.commands.client_sessions.native import check_not_open, check_supported, version_of
 from compactctl.commands.client_sessions.new_session import (
     check_outside_stores,
@@ -10,9 +12,8 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.reading.transcript import is_in_database, scan
+from compactctl.commands.reading.transcript import scan
 from compactctl.errors import UsageError
-from compactctl.formats.registry import format_named, native_append_of
 from compactctl.records import replace
 from compactctl.store.archive.names import check_length
 from compactctl.store.files.objects import is_object
@@ -156,9 +157,12 @@ def check_appending(options: CompactOptions) -> str:
         return ""
     _check_native(options)
     transcript = scan(options.input)
-    rules, title = native_append_of(transcript.format), format_named(transcript.format).title
+    session_format = format_named(transcript.format)
+    rules = session_format.native_append()
     if rules is None:
-        raise UsageError(f"{options.input.path}: --native does not support the {title} format")
+        raise UsageError(
+            f"{options.input.path}: --native does not support the {session_format.title} format"
+        )
     version = version_of(transcript, rules)
     note = check_supported(options.input.path, rules, version, force=options.output.force)
     check_not_open(

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
+from compactctl.clients.fork import Fork
+from compactctl.clients.format import Format
+from compactctl.clients.session import Session
 from compactctl.commands.client_sessions.native import CarriedBlock
 from compactctl.commands.client_sessions.new_session import complete_session
 from compactctl.commands.client_sessions.write import (
@@ -20,11 +23,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage
-from compactctl.formats.format import Format
-from compactctl.formats.registry import native_append_of
 from compactctl.records import Record, replace
-from compactctl.sessions.fork import Fork
-from compactctl.sessions.session import Session
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content, last_byte_and_rest
@@ -142,7 +141,7 @@ class Prepared(Record):
         )
 
     def _carry(self, block: bytes, deposits: Sequence[ArchiveDraft]) -> CarriedBlock | None:
-        rules = native_append_of(self.format.name)
+        rules = self.format.native_append()
         if rules is None or self.source.path is None or self.source.ends_mid_line:
             return None
         return CarriedBlock(

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from compactctl.asks import ONE_RUN, POLICY, ask, flag
+from compactctl.clients.databases import is_in_database
+from compactctl.clients.session import Session
 from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
@@ -11,11 +13,9 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.find_history import history_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
-from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.records import Record, replace
-from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import open_input

@@ -5,6 +5,13 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.clients.apis.api_format import API_LOG
+from compactctl.clients.content.response_items import is_api_item
+from compactctl.clients.detection import detect
+from compactctl.clients.format import Format
+from compactctl.clients.records.decode import decode_lines, parse_value
+from compactctl.clients.records.json_values import list_or_empty, object_or_empty
+from compactctl.clients.registry import format_named
 from compactctl.commands.compact.in_memory import (
     CompactedLines,
     lines_of,
@@ -12,12 +19,6 @@ from compactctl.commands.compact.in_memory import (
     without_nulls,
 )
 from compactctl.errors import IntegrityError, NotUnderstoodError
-from compactctl.formats.api_format import API_LOG
-from compactctl.formats.content.response_items import is_api_item
-from compactctl.formats.format import Format
-from compactctl.formats.records.decode import decode_lines, parse_value
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.formats.registry import detect, format_named
 from compactctl.model.json_paths import json_in
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.layout import NewLine

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.asks import ONE_RUN, SHOWN, STATE, ask, flag
+from compactctl.clients.records.decode import is_value
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
@@ -27,7 +28,6 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
 )
 from compactctl.errors import ArchiveError, UsageError
-from compactctl.formats.records.decode import is_value
 from compactctl.model.bounds import Positive
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.asks import GATES, WRITES, flag
-from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED, Integration
+from compactctl.clients.integration import Integration
+from compactctl.clients.records.json_values import text_or_empty, text_or_none
+from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED
 from compactctl.commands.reading.hook_input import transcript_of
-from compactctl.formats.records.json_values import text_or_empty, text_or_none
 from compactctl.records import Record, replace
 
 _BY_COMPACTION = "compact"

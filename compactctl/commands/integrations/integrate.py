@@ -8,12 +8,14 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from compactctl.asks import GATES, WRITES, flag
+from compactctl.clients.integration import ClientFiles
+from compactctl.clients.integrations import integration_of
 from compactctl.commands.integrations.settings_text import (
     EMPTY,
     has,
@@ -23,22 +25,13 @@ from compactctl.commands.integrations.settings_text import (
     without,
 )
 from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
-from compactctl.records import Record, field
-from compactctl.store.client_folders import (
-    UserEnvironment,
-    claude_code_folder,
-    codex_folder,
-    opencode_settings_folder,
-    pi_folder,
-)
+from compactctl.records import Record
+from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.temp_file import TempFile
 
-HookAnswer = Literal["decision", "continue", "text"]
-"""JSON whose ``decision`` refuses, JSON whose ``continue`` does, or a text for our own code."""
 # Events as Claude Code calls them, and Codex as well; what is written for others says the same.
 BEFORE, AFTER, STARTED = "PreCompact", "PostCompact", "SessionStart"
-_SKILL = Path("skills") / "compactctl" / "SKILL.md"
 _PROGRAM, _CLIENT, _DIGEST = "@COMPACTCTL@", "@CLIENT@", "@DIGEST@"
 # Both names of the command: an earlier version installed the files.
 _SIGNED = re.compile(rb"Written by compactctl (?:client )?integrate, sha256 ([0-9a-f]{16})")
@@ -57,33 +50,6 @@ Action = Literal["print", "install", "uninstall"]
 _ENCODING = ("utf-8", "surrogateescape")
 _SIGNATURE = b"Written by compactctl "
 _BACKUP = ".before-compactctl"
-
-
-class ClientFiles(Record):
-    """The files of an integration for a client.
-
-    ``files`` maps our files from their names here to their paths; ``settings`` is the file whose
-    entries are edited, None for a client without hooks in settings. ``notes`` say what the user has
-    to do.
-    """
-
-    files: Mapping[str, Path]
-    settings: Path | None = None
-    has_status_line: bool = False
-    notes: tuple[str, ...] = field(default=())
-
-
-class Integration(Record):
-    """A client: its name, its files on a machine, and the form of a hook's answer.
-
-    ``tells_agent`` means that its agent reads an answer given after a compaction; others read an
-    answer given when a session starts.
-    """
-
-    client: str
-    files: Callable[[UserEnvironment], ClientFiles]
-    answer: HookAnswer
-    tells_agent: bool = False
 
 
 class InstallRequest(Record):
@@ -147,15 +113,10 @@ def apply_changes(result: IntegrateResult) -> None:
             _write(fs, change.path, change.after)
 
 
-def integration_of(client: str) -> Integration:
-    """Return the integration of a client, which is one of ``ALL_INTEGRATIONS``."""
-    return next(integration for integration in ALL_INTEGRATIONS if integration.client == client)
-
-
 def _own_files(
     request: InstallRequest, action: Action, client_files: ClientFiles
 ) -> Iterator[FileChange]:
-    for name, path in client_files.files.items():
+    for template, path in client_files.files.items():
         before = _content(path)
         if before is not None and not _is_written_here(before):
             if _SIGNATURE in before:
@@ -167,7 +128,7 @@ def _own_files(
             raise UsageError(
                 f"{path}: exists and was not written by compactctl; move it away first"
             )
-        after = None if action == "uninstall" else _file_text(name, request).encode(*_ENCODING)
+        after = None if action == "uninstall" else _file_text(template, request).encode(*_ENCODING)
         yield FileChange(path=path, before=before, after=after)
 
 
@@ -195,10 +156,10 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
-def _file_text(name: str, request: InstallRequest) -> str:
+def _file_text(template: str, request: InstallRequest) -> str:
     """Return one of our files with the values for a client filled in."""
-    text = (files("compactctl.commands.integrations") / "files" / name).read_text("utf-8")
-    is_code = not name.endswith(".md")
+    text = (files("compactctl.clients") / template).read_text("utf-8")
+    is_code = not template.endswith(".md")
     program = json.dumps(request.program)[1:-1] if is_code else request.program
     text = text.replace(_PROGRAM, program).replace(_CLIENT, request.client)
     return text.replace(_DIGEST, _digest(text.encode("utf-8", "surrogateescape")))
@@ -377,40 +338,3 @@ def _write(fs: FileSystem, path: Path, data: bytes) -> None:
         draft.write(data)
         draft.sync()
         draft.publish()
-
-
-def _claude_code(machine: UserEnvironment) -> ClientFiles:
-    home = claude_code_folder(machine)
-    return ClientFiles(
-        files={"SKILL.md": home / _SKILL}, settings=home / "settings.json", has_status_line=True
-    )
-
-
-def _codex(machine: UserEnvironment) -> ClientFiles:
-    home = codex_folder(machine)
-    return ClientFiles(
-        files={"SKILL.md": home / _SKILL},
-        settings=home / "hooks.json",
-        notes=("Codex runs new hooks once they are trusted: type /hooks in it",),
-    )
-
-
-def _opencode(machine: UserEnvironment) -> ClientFiles:
-    home = opencode_settings_folder(machine)
-    plugin = home / "plugins" / "compactctl.js"
-    return ClientFiles(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
-
-
-def _pi(machine: UserEnvironment) -> ClientFiles:
-    home = pi_folder(machine)
-    return ClientFiles(
-        files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"}
-    )
-
-
-ALL_INTEGRATIONS = (
-    Integration(client="claude-code", files=_claude_code, answer="decision"),
-    Integration(client="codex", files=_codex, answer="continue"),
-    Integration(client="opencode", files=_opencode, answer="text"),
-    Integration(client="pi", files=_pi, answer="text", tells_agent=True),
-)

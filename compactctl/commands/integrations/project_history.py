@@ -10,6 +10,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.session import Session, SessionEntry
+from compactctl.clients.stores import newest_entries, store_named
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, ViewOptions, ViewScope, view
 from compactctl.commands.reading.transcript import InputOptions
@@ -18,9 +21,6 @@ from compactctl.commands.sessions import MIN_ID_CHARS, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
 from compactctl.records import Record
-from compactctl.sessions.reading.folders import FolderScanner
-from compactctl.sessions.registry import newest_entries, store_named
-from compactctl.sessions.session import Session, SessionEntry
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts

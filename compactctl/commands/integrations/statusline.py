@@ -5,23 +5,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.clients.records.json_values import object_or_empty, text_or_empty, text_or_none
+from compactctl.clients.sizes import client_sizes
+from compactctl.clients.status_line import StatusFields, status_fields
 from compactctl.commands.reading.hook_input import transcript_of
-from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.records import Record
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.models.lookup import resolve_model
 
-# The fields of Claude Code and Copilot CLI; the first present one counts.
-_CONTEXT = ("current_context_tokens",)
 _ASKED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-_WINDOW = ("displayed_context_limit", "context_window_size")
 _MAX_NUMBER = 10**12
 # A status line is refreshed several times a second, so larger transcripts are not read.
 _MAX_BYTES = 32_000_000
-_BOUNDARY = b'"subtype":"compact_boundary"'
 _SOURCE = "reported by the client"
-_CLAUDE_CODE, _COPILOT_CLI = "claude-code", "copilot-cli"
 
 
 class StatusLineResult(Record):
@@ -40,15 +36,15 @@ class StatusLineResult(Record):
 def statusline(status_input: Mapping[str, Any]) -> StatusLineResult:
     """Summarize the input of a status line. Never fails."""
     tokens = object_or_empty(status_input.get("context_window"))
-    window = _first(tokens, _WINDOW)
-    name = _COPILOT_CLI if _CONTEXT[0] in tokens else _CLAUDE_CODE
-    client = client_rule_for(name, text_or_empty(status_input.get("version")))
+    fields = status_fields(tokens)
+    window = _first(tokens, fields.windows)
+    client = client_sizes(fields.format).rule(text_or_empty(status_input.get("version")))
     budget = _budget(window, status_input) if window else None
     return StatusLineResult(
-        context=_context(tokens),
+        context=_context(tokens, fields),
         window=window,
         compacts_at=client.threshold_tokens(budget) if client and budget else None,
-        compactions=_compactions(transcript_of(status_input)) if name == _CLAUDE_CODE else None,
+        compactions=_compactions(transcript_of(status_input), fields.boundary),
     )
 
 
@@ -62,11 +58,11 @@ def _budget(window: int, status_input: Mapping[str, Any]) -> Budget:
     return Budget(window=window, output_reserve=0, source=_SOURCE, max_output=longest)
 
 
-def _context(tokens: Mapping[str, Any]) -> int | None:
+def _context(tokens: Mapping[str, Any], fields: StatusFields) -> int | None:
     """Return the tokens of the newest request, without its answer, as the client counts."""
     usage = object_or_empty(tokens.get("current_usage"))
     parts = [part for part in (_count(usage.get(name)) for name in _ASKED) if part is not None]
-    return _first(tokens, _CONTEXT) or (sum(parts) if parts else None)
+    return _first(tokens, (fields.context,)) or (sum(parts) if parts else None)
 
 
 def _first(tokens: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
@@ -80,13 +76,13 @@ def _count(value: object) -> int | None:
     return int(min(value, _MAX_NUMBER))
 
 
-def _compactions(transcript: str | None) -> int | None:
-    """Return how often the client has compacted; None for a large transcript."""
-    if transcript is None:
+def _compactions(transcript: str | None, boundary: bytes) -> int | None:
+    """Return how often the client has compacted; None for a large transcript, or if unknown."""
+    if transcript is None or not boundary:
         return None
     try:
         if os.path.getsize(transcript) > _MAX_BYTES:  # noqa: PTH202 - a name may hold anything
             return None
-        return Path(transcript).read_bytes().count(_BOUNDARY)
+        return Path(transcript).read_bytes().count(boundary)
     except (OSError, ValueError):
         return None

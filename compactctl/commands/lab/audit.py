@@ -5,6 +5,7 @@ from itertools import chain, pairwise
 from typing import Literal, get_args
 
 from compactctl.asks import GATES, MAY, SHOWN, ask
+from compactctl.clients.records.decode import Decoded
 from compactctl.commands.client_sessions.places import (
     CompactionRange,
     PastState,
@@ -21,7 +22,6 @@ from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError, suggestion
-from compactctl.formats.records.decode import Decoded
 from compactctl.history.references import SourceRef, refs_of
 from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
 from compactctl.lab.audit import audit as audit_of

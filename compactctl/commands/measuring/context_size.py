@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from math import inf
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR, Doubt, Reports, judge
@@ -24,15 +25,7 @@ from compactctl.history.usage.requests import Request, find_requests, refused_re
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
 from compactctl.records import Record, replace
-from compactctl.tokens.client_overhead import (
-    NOTHING,
-    WRITTEN,
-    UsualTokens,
-    missing_history,
-    overhead_of,
-    restored_by,
-)
-from compactctl.tokens.client_thresholds import client_rule_for
+from compactctl.tokens.client_sizes import NOTHING, WRITTEN, UsualTokens
 from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
 from compactctl.tokens.models.lookup import longest_window
 from compactctl.tokens.overhead import overhead_tokens
@@ -344,12 +337,13 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement
     If a record follows a lost one, everything above the first request's overhead is missing.
     """
     is_cut = lost_its_beginning(transcript)
-    if not is_cut and not missing_history(transcript.format, size.overhead, None):
+    sizes = client_sizes(transcript.format)
+    if not is_cut and not sizes.missing_history(size.overhead, None):
         # Whatever the first request shows: to count its contents may take long.
         return size
     first = _first_request(transcript, measured)
     first_overhead = None if first is None else max(0, round(first.context - first.counted_before))
-    missing = missing_history(transcript.format, size.overhead, first_overhead)
+    missing = sizes.missing_history(size.overhead, first_overhead)
     if first_overhead is not None and is_cut:
         missing = max(missing, size.overhead - first_overhead)
     if not missing:
@@ -376,10 +370,11 @@ def lost_its_beginning(transcript: Transcript) -> bool:
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
     """Add the client that sends more than is counted, if it is one that does."""
-    client = client_rule_for(transcript.format, transcript.session.client_version)
-    if client is None or transcript.session.holds_overhead:
+    sizes = client_sizes(transcript.format)
+    rule = sizes.rule(transcript.session.client_version)
+    if rule is None or transcript.session.holds_overhead:
         return size
-    return replace(size, unreported=client.name, usual=overhead_of(transcript.format))
+    return replace(size, unreported=rule.name, usual=sizes.overhead)
 
 
 def _from_before(
@@ -399,7 +394,7 @@ def _from_before(
     first_overhead = max(0, round(first.context - first.counted_before))
     # If the first request also held messages missing from the file, this is an upper bound.
     is_whole = not continues_another(transcript)
-    usual = overhead_of(transcript.format)
+    usual = client_sizes(transcript.format).overhead
     overhead = first_overhead if is_whole or usual is None else min(first_overhead, usual.usual)
     stored = round(sum(map(framed.visible, messages)))
     line = transcript.messages[first.first_index].line + 1
@@ -468,7 +463,7 @@ def restored_after(transcript: Transcript) -> UsualTokens:
     is_written = any(
         isinstance(part, FilePart) for message in since_compaction for part in message.parts
     )
-    return WRITTEN if is_written else restored_by(transcript.format)
+    return WRITTEN if is_written else client_sizes(transcript.format).restored
 
 
 def continues_another(transcript: Transcript) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from compactctl.asks import COUNTS, MAY, MEASURED, POLICY, ask
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.measuring.user_tables import load_user_models
 from compactctl.errors import UsageError
 from compactctl.history.turns import split_conversations
@@ -18,7 +19,6 @@ from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import emulates_system, load_profile
 from compactctl.records import Record, replace
 from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, BudgetRule, output_reserve
-from compactctl.tokens.client_thresholds import assumed_window, client_rule_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.counters.selection import (
@@ -87,7 +87,7 @@ def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | 
 
     Also None if a larger request was answered: then the client was configured otherwise.
     """
-    window = assumed_window(transcript.format, transcript.session.client_version)
+    window = client_sizes(transcript.format).assumed_window(transcript.session.client_version)
     is_known = model.family.startswith("Claude") or bool(model.user_row and model.user_row.window)
     if window is None or is_known or transcript.session.model is None:
         return None
@@ -105,7 +105,7 @@ def largest_answered_request(transcript: Transcript, model: ModelInfo) -> int:
 def _recorded(transcript: Transcript) -> Window | None:
     if not transcript.session.window:
         return None
-    client = client_rule_for(transcript.format, transcript.session.client_version)
+    client = client_sizes(transcript.format).rule(transcript.session.client_version)
     return Window(
         tokens=transcript.session.window,
         source="recorded in the transcript",
@@ -394,7 +394,7 @@ def limits_for(
     budget = _budget(transcript, options, model)
     if _budget_rule(options).is_beside_tools:
         budget = _beside_tools(budget, (*extras, *transcript.effective), framed.meter)
-    client = client_rule_for(transcript.format, transcript.session.client_version)
+    client = client_sizes(transcript.format).rule(transcript.session.client_version)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
     return limits_of(
         budget,

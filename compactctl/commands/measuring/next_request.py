@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from compactctl.asks import MEASURED, READS, ask
+from compactctl.clients.records.decode import decode
+from compactctl.clients.records.json_values import json_text
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.errors import UsageError
-from compactctl.formats.records.decode import decode
-from compactctl.formats.records.json_values import json_text
 from compactctl.history.turns import split_conversations
 from compactctl.history.usage.calibration import MessageWeights, weigh_messages
 from compactctl.model.message import (

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from compactctl.clients.records.decode import decode
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import ChangedError, NotUnderstoodError
-from compactctl.formats.records.decode import decode
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.operation import ID_PATTERN, Digest, OperationId

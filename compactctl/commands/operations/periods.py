@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 
+from compactctl.clients.registry import format_named
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError
-from compactctl.formats.registry import format_named
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.document_records import read_records

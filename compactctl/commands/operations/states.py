@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from compactctl.clients.format import Format
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import CompactctlError, IntegrityError
-from compactctl.formats.format import Format
 from compactctl.history.references import first_place
 from compactctl.history.stand_ins import hidden_group, is_proven
 from compactctl.history.turns import leading_system_count

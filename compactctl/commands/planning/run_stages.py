@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
+from compactctl.clients.registry import can_write_assistant, roles_between_in
 from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import (
@@ -19,7 +20,6 @@ from compactctl.commands.measuring.next_request import (
     totals_of,
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
-from compactctl.formats.registry import can_write_assistant, roles_between_in
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary

@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
+from compactctl.clients.format import Format
 from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import IntegrityError
-from compactctl.formats.format import Format
 from compactctl.model.message import Message, Part, ReasoningPart
 from compactctl.records import Record
 from compactctl.tokens.meter import part_texts

@@ -2,14 +2,9 @@
 
 from pathlib import Path
 
-from compactctl.commands.reading.transcript import is_in_database, session_of
-from compactctl.sessions.registry import (
-    is_client,
-    load_sessions,
-    session_at,
-    session_in_database,
-)
-from compactctl.sessions.session import Session, SessionEntry
+from compactctl.clients.databases import is_in_database, session_in_database
+from compactctl.clients.session import Session, SessionEntry
+from compactctl.clients.stores import is_client, load_sessions, session_at
 from compactctl.store.client_folders import UserEnvironment, this_machine
 
 
@@ -28,5 +23,5 @@ def session_title(path: str, client: str) -> str:
 def stored_session(path: str, machine: UserEnvironment) -> Session | None:
     """Return the session at a path, or in a client's database; None for any other file."""
     if is_in_database(path):
-        return session_in_database(session_of(path), machine)
+        return session_in_database(path, machine)
     return session_at(Path(path), machine)

@@ -1,6 +1,5 @@
 """Reads a transcript for the other commands: whole, or line by line."""
 
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,19 +7,14 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from compactctl.asks import INPUT, MAY, ask, flag
+from compactctl.clients.databases import export_session, imported_document, is_in_database, store_of
+from compactctl.clients.detection import MAX_SNIFFED, detect, incomplete, recognizes
+from compactctl.clients.format import Format
+from compactctl.clients.records.decode import decode, decode_lines, is_cut_off, is_value
+from compactctl.clients.records.order import restore_order
+from compactctl.clients.registry import ALL_FORMATS, format_named
+from compactctl.clients.unsupported import feed_command, join_advice, jq_hint
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
-from compactctl.formats.format import Format
-from compactctl.formats.records.decode import decode, decode_lines, is_cut_off, is_value
-from compactctl.formats.records.order import restore_order
-from compactctl.formats.registry import (
-    ALL_FORMATS,
-    MAX_SNIFFED,
-    detect,
-    format_named,
-    incomplete,
-    recognizes,
-)
-from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
 from compactctl.model.json_paths import value_at
@@ -29,57 +23,31 @@ from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
 from compactctl.records import Record, replace
 from compactctl.store.archive.names import archive_folder
+from compactctl.store.client_folders import this_machine
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, open_input, read_lines
-
-_PREFIX = "opencode:"
-
-
-def database_path(session: str) -> str:
-    """Return the pseudo path of a session in OpenCode's database."""
-    return f"{_PREFIX}{session}"
-
-
-def is_in_database(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is the pseudo path of a session in a database, and no existing file."""
-    text = os.fspath(path)
-    return text.startswith(_PREFIX) and not os.path.lexists(text)
-
-
-def session_of(path: str) -> str:
-    """Return the id of the session in a pseudo path."""
-    return path.removeprefix(_PREFIX)
-
-
-def imported_document(path: str) -> Path:
-    """Return where the document is from which a session in a database was imported, if it was."""
-    from compactctl.sessions.clients.opencode import document_to_import
-    from compactctl.store.client_folders import this_machine
-
-    return document_to_import(session_of(path), this_machine())
 
 
 def read_from_database(path: str, limits: ReadLimits) -> bytes:
     """Return a session as one line of JSON. NoInputError if it is missing, locked or too large."""
     import sqlite3
 
-    from compactctl.sessions.clients.opencode import export_session
-    from compactctl.store.client_folders import this_machine
     from compactctl.store.files.modes import note_mode
 
     note_mode(PRIVATE_FILE)
     try:
-        document = export_session(session_of(path), this_machine(), limits)
+        document = export_session(path, this_machine(), limits)
     except sqlite3.Error as error:
-        wait = "run it again when OpenCode rests"
+        store = store_of(path)
+        wait = f"run it again when {store.title} rests"
         advice = {
             sqlite3.SQLITE_BUSY: wait,
             sqlite3.SQLITE_LOCKED: wait,
             sqlite3.SQLITE_TOOBIG: "allow more with --max-line",
-        }.get(getattr(error, "sqlite_errorcode", 0), "name what opencode export wrote")
+        }.get(getattr(error, "sqlite_errorcode", 0), f"name what {store.client} export wrote")
         raise NoInputError(
-            f"{path}: OpenCode's database cannot be read ({error}); {advice}"
+            f"{path}: {store.title}'s database cannot be read ({error}); {advice}"
         ) from error
     if document is None:
         raise NoInputError(f"{path}: no such session; see compactctl sessions")
@@ -257,7 +225,10 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
     """
     if not is_in_database(path):
         return open_input(path, limits)
-    lines, archive = (read_from_database(path, limits),), archive_folder(imported_document(path))
+    lines, archive = (
+        (read_from_database(path, limits),),
+        archive_folder(imported_document(path, this_machine())),
+    )
     digest = digest_of(lines)
     return Source(path=None, lines=lines, digest=digest, limits=limits, archive=archive, name=path)
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
-from compactctl.commands.reading.transcript import is_in_database
+from compactctl.clients.databases import is_in_database
 from compactctl.records import Record
 from compactctl.store.archive.names import ARCHIVE_NAME, SUFFIX, archive_files
 from compactctl.store.files.filesystem import PRIVATE_FILE

@@ -15,7 +15,6 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import TranscriptFile, loaded_from, parse
 from compactctl.commands.rewind.result import RewindOptions, RewindTarget, rewind_operation
 from compactctl.errors import UsageError
-from compactctl.formats.registry import native_append_of
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -83,7 +82,7 @@ def _can_be_cut_off(options: RewindOptions, whole: TranscriptFile, target: Conte
     """Return whether the session begins with the target and no client has it open."""
     if not b"".join(whole.lines).startswith(b"".join(target.chunks)):
         return False
-    rules = native_append_of(whole.format.name)
+    rules = whole.format.native_append()
     if rules is None or options.output.closed:
         return True
     try:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from compactctl.clients.databases import is_in_database
 from compactctl.commands.client_sessions.compactions import (
     ClientCompaction,
     compactions_of,
@@ -38,7 +39,7 @@ from compactctl.commands.client_sessions.write import (
 )
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.reading.transcript import TranscriptFile, is_in_database, load, loaded_from
+from compactctl.commands.reading.transcript import TranscriptFile, load, loaded_from
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from compactctl.clients.registry import format_named
 from compactctl.commands.measuring.context_size import recorded_unseen
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.measuring.next_request import restatement
@@ -17,7 +18,6 @@ from compactctl.commands.operations.steps import ArchivedStep, InlineStep, Opera
 from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
 from compactctl.errors import ChangedError, UsageError
-from compactctl.formats.registry import format_named
 from compactctl.history.pairs import find_orphans
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import (

@@ -6,6 +6,8 @@ from contextlib import suppress
 from glob import escape
 from pathlib import Path
 
+from compactctl.clients.databases import is_in_database
+from compactctl.clients.fork import ForkedLines
 from compactctl.commands.client_sessions.native import before_interrupted_append
 from compactctl.commands.client_sessions.new_session import (
     check_outside_stores,
@@ -18,7 +20,7 @@ from compactctl.commands.operations.find_history import archive_advice, history_
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.operations.timeline import OperationTimeline
-from compactctl.commands.reading.transcript import is_in_database, is_tagged, open_transcript
+from compactctl.commands.reading.transcript import is_tagged, open_transcript
 from compactctl.commands.rewind.appended import (
     in_session,
     leads_over_appended,
@@ -43,7 +45,6 @@ from compactctl.errors import (
 from compactctl.model.operation import OperationId, StateChange
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.records import Record, replace
-from compactctl.sessions.fork import ForkedLines
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import STATE_DIGITS

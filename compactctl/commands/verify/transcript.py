@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from pathlib import Path
 
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
@@ -30,7 +31,6 @@ from compactctl.errors import (
     MissingArchiveError,
     NoInputError,
 )
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
 from compactctl.records import Record, replace
 from compactctl.store.archive.archive import Archive, read_archive

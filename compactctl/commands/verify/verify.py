@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compactctl.asks import INPUT, OUTPUT, READS, WRITES, ask, flag
+from compactctl.clients.databases import imported_document, is_in_database
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import TRANSCRIPTS
-from compactctl.commands.reading.transcript import imported_document, is_in_database
 from compactctl.commands.reading.trees import matches
 from compactctl.commands.verify.archives import Finding, TranscriptState, worst_state
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
@@ -34,6 +34,7 @@ from compactctl.store.archive.names import (
     transcript_of,
 )
 from compactctl.store.archive.permissions import restrict_to_owner
+from compactctl.store.client_folders import this_machine
 from compactctl.store.files.filesystem import FileSystem, disk_errors, is_folder, sync_folder
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.stale_drafts import DRAFT, remove_stale_drafts
@@ -163,7 +164,7 @@ def _find_transcripts(
 def _in_database(
     name: str, options: VerifyOptions, places: SurroundingsByFolder
 ) -> Iterator[VerifiedTranscript]:
-    path = imported_document(name)
+    path = imported_document(name, this_machine())
     result = verify_transcript(path, places[path.parent], options.limits, name)
     if result is not None:
         yield replace(result, path=name)

@@ -15,7 +15,7 @@ from compactctl.history.protection import DEFAULT_KEEP_STEPS
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import Change, LevelRule, Profile, ProfileStage
 from compactctl.tokens.budget import BudgetRule, TargetSize
-from compactctl.tokens.client_thresholds import ClientRule
+from compactctl.tokens.client_sizes import ClientRule
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
 from compactctl.views.encode import record
 from compactctl.views.facts import tokens_text

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from compactctl.clients.session import Session
+from compactctl.clients.stores import may_fork, store_named
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.reading.discover import is_compacted_name
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
-from compactctl.sessions.registry import may_fork, store_named
-from compactctl.sessions.session import Session
 from compactctl.views.facts import labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import Column, Table, bar, number, table, text

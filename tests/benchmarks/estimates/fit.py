@@ -15,11 +15,11 @@ from unittest.mock import patch
 
 from benchmarks.estimates.recorded_session import CODEX, OPENCODE, pick_evenly
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
+from compactctl.clients import sizes as clients
 from compactctl.history.usage import calibration
 from compactctl.records import Record, replace
-from compactctl.tokens import client_overhead as usual
 from compactctl.tokens import overhead as framing
-from compactctl.tokens.client_overhead import UsualTokens
+from compactctl.tokens.client_sizes import NOTHING, ClientSizes, UsualTokens
 from compactctl.tokens.overhead import NO_SIGNATURE, RequestOverhead, SignatureEstimate
 
 OLD, NEW = "Claude up to 4.6", "Claude 4.7 and later"
@@ -63,8 +63,16 @@ def shipped() -> Constants:
             (CODEX, O200K): framing.OPENAI,
         },
         usual_reasoning=calibration.TYPICAL_REASONING,
-        restored=usual.RESTORED,
-        overhead=usual.OVERHEAD,
+        restored={
+            name: sizes.restored
+            for name, sizes in clients.CLIENT_SIZES.items()
+            if sizes.restored is not NOTHING
+        },
+        overhead={
+            name: sizes.overhead
+            for name, sizes in clients.CLIENT_SIZES.items()
+            if sizes.overhead is not None
+        },
     )
 
 
@@ -80,10 +88,22 @@ def use_constants(constants: Constants) -> Iterator[None]:
             (framing, {"CLAUDE_UP_TO_4_6": framings[OLD, O200K], "RECONSTRUCTED": made}),
             (framing, {"CLAUDE_FROM_4_7": framings[NEW, O200K], "OPENAI": framings[CODEX, O200K]}),
             (calibration, {"TYPICAL_REASONING": thought}),
-            (usual, {"RESTORED": constants.restored, "OVERHEAD": constants.overhead}),
+            (clients, {"CLIENT_SIZES": _sizes(constants)}),
         ):
             stack.enter_context(patch.multiple(module, **names))
         yield
+
+
+def _sizes(constants: Constants) -> dict[str, ClientSizes]:
+    """Return the sizes of all clients, with what these constants say of their requests."""
+    return {
+        name: replace(
+            sizes,
+            restored=constants.restored.get(name, NOTHING),
+            overhead=constants.overhead.get(name),
+        )
+        for name, sizes in clients.CLIENT_SIZES.items()
+    }
 
 
 def fit(evidence: Sequence[Evidence]) -> Constants:

@@ -11,9 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from compactctl.clients.format import Format
+from compactctl.clients.records.decode import Decoded, decode_lines
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.formats.format import Format
-from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import Message
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.records import replace

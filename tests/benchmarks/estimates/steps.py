@@ -38,7 +38,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.records import replace
-from compactctl.tokens.client_overhead import WRITTEN
+from compactctl.tokens.client_sizes import WRITTEN
 from compactctl.tokens.counters.claude import claude_is_installed
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.commands.integrations.integrate import ALL_INTEGRATIONS
+from compactctl.clients.integrations import ALL_INTEGRATIONS
 from compactctl.store.client_folders import this_machine
 
 Edit = Callable[[str], str]

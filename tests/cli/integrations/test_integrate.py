@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.commands.integrations.integrate import ALL_INTEGRATIONS
+from compactctl.clients.integrations import ALL_INTEGRATIONS
 
 CLIENTS = [each.client for each in ALL_INTEGRATIONS]
 SETTINGS = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}

@@ -14,7 +14,7 @@ from compactctl.cli.group import COMMANDS, Commands, cli, words_of
 from compactctl.cli.help import HelpfulCommand, first_sentence
 from compactctl.cli.opt import StageOption
 from compactctl.cli.precedence import flag_of
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage

@@ -22,8 +22,8 @@ from formats.agent_code.sessions import (
 from formats.jsonl import read, texts
 from formats.squeeze import pretty
 
+from compactctl.clients.agent_code.format import AgentCode
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind
 from compactctl.model.transcript import Transcript

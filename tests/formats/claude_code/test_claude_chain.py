@@ -15,7 +15,7 @@ from formats.claude_code.sessions import (
 )
 from formats.jsonl import read, texts
 
-from compactctl.formats.claude_code.chain import CLEARED
+from compactctl.clients.claude_code.chain import CLEARED
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import TextPart
 from compactctl.model.transcript import Transcript

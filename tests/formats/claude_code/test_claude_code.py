@@ -15,7 +15,7 @@ from formats.jsonl import read, texts
 from formats.squeeze import squeezed
 from unit.commands.conversations import jsonl, saved, squeeze, words
 
-from compactctl.formats.claude_code.adapter import ClaudeCode
+from compactctl.clients.claude_code.format import ClaudeCode
 from compactctl.model.message import FilePart, ToolDefinitionPart, is_replaceable
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout

@@ -18,9 +18,9 @@ from formats.claude_code.sessions import (
 from formats.jsonl import detected, read, texts, write_lines
 from formats.squeeze import ALL, each_plan, squeezed
 
+from compactctl.clients.claude_code.format import ClaudeCode
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, TextPart, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout
 

@@ -21,7 +21,7 @@ from formats.squeeze import compacted, each_plan, edited, pretty, squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.cline.adapter import Cline
+from compactctl.clients.cline.format import Cline
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (

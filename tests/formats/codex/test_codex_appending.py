@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from compactctl.clients.codex.format import Codex
+from compactctl.clients.codex.native import CodexNativeAppend
 from compactctl.commands.reading.proof import expected_messages
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
-from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.native import CodexNativeAppend
 from compactctl.history.stand_ins import base_id, edit_points
 
 Record = dict[str, Any]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from compactctl.formats.codex.usage import TokenCountReader
-from compactctl.formats.records.decode import Decoded, decode_lines
+from compactctl.clients.codex.usage import TokenCountReader
+from compactctl.clients.records.decode import Decoded, decode_lines
 from compactctl.model.message import ReportedUsage
 from compactctl.model.transcript import RawLine
 

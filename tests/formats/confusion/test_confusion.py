@@ -8,12 +8,12 @@ import pytest
 from file_commands import scan_file
 from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.report_format import UNREAD
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import resolve_model
 

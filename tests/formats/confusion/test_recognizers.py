@@ -10,12 +10,13 @@ from file_commands import load_file
 from formats.confusion.dialects import each_row
 from formats.confusion.shapes import READ
 
+from compactctl.clients.apis.api_format import ApiLog
+from compactctl.clients.detection import MAX_SNIFFED
+from compactctl.clients.records.decode import decode_lines
+from compactctl.clients.registry import ALL_FORMATS, DIALECTS
+from compactctl.clients.unsupported import describe_records
 from compactctl.commands.reading.transcript import split
 from compactctl.errors import CompactctlError
-from compactctl.formats.api_format import ApiLog
-from compactctl.formats.records.decode import decode_lines
-from compactctl.formats.registry import ALL_FORMATS, DIALECTS, MAX_SNIFFED
-from compactctl.formats.unsupported import describe_records
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.source import split_lines
 

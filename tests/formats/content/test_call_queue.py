@@ -1,4 +1,4 @@
-from compactctl.formats.content.call_queue import NO_CALL, CallIdAssigner
+from compactctl.clients.content.call_queue import NO_CALL, CallIdAssigner
 from compactctl.model.message import Tags
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compactctl.clients.content.document_text import document_text
+from compactctl.clients.content.media import media_from_base64, media_from_url
 from compactctl.commands.reading.transcript import parse, split
-from compactctl.formats.content.document_text import document_text
-from compactctl.formats.content.media import media_from_base64, media_from_url
 from compactctl.model.message import media_of
 from compactctl.store.files.source import split_lines
 from compactctl.tokens.media import is_unsized, media_tokens
@@ -152,7 +152,7 @@ def test_a_document_that_cannot_be_read_counts_by_its_bytes() -> None:
 def test_the_text_of_a_document_beyond_a_limit_is_unknown(
     markup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compactctl.formats.content.document_text._MAX_DECOMPRESSED", 1_000)
+    monkeypatch.setattr("compactctl.clients.content.document_text._MAX_DECOMPRESSED", 1_000)
     strings = ("xl/sharedStrings.xml", f"<si><t>{'y' * 90}</t></si>")
     for n, has_text in ((5, True), (100_000, False)):
         sheet = ("xl/worksheets/sheet1.xml", markup * n)

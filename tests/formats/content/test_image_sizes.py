@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from compactctl.formats.content.media import (
+from compactctl.clients.content.media import (
     base64_bytes,
     image_size,
     media_from_text,

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from compactctl.formats.content.media import media_from_base64, media_from_text
+from compactctl.clients.content.media import media_from_base64, media_from_text
 from compactctl.model.message import MediaPart
 from compactctl.tokens.media import GOOGLE_RATES, is_unsized, media_tokens
 
@@ -153,7 +153,7 @@ def test_a_pdf_counts_by_its_pages(document: bytes, pages: int) -> None:
 def test_of_a_pdf_so_many_bytes_are_unpacked(
     monkeypatch: pytest.MonkeyPatch, n_bytes: int, pages: int
 ) -> None:
-    monkeypatch.setattr("compactctl.formats.content.media._MAX_DECOMPRESSED", n_bytes)
+    monkeypatch.setattr("compactctl.clients.content.media._MAX_DECOMPRESSED", n_bytes)
     assert media(pdf(packed(PAGE), packed(PAGE, PAGE)), "application/pdf").pages == pages
 
 

@@ -24,7 +24,7 @@ from formats.opencode.sessions import session as opencode_session
 from formats.spring_ai.events import event, talk
 from formats.written import STUB, load
 
-from compactctl.formats.registry import detect
+from compactctl.clients.detection import detect
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, JsonPath

@@ -17,7 +17,7 @@ from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.registry import format_named
+from compactctl.clients.registry import format_named
 from compactctl.model.message import (
     MediaPart,
     Message,

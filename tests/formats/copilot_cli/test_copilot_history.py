@@ -13,7 +13,7 @@ from formats.copilot_cli.sessions import (
 from formats.jsonl import raw_lines, texts
 from formats.written import load
 
-from compactctl.formats.registry import format_named
+from compactctl.clients.registry import format_named
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, MessageId, Synthetic

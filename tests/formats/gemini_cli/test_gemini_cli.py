@@ -20,7 +20,7 @@ from formats.gemini_cli.talks import (
 from formats.jsonl import decoded, read, texts, write_lines
 from formats.squeeze import compacted, squeezed
 
-from compactctl.formats.gemini_cli.adapter import GeminiCli
+from compactctl.clients.gemini_cli.format import GeminiCli
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (

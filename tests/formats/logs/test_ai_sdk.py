@@ -7,7 +7,7 @@ import pytest
 from formats.jsonl import detected, read, texts
 from formats.logs.ui_messages import invocation, older, older_talk, talk, text, tool, ui
 
-from compactctl.formats.ai_sdk import AISdk
+from compactctl.clients.apis.ai_sdk import AISdk
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import (
     FilePart,

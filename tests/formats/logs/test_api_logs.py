@@ -10,10 +10,10 @@ from formats import anthropic_talk, openai_talk
 from formats.jsonl import detected, raw_lines, read, texts, write_lines
 from formats.squeeze import ALL, squeezed
 
+from compactctl.clients.format import Format
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.format import Format
-from compactctl.formats.registry import ALL_FORMATS
 from compactctl.pipeline.layout import Layout
 
 TOOL = {"type": "function", "function": {"name": "read_file", "parameters": {}}}

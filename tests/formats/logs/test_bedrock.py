@@ -9,7 +9,7 @@ from formats.content.block_kinds import PAGES
 from formats.jsonl import detected, read, texts
 from formats.logs.converse import assistant, response, result, talk, text, use, user
 
-from compactctl.formats.bedrock_converse import BedrockConverse
+from compactctl.clients.apis.bedrock_converse import BedrockConverse
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import (
     FilePart,

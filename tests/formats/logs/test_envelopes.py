@@ -11,7 +11,7 @@ from formats.jsonl import detected, read, texts, write_lines
 from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
-from compactctl.formats.records.envelope import REQUEST_PATHS
+from compactctl.clients.records.envelope import REQUEST_PATHS
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout

@@ -9,7 +9,7 @@ import pytest
 from formats.jsonl import detected, read, texts
 from formats.logs.contents import answer, call, model, response, snake, talk, text, user
 
-from compactctl.formats.gemini_api import GeminiApi
+from compactctl.clients.apis.gemini_api import GeminiApi
 from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import (

@@ -11,7 +11,7 @@ from formats.squeeze import squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.openai_chat import OpenAIChat
+from compactctl.clients.apis.openai_chat import OpenAIChat
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
 from compactctl.pipeline.apply import net_edits

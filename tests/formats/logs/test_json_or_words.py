@@ -12,8 +12,8 @@ from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.clients.records.envelope import ANSWER_PATHS, is_body
 from compactctl.errors import CompactctlError
-from compactctl.formats.records.envelope import ANSWER_PATHS, is_body
 from compactctl.model.message import JsonPath, Message, TextPart
 
 Record = dict[str, Any]

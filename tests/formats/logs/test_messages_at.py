@@ -9,8 +9,8 @@ from formats import anthropic_talk, openai_talk
 from formats.jsonl import write_lines
 
 from compactctl.__main__ import run
+from compactctl.clients.registry import format_named
 from compactctl.errors import UsageError
-from compactctl.formats.registry import format_named
 
 Captured = pytest.CaptureFixture[str]
 TEXT = "The cart adds the shipping twice when a voucher is used. " * 30

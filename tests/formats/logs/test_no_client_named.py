@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from formats.jsonl import detected
 
+from compactctl.clients.registry import ALL_FORMATS
+from compactctl.clients.sizes import CLIENT_SIZES
 from compactctl.errors import CompactctlError
-from compactctl.formats.registry import ALL_FORMATS
-from compactctl.tokens.client_overhead import overhead_of
-from compactctl.tokens.client_thresholds import client_rule_for
 
 # The formats for which stats tells when their client compacts, or what it sends beside.
-CLIENTS = {f.name for f in ALL_FORMATS if client_rule_for(f.name) or overhead_of(f.name)}
+CLIENTS = {f.name for f in ALL_FORMATS if f.name in CLIENT_SIZES}
 BLOCKS = [{"type": "text", "text": "Is the sluice gate open?"}]
 COMMON: dict[str, Any] = {
     "ts": 1_767_225_600_000,

@@ -25,11 +25,11 @@ from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.clients.records.streams import assemble_answer
 from compactctl.commands.inspect.view import ViewOptions, records_of, view
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.records.streams import assemble_answer
 from compactctl.model.message import TextPart
 
 

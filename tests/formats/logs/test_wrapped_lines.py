@@ -17,12 +17,12 @@ from properties.jobs import WAYS, Bench, bench
 from properties.plans import PLANS, Plan
 from unit.commands.conversations import group_of, squeeze, turn
 
+from compactctl.clients.fork import with_session_id
+from compactctl.clients.records.decode import decode
 from compactctl.commands.client_sessions.native import rules_of
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
-from compactctl.formats.records.decode import decode
-from compactctl.sessions.fork import with_session_id
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.source import split_lines
 

@@ -17,7 +17,7 @@ from formats.opencode.sessions import (
 )
 from formats.squeeze import PLANS, compacted, edited, pretty, squeezed
 
-from compactctl.formats.opencode.adapter import OpenCode
+from compactctl.clients.opencode.format import OpenCode
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (

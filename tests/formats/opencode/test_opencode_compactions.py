@@ -6,7 +6,7 @@ import pytest
 from formats.jsonl import decoded, raw_lines
 from formats.opencode.sessions import SESSION, assistant, text, tool, user
 
-from compactctl.formats.opencode.compactions import cleared_outputs, compaction_request
+from compactctl.clients.opencode.compactions import cleared_outputs, compaction_request
 from compactctl.model.message import JsonPath
 
 COMPACTION = {"id": "prt_c", "type": "compaction", "auto": True}
@@ -56,8 +56,8 @@ def test_a_cleared_output_is_sent_again_without_its_mark() -> None:
     path: JsonPath = ("messages", 1, "parts", 2, "state", "time")
     lines = decoded(raw_lines(*document([user("msg_0", text("go")), message, message])))
     assert list(cleared_outputs(lines)) == [
-        (0, path, unmarked),
-        (0, ("messages", 2, *path[2:]), unmarked),
+        ((0, path), unmarked),
+        ((0, ("messages", 2, *path[2:])), unmarked),
     ]
     lines = decoded(raw_lines(b"{", message))
-    assert list(cleared_outputs(lines)) == [(1, path[2:], unmarked)]
+    assert list(cleared_outputs(lines)) == [((1, path[2:]), unmarked)]

@@ -18,7 +18,7 @@ from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.registry import format_named
+from compactctl.clients.registry import format_named
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message, ReportedUsage, ToolCallPart, ToolResultPart
 

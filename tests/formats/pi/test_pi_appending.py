@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from compactctl.formats.pi.native import PiNativeAppend
+from compactctl.clients.pi.native import PiNativeAppend
 
 
 def _line(**entry: Any) -> bytes:

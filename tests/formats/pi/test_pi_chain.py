@@ -8,7 +8,7 @@ from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.registry import format_named
+from compactctl.clients.registry import format_named
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert

@@ -7,7 +7,7 @@ from formats.jsonl import file_lines, texts
 from formats.pi.sessions import HEADER, Record, answered, called, chained, entry, prompt, said
 from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
-from compactctl.formats.registry import format_named
+from compactctl.clients.registry import format_named
 from compactctl.history.pairs import find_orphans
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out

@@ -3,9 +3,10 @@
 import pytest
 from formats.jsonl import decoded, raw_lines
 
+from compactctl.clients.detection import detect
+from compactctl.clients.records.decode import complete_value, decode, decode_lines, is_value
+from compactctl.clients.registry import format_named
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.records.decode import complete_value, decode, decode_lines, is_value
-from compactctl.formats.registry import detect, format_named
 from compactctl.model.json_parser import MAX_DEPTH, TOO_DEEP
 from compactctl.model.transcript import RawLine
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import TALKS, Talk
 
+from compactctl.clients.records.decode import decode, decode_lines
+from compactctl.clients.records.unread import text_in
 from compactctl.commands.reading.transcript import parse, split
-from compactctl.formats.records.decode import decode, decode_lines
-from compactctl.formats.records.unread import text_in
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.source import split_lines
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.records.json_values import (
+from compactctl.clients.records.json_values import (
     count_or_none,
     integer_or_none,
     list_or_empty,

@@ -3,7 +3,7 @@
 import pytest
 from builders import call, result
 
-from compactctl.formats.records.message_draft import preamble_drafts, role_with, text_parts
+from compactctl.clients.records.message_draft import preamble_drafts, role_with, text_parts
 from compactctl.model.message import TextPart
 
 TEXT = TextPart(text="x")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.record_versions import RecordVersions, mark_appended
+from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.record_versions import RecordVersions, mark_appended
 from compactctl.model.tags import read_metadata
 
 

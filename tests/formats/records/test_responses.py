@@ -3,13 +3,13 @@
 import pytest
 from builders import assistant, call, conversation, result, user
 
-from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.responses import (
+from compactctl.clients.records.message_draft import MessageDraft
+from compactctl.clients.records.responses import (
     ResponseNamer,
     find_reused_ids,
     with_responses,
 )
-from compactctl.formats.records.usage import find_newest_report
+from compactctl.clients.records.usage import find_newest_report
 from compactctl.model.message import Message, Origin, ReportedUsage
 from compactctl.records import replace
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.records.json_values import parse_time, record_time
+from compactctl.clients.records.json_values import parse_time, record_time
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,9 @@ from formats.spring_ai import events as spring
 from formats.vscode_chat import chats as vscode
 from formats.written import halved
 
+from compactctl.clients.detection import detect, recognizes
+from compactctl.clients.registry import ALL_FORMATS
 from compactctl.errors import CompactctlError
-from compactctl.formats.registry import ALL_FORMATS, detect, recognizes
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import net_edits

@@ -7,7 +7,7 @@ import pytest
 from formats.jsonl import read, texts
 from formats.spring_ai.events import answer, call, event, row, talk
 
-from compactctl.formats.spring_ai import SpringAi
+from compactctl.clients.spring_ai.format import SpringAi
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic

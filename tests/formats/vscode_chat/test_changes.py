@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compactctl.formats.vscode_chat.changes import is_change, is_state, replay
+from compactctl.clients.vscode_chat.changes import is_change, is_state, replay
 
 
 def state() -> dict[str, Any]:

@@ -17,8 +17,8 @@ from formats.vscode_chat.chats import (
     rounded,
 )
 
+from compactctl.clients.vscode_chat.format import VsCodeChat
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MessageId, ReasoningPart, Synthetic
 from compactctl.model.transcript import Transcript

@@ -14,8 +14,9 @@ from benchmarks.estimates.fit import (
 )
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.tokens import overhead
-from compactctl.tokens.client_overhead import UsualTokens, restored_by
+from compactctl.tokens.client_sizes import UsualTokens
 
 
 def made(rng: random.Random, *, output: bool, seal: tuple[float, float] | None = None) -> Step:
@@ -80,7 +81,7 @@ def test_figures_of_a_client_are_medians_and_the_narrowest_range_of_nine_in_ten(
 
 
 def test_other_constants_hold_for_a_while() -> None:
-    own = restored_by("claude-code")
+    own = client_sizes("claude-code").restored
     other = Constants(
         framings={(OLD, O200K): overhead.OPENAI},
         usual_reasoning=None,
@@ -89,8 +90,8 @@ def test_other_constants_hold_for_a_while() -> None:
     )
     before = overhead.CLAUDE_UP_TO_4_6
     with use_constants(other):
-        assert restored_by("claude-code").usual == 1
+        assert client_sizes("claude-code").restored.usual == 1
         assert overhead.CLAUDE_UP_TO_4_6 == overhead.OPENAI
         assert shipped().framings[NEW, O200K] is overhead.CLAUDE_FROM_4_7
-    assert restored_by("claude-code") == own
+    assert client_sizes("claude-code").restored == own
     assert overhead.CLAUDE_UP_TO_4_6 is before

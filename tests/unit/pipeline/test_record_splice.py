@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from compactctl.formats.opencode.adapter import OpenCode
-from compactctl.formats.records.decode import decode_lines
-from compactctl.formats.registry import format_named
+from compactctl.clients.opencode.format import OpenCode
+from compactctl.clients.records.decode import decode_lines
+from compactctl.clients.registry import format_named
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId
 from compactctl.model.transcript import RawLine

@@ -1,20 +1,21 @@
 """Where clients compact by themselves."""
 
 import re
-from collections import Counter
 from typing import Any
 
 import pytest
 
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.clients.registry import ALL_FORMATS
+from compactctl.clients.sizes import CLIENT_SIZES, client_sizes
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_overhead import NOTHING, missing_history, overhead_of, restored_by
-from compactctl.tokens.client_thresholds import CLIENTS, assumed_window, client_rule_for
+from compactctl.tokens.client_sizes import NOTHING, UNKNOWN_SIZES
 from compactctl.tokens.models.lookup import resolve_model
+
+RULES = [rule for sizes in CLIENT_SIZES.values() for rule in sizes.rules]
 
 
 def at(format_name: str, window: int, version: str | None = None, **fields: Any) -> int | None:
-    client = client_rule_for(format_name, version)
+    client = client_sizes(format_name).rule(version)
     assert client is not None
     budget = Budget(window=window, output_reserve=0, source="", **fields)
     return client.threshold_tokens(budget)
@@ -111,31 +112,35 @@ def test_a_window_that_leaves_nothing_has_no_such_size(format_name: str, window:
 
 @pytest.mark.parametrize("format_name", ["openai-chat", "anthropic-messages", "neurolink", "none"])
 def test_a_format_of_no_client_has_none(format_name: str) -> None:
-    assert client_rule_for(format_name) is None
+    assert client_sizes(format_name) == UNKNOWN_SIZES
+    assert client_sizes(format_name).rule() is None
 
 
 def test_every_row_is_of_a_format_and_says_where_it_is_from() -> None:
-    where = "compactctl/tokens/client_thresholds.py: "
-    unknown = {row.format for row in CLIENTS} - {each.name for each in ALL_FORMATS}
-    assert unknown == set(), f"{where}these are not formats"
-    for row in CLIENTS:
+    where = "compactctl/clients/*/sizes.py: "
+    unknown = CLIENT_SIZES.keys() - {each.name for each in ALL_FORMATS}
+    assert unknown == set(), "compactctl/clients/sizes.py: these are not formats"
+    for name, sizes in CLIENT_SIZES.items():
+        assert {row.format for row in sizes.rules} <= {name}, f"{where}one of {name} names another"
+    for row in RULES:
         assert all((row.name, row.formula, row.source)), (
             f"{where}give the row of {row.format} its name, formula and source"
         )
         assert re.fullmatch(r"20\d\d-\d\d", row.date), f"{where}the date of {row.name} is YYYY-MM"
 
 
-def test_the_newest_row_of_a_client_has_no_end() -> None:
-    newest = {row.format: row for row in CLIENTS}
-    ended = [row.name for row in newest.values() if row.below_version]
-    assert ended == [], "compactctl/tokens/client_thresholds.py: the last row has no below_version"
-    assert set(Counter(row.format for row in CLIENTS if not row.below_version).values()) == {1}
+def test_the_newest_rule_of_a_client_has_no_end() -> None:
+    for name, sizes in CLIENT_SIZES.items():
+        *earlier, newest = (rule.below_version for rule in sizes.rules)
+        assert not newest, f"compactctl/clients: the last rule of {name} has no below_version"
+        assert all(earlier), f"compactctl/clients: name the versions of the rules of {name}"
+        assert [rule.since_version for rule in sizes.rules] == [(), *earlier]
 
 
 def test_versions_are_told_in_words() -> None:
-    told = [row.versions for row in CLIENTS if row.format == "claude-code"]
+    told = [row.versions for row in RULES if row.format == "claude-code"]
     assert told == ["before 2.1.21", "2.1.21 and later"]
-    assert {row.versions for row in CLIENTS if row.format != "claude-code"} == {""}
+    assert {row.versions for row in RULES if row.format != "claude-code"} == {""}
 
 
 @pytest.mark.parametrize(
@@ -169,8 +174,8 @@ def test_a_threshold_is_above_nothing(window: int, size: int | None) -> None:
     ],
 )
 def test_the_window_that_claude_code_assumes(version: str | None, window: int) -> None:
-    assert assumed_window("claude-code", version) == window
-    assert assumed_window("codex", version) is None
+    assert client_sizes("claude-code").assumed_window(version) == window
+    assert client_sizes("codex").assumed_window(version) is None
 
 
 @pytest.mark.parametrize(
@@ -189,14 +194,14 @@ def test_the_window_that_claude_code_assumes(version: str | None, window: int) -
 def test_what_no_overhead_explains_is_missing_history(
     format_name: str, overhead: int, first: int | None, missing: int
 ) -> None:
-    assert missing_history(format_name, overhead, first) == missing
+    assert client_sizes(format_name).missing_history(overhead, first) == missing
 
 
 def test_what_clients_restore_and_send_is_known_for_some() -> None:
-    assert restored_by("claude-code").usual == 10_000
-    assert restored_by("pi") is NOTHING
-    assert overhead_of("pi") is None
+    assert client_sizes("claude-code").restored.usual == 10_000
+    assert client_sizes("pi").restored is NOTHING
+    assert client_sizes("pi").overhead is None
     for name in ("claude-code", "codex", "opencode"):
-        usual = overhead_of(name)
+        usual = client_sizes(name).overhead
         assert usual is not None
         assert usual.least <= usual.usual <= usual.most

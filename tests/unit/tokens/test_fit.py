@@ -2,8 +2,8 @@
 
 import pytest
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.fit import LimitBase, Limits, fit_of, limits_of, size_limit
 
 
@@ -23,7 +23,7 @@ def limits(
         is_recorded=for_input,
         is_input_only=for_input,
     )
-    return limits_of(budget, client_rule_for(format_name), base)
+    return limits_of(budget, client_sizes(format_name).rule(), base)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_beside_a_window_for_input_alone_the_answer_has_room_of_its_own() -> Non
 
 def test_a_client_that_assumes_a_larger_window_compacts_too_late() -> None:
     budget = Budget(window=100_000, output_reserve=10_000, source="", max_output=64_000)
-    rule = client_rule_for("claude-code", "2.1.331")
+    rule = client_sizes("claude-code").rule("2.1.331")
     found = limits_of(budget, rule, assumed_window=1_000_000)
     assert (found.compacts_at, found.assumed_window) == (967_000, 1_000_000)
     assert (found.compaction_due_at, found.base_tokens) == (67_000, 67_000)

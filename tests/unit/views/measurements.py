@@ -1,15 +1,15 @@
 """Measurements without a transcript."""
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.fit import Limits, limits_of
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.overhead import RequestMeter, overhead_for
 
-CLAUDE = client_rule_for("claude-code")
+CLAUDE = client_sizes("claude-code").rule()
 BUDGET = Budget(window=200_000, output_reserve=64_000, source="as named", max_output=64_000)
 LIMITS = limits_of(BUDGET, CLAUDE)
 

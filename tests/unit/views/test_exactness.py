@@ -9,6 +9,7 @@ from file_commands import compact_file, stats_of_file
 from formats.codex.rollouts import call, message
 from unit.commands.conversations import jsonl
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import ViewOptions, view
@@ -16,14 +17,14 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.records import asdict, replace
-from compactctl.tokens.client_overhead import OVERHEAD
+from compactctl.tokens.client_sizes import NOTHING
 from compactctl.views.results.check import check_document, check_terminal
 from compactctl.views.results.compact import compact_document, compact_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal
 from compactctl.views.results.view import view_document
 from compactctl.views.terminal.screen import ScreenItem, item_lines
 
-USUAL = OVERHEAD["codex"]
+USUAL = client_sizes("codex").overhead or NOTHING
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 NOTE = "; media are estimated by size"
 

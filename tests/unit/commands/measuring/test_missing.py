@@ -2,7 +2,7 @@
 
 import pytest
 
-from compactctl.tokens.client_overhead import missing_history
+from compactctl.clients.sizes import client_sizes
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from compactctl.tokens.client_overhead import missing_history
 def test_what_no_client_sends_as_its_own_is_history(
     format_name: str, overhead: int, first: int | None, missing: int
 ) -> None:
-    assert missing_history(format_name, overhead, first) == missing
+    assert client_sizes(format_name).missing_history(overhead, first) == missing

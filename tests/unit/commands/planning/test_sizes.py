@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan, stage_list
 from compactctl.errors import UsageError
@@ -13,13 +14,12 @@ from compactctl.profiles.profile import Profile, ProfileProtection, ProfileStage
 from compactctl.profiles.registry import builtin_profile
 from compactctl.records import replace
 from compactctl.tokens.budget import Budget, TargetSize
-from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.fit import limits_of
 from compactctl.tokens.trigger import ALWAYS, parse_trigger
 
 BUDGET = Budget(window=200_000, output_reserve=64_000, source="")
 # Claude Code compacts at 167,000 tokens; without it, 136,000 are free for input.
-LIMITS = limits_of(replace(BUDGET, max_output=64_000), client_rule_for("claude-code"))
+LIMITS = limits_of(replace(BUDGET, max_output=64_000), client_sizes("claude-code").rule())
 PLAIN = limits_of(BUDGET, None)
 PROFILE = Profile(
     name="mine", title="", trigger=parse_trigger("tokens>=50000"),

@@ -18,11 +18,11 @@ from unit.commands.conversations import log_of
 from voices.place import Talk, lines_of
 from voices.tables import TALKS as VOICES
 
+from compactctl.clients.registry import ALL_FORMATS, format_named
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError, UsageError
-from compactctl.formats.registry import ALL_FORMATS, native_append_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.store.archive.names import archive_folder
 
@@ -75,7 +75,7 @@ def compacted(name: str, layout: str, stage: str) -> Path | None:
 
     None where the stage finds nothing to do, or the layout is not for the format.
     """
-    if layout == "native" and native_append_of(name) is None:
+    if layout == "native" and format_named(name).native_append() is None:
         return None
     return _life(ALL_TALKS[name], layout, stage, folder() / f"{name} {layout} {stage}")
 

@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 from unit.views.results.screens import shown
 
+from compactctl.clients.integrations import integration_of
 from compactctl.commands.integrations.hook import HookOptions, HookResult
-from compactctl.commands.integrations.integrate import (
-    FileChange,
-    InstallRequest,
-    IntegrateResult,
-    integration_of,
-)
+from compactctl.commands.integrations.integrate import FileChange, InstallRequest, IntegrateResult
 from compactctl.commands.integrations.statusline import StatusLineResult
 from compactctl.records import replace
 from compactctl.views.results.clients import (

@@ -7,6 +7,7 @@ import pytest
 from unit.views.measurements import LIMITS, measured
 from unit.views.results.screens import styles, titles, words
 
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.presets import RescueResult
@@ -23,7 +24,6 @@ from compactctl.model.operation import Digest, OperationId, StageRecord, StateCh
 from compactctl.model.transcript import Opaque
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.records import replace
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
 from compactctl.tokens.trigger import TriggerInput
 from compactctl.views.results.compact import (
     compact_document,

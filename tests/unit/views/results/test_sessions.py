@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from unit.views.results.screens import shown, titles, words
 
+from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import SessionRow, SessionsResult
 from compactctl.records import replace
-from compactctl.sessions.session import Session, SessionDetails, SessionEntry
 from compactctl.views.results.sessions import (
     candidates_terminal,
     choices_terminal,

@@ -15,7 +15,7 @@ from compactctl.history.breakdown import LargeMessage
 from compactctl.model.message import MessageId
 from compactctl.model.transcript import Opaque, RecordStats, Unread
 from compactctl.records import replace
-from compactctl.tokens.client_overhead import UsualTokens
+from compactctl.tokens.client_sizes import UsualTokens
 from compactctl.tokens.fit import limits_of
 from compactctl.views.results.rounds import session_graph
 from compactctl.views.results.stats import stats_document, stats_messages, stats_terminal

@@ -1,0 +1,1 @@
+"""What is known of each client, in one folder each, and what they share."""

@@ -1,0 +1,1 @@
+"""Formats of APIs: messages, requests, logs."""

@@ -1,0 +1,77 @@
+"""Records that mark a compaction by Claude Code, full or of tool results only."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.clients.records.json_values import (
+    count_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_none,
+)
+from compactctl.records import Record
+
+
+class Boundary(Record, kw_only=False):
+    """The new root that a compaction starts, and the records it preserved verbatim, if any.
+
+    Attributes:
+        head: the first preserved record.
+        anchor: the record that they follow, usually the summary.
+        tail: the last preserved record.
+        uuids: all of them in order (since 2.1.197). If empty, they are the chain from ``head`` to
+            ``tail``, which clients write since 2.1.79.
+    """
+
+    head: str | None = None
+    anchor: str | None = None
+    tail: str | None = None
+    uuids: tuple[str, ...] = ()
+
+
+def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
+    """Return the boundary that a record marks, or None if it marks none."""
+    if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
+        return None
+    metadata = object_or_empty(record.get("compactMetadata"))
+    return _listed(object_or_empty(metadata.get("preservedMessages"))) or _segment(
+        object_or_empty(metadata.get("preservedSegment"))
+    )
+
+
+def is_compaction(record: Mapping[str, Any]) -> bool:
+    """Return whether the client compacted the main conversation here, or cleared tool results."""
+    subtypes = ("compact_boundary", "microcompact_boundary")
+    return record.get("subtype") in subtypes and record.get("isSidechain") is not True
+
+
+def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
+    """Return the tool call ids and attachment uuids whose content a microcompaction cleared."""
+    meta = record.get("microcompactMetadata")
+    if record.get("subtype") != "microcompact_boundary" or not isinstance(meta, Mapping):
+        return frozenset()
+    names = [*_strings(meta.get("compactedToolIds")), *_strings(meta.get("clearedAttachmentUUIDs"))]
+    return frozenset(names)
+
+
+def tokens_saved(record: Mapping[str, Any]) -> int | None:
+    """Return the tokens that a microcompaction saved, or None if the client recorded none."""
+    return count_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
+
+
+def _listed(preserved: Mapping[str, Any]) -> Boundary | None:
+    anchor, uuids = text_or_none(preserved.get("anchorUuid")), _strings(preserved.get("uuids"))
+    if anchor is None or not uuids:
+        return None
+    return Boundary(uuids[0], anchor, uuids[-1], tuple(uuids))
+
+
+def _segment(preserved: Mapping[str, Any]) -> Boundary:
+    head, anchor, tail = (
+        text_or_none(preserved.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
+    )
+    return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in list_or_empty(value) if isinstance(item, str)]

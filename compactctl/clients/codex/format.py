@@ -1,0 +1,124 @@
+"""Codex CLI rollouts: conversation items among session records, each in an envelope."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from compactctl.clients.codex.usage import USAGE_FIELDS
+from compactctl.clients.content.openai import new_content
+from compactctl.clients.content.response_items import is_item
+from compactctl.clients.format import Format, NativeAppend
+from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.json_values import text_or_empty
+from compactctl.model.message import JsonPath, Synthetic
+from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.pipeline.writer import InsertionContext
+
+# Types of records, as RolloutItem of Codex names them.
+ENVELOPES = frozenset(
+    {
+        "session_meta",
+        "response_item",
+        "compacted",
+        "turn_context",
+        "event_msg",
+        "world_state",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+    }
+)
+# Events that repeat what tool calls did. To redraw a session, Codex needs only text and reasoning.
+_TOOL_EVENTS = frozenset(
+    {
+        "exec_command_begin",
+        "exec_command_end",
+        "patch_apply_begin",
+        "patch_apply_end",
+        "mcp_tool_call_begin",
+        "mcp_tool_call_end",
+        "web_search_begin",
+        "web_search_end",
+        "view_image_tool_call",
+    }
+)
+_KIND = ("payload", "type")
+_UNSENT = (
+    UnsentRule(kind="copies", match={**match_type("event_msg"), _KIND: _TOOL_EVENTS}),
+    UnsentRule(
+        kind="snapshots",
+        match={**match_type("response_item"), _KIND: frozenset({"ghost_snapshot"})},
+    ),
+)
+
+
+class Codex(Format):
+    """Reads and writes session files of Codex CLI."""
+
+    name = "codex"
+    title = "Codex CLI rollout"
+    usage_fields = USAGE_FIELDS
+    unsent = _UNSENT
+    new_content = staticmethod(partial(new_content, kind="input_text"))
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize envelopes, or bare items beside a header or state of the oldest rollouts."""
+        enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
+        bare = [r for r in records if "type" in r and is_item(r)]
+        oldest = [r for r in records if _is_oldest(r)]
+        # A compaction may leave fewer items than there are state records.
+        n_matching = max(len(enveloped), len(bare) + len(oldest) if bare and oldest else 0)
+        return n_matching > 0 and n_matching * 2 >= len(records)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        from compactctl.clients.codex.reader import CodexReader
+
+        return CodexReader(self.name).read(lines)
+
+    def native_append(self) -> NativeAppend:
+        """Return how sessions are compacted by appending to them."""
+        from compactctl.clients.codex.native import CodexNativeAppend
+
+        return CodexNativeAppend()
+
+    def without_compactions(
+        self, lines: Sequence[bytes], dropped: Collection[int], repeated: Collection[int]
+    ) -> Mapping[int, bytes]:
+        """Return the newest history of compactctl without what these compactions hid."""
+        from compactctl.clients.codex.histories import without_compactions
+
+        return without_compactions(lines, dropped, repeated)
+
+    def moved_out(self, line: bytes, place: JsonPath) -> bytes:
+        """Return an item of the history on a line as a record of its own."""
+        from compactctl.clients.codex.histories import moved_out
+
+        return moved_out(line, place)
+
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
+        """Build a user message. Items inside a compaction's history have no envelope."""
+        content = [{"type": "input_text", "text": message.text}]
+        item = {"type": "message", "role": "user", "content": content}
+        if beside.anchor.record_path or not _has_payload(beside.neighbor):
+            return item
+        timestamp = (
+            {"timestamp": beside.neighbor["timestamp"]} if "timestamp" in beside.neighbor else {}
+        )
+        return {**timestamp, "type": "response_item", "payload": item}
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    return text_or_empty(record.get("type"))
+
+
+def _is_oldest(record: Mapping[str, Any]) -> bool:
+    """Return whether this is the header of a rollout without envelopes, or a state record of it."""
+    is_header = "instructions" in record and all(
+        isinstance(record.get(name), str) for name in ("id", "timestamp")
+    )
+    return is_header or record.get("record_type") == "state"
+
+
+def _has_payload(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("payload"), Mapping)

@@ -1,0 +1,451 @@
+"""Reads Codex rollouts: session headers, items, and the usage and compactions among the events."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.clients.codex.effective import CodexHistory
+from compactctl.clients.codex.usage import USAGE_FIELDS, TokenCountReader
+from compactctl.clients.codex.wrapping import CODEX
+from compactctl.clients.content.response_items import is_item, item_draft, item_kind
+from compactctl.clients.content.tool_definitions import tool_definitions
+from compactctl.clients.records.builder import LineReader, TranscriptBuilder
+from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.json_values import (
+    json_size,
+    object_or_empty,
+    text_or_none,
+)
+from compactctl.clients.records.message_draft import MessageDraft, text_parts
+from compactctl.clients.records.missing_answers import with_client_answers
+from compactctl.clients.records.order import judge_times
+from compactctl.clients.records.responses import ResponseNamer
+from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.clients.records.wrapping import typed_prompt
+from compactctl.history.turns import without_expired_reasoning
+from compactctl.model.message import (
+    NO_TAGS,
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    TextPart,
+    ToolDefinitionPart,
+)
+from compactctl.model.tags import is_appended
+from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
+from compactctl.model.usage_fields import with_reported_usage
+from compactctl.records import Record, replace
+
+_NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
+# The history after a compaction; the summary in it is repeated in ``message``.
+_COMPACTED_FIELDS = frozenset({"message", "replacement_history"})
+# What the client builds from its settings and repeats whenever it compacts (0.58 to 0.142).
+_SETTINGS = re.compile(
+    r"\s*(?:# AGENTS\.md instructions|<(?:user_instructions|environment_context|app-context"
+    r"|permissions|model_switch|collaboration_mode|personality_spec|apps_instructions"
+    r"|skills_instructions|plugins_instructions)\b)"
+)
+_SETTINGS_REASON = "it holds the client's settings"
+# How texts begin that the client puts into a session.
+_TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
+# More than any session has; a damaged number must not keep the loop busy for hours.
+_MAX_ROLLBACK = 100_000
+
+
+class _Replacement(Record):
+    """A compaction that records a whole history; ``is_ours`` if compactctl appended it."""
+
+    n_bytes: int
+    ids: frozenset[str]
+    is_ours: bool
+
+
+class _Report(Record, kw_only=False):
+    """The usage of a request, and the token count that reports it."""
+
+    usage: ReportedUsage
+    record: Mapping[str, Any]
+    decoded: Decoded
+
+
+class CodexReader(LineReader):
+    """Reads records in file order; ``finish`` computes the effective history."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, CODEX, COMMON_UNSENT | UnsentFields(is_unsent=_is_deferred))
+        self.history = CodexHistory()
+        self.counts = TokenCountReader()
+        self.responses = _ResponseGrouper(self.builder)
+        self.tools: dict[str, str] = {}
+        self.header: Message | None = None
+        self.model: str | None = None
+        self.cwd: str | None = None
+        self.version: str | None = None
+        self._sessions = 0
+        self._session_ids: set[str] = set()
+        self._own_history_lines: list[int] = []
+        # What the client recorded as typed by the user.
+        self._prompts: set[str] = set()
+        self._replacements: list[_Replacement] = []
+        # Whether a message carries our tags.
+        self._is_edited = False
+
+    def add_line(self, decoded: Decoded) -> None:
+        """Add the records on a line."""
+        for value in decoded.values:
+            if not isinstance(value, Mapping):
+                self.builder.add_opaque(decoded, "a JSON value that is not a record", value=value)
+            elif isinstance(value.get("payload"), Mapping):
+                record = with_reported_usage(value, USAGE_FIELDS)
+                self._enveloped(record, record["payload"], decoded)
+            else:
+                self._add_bare(value, decoded)
+
+    def finish(self) -> Transcript:
+        """Return the transcript."""
+        self._add_empty_answer()
+        sent_ids = self.history.ids()
+        self._drop_superseded(set(sent_ids))
+        self.builder.messages = list(map(self._attributed, self.builder.messages))
+        by_id = {str(message.id): message for message in self.builder.messages}
+        header = [self.header.id] if self.header else []
+        effective = tuple(self._with_lock(by_id[name]) for name in (*header, *sent_ids))
+        client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
+        transcript = self.builder.build(
+            self.name,
+            effective,
+            session=SessionInfo(
+                model=self.model,
+                window=self.counts.window,
+                client_version=self.version,
+                cwd=self.cwd,
+                # Inferred from the contexts reported around 173 turns of clients 0.121 to 0.142.
+                drops_past_reasoning=True,
+                usage_line=self.counts.line,
+            ),
+            compactions=PastCompactions(
+                by_client=any(m.origin.is_summary or m.id in client_ids for m in effective),
+                own_history_lines=tuple(self._own_history_lines),
+            ),
+            order=judge_times(message.timestamp for message in self.builder.messages),
+        )
+        # As ensure_call_outputs_present of Codex does; a tool search gets an empty result instead.
+        answered = with_client_answers(
+            transcript.effective, "aborted", exempt_tools=frozenset({"tool_search"})
+        )
+        return replace(transcript, effective=without_expired_reasoning(answered))
+
+    def _attributed(self, message: Message) -> Message:
+        """Return a user's message as typed or not, where the client recorded what was typed.
+
+        A text with a tag that is not recorded is the client's, even if the tag is not known. Of
+        what a compaction kept, the client may have cut the texts.
+        """
+        is_settled = message.role != "user" or message.origin.is_synthetic or message.record_path
+        texts = [part for part in message.parts if isinstance(part, TextPart)]
+        if not self._prompts or is_settled or not texts:
+            return message
+        is_prompt = not self._prompts.isdisjoint(
+            {"".join(p.text for p in texts), "\n".join(p.text for p in texts)}
+        )
+        parts = tuple(
+            replace(part, typed=self._typed(part, is_prompt=is_prompt))
+            if isinstance(part, TextPart)
+            else part
+            for part in message.parts
+        )
+        has_words = any(isinstance(part, TextPart) and part.typed != "" for part in parts)
+        return replace(
+            message, parts=parts, origin=replace(message.origin, is_injected=not has_words)
+        )
+
+    def _typed(self, part: TextPart, *, is_prompt: bool) -> str | None:
+        if is_prompt or part.text in self._prompts:
+            typed = typed_prompt(part.text, CODEX)
+            return None if typed == part.text else typed
+        return "" if _TAGGED.match(part.text) else part.typed
+
+    def _with_lock(self, message: Message) -> Message:
+        if _holds_settings(message) and message.locks.immutable_reason is None:
+            locks = replace(message.locks, immutable_reason=_SETTINGS_REASON)
+            message = replace(message, locks=locks)
+        if message.id not in self.history.unreplaceable:
+            return message
+        return message.as_unmovable("the client would take its replacement for a turn")
+
+    def _enveloped(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        match record.get("type"):
+            case "response_item":
+                self._item(record, payload, ("payload",), decoded)
+            case "event_msg":
+                self._event(record, payload, decoded)
+            case "session_meta":
+                self._session(record, payload, ("payload",), decoded)
+            case "turn_context":
+                self._turn_context(payload, decoded)
+            case "compacted":
+                self._compacted(record, payload, decoded)
+            case str(kind) if kind in _NOT_SENT:
+                self.builder.add_metadata(kind, decoded.n_bytes)
+            case _:
+                self.builder.add_opaque(decoded, "a record of unknown type", value=record)
+
+    def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Add a record of the oldest rollouts, which have no envelope."""
+        if is_item(record):
+            self._item(record, record, (), decoded)
+        elif "instructions" in record:
+            self._session(record, record, (), decoded)
+        elif "record_type" in record:
+            self.builder.unread.add_unknown(record, decoded.index)
+            self.builder.add_metadata("state", decoded.n_bytes)
+        else:
+            self.builder.add_opaque(decoded, "a record of unknown type", value=record)
+
+    def _item(
+        self,
+        record: Mapping[str, Any],
+        item: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+    ) -> None:
+        message = self._message(record, item, path, decoded, self.responses)
+        if message is not None:
+            self.history.add(message)
+
+    def _add_empty_answer(self) -> None:
+        """Add an answer without items, of which only the token count was recorded, if any.
+
+        In a file that we compacted, the count may be that of an answer we removed.
+        """
+        report = None if self._is_edited else self.responses.take_unassigned()
+        if report is not None:
+            draft = MessageDraft(role="assistant", parts=(), model=self.model, usage=report.usage)
+            self.history.add(self.builder.add_message(draft, report.record, report.decoded))
+
+    def _message(
+        self,
+        record: Mapping[str, Any],
+        item: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+        responses: "_ResponseGrouper",
+    ) -> Message | None:
+        """Add an item. ``record`` carries its tags; within a compaction it is the item itself."""
+        kind = item_kind(item)
+        element = path if record is item else ()
+        draft = item_draft(item, path, self.tools)
+        size = json_size(item) if element else decoded.n_bytes
+        if draft is None and kind == "ghost_snapshot":
+            self.builder.add_metadata("response_item/ghost_snapshot", size)
+        elif draft is None:
+            self.builder.add_opaque(decoded, "an item of unknown type", size, value=item or record)
+        elif not draft.parts:
+            self.builder.add_empty(
+                f"response_item/{kind} without content", record, decoded, size, element
+            )
+        else:
+            if draft.role == "system" and path:
+                # In an envelope, only the client and its hooks use this role.
+                draft = replace(draft, is_injected=True)
+            if draft.role != "assistant" and responses is self.responses:
+                self._add_empty_answer()
+            draft = responses.assign(draft, self.model)
+            message = self.builder.add_message(draft, record, decoded, record_path=element)
+            self._is_edited = self._is_edited or message.tags is not NO_TAGS
+            self.tools.update((call.call_id, call.tool) for call in message.calls)
+            return message
+        return None
+
+    def _session(
+        self,
+        record: Mapping[str, Any],
+        payload: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+    ) -> None:
+        """Add a session header; a forked session repeats those of its ancestors after its own."""
+        self._sessions += 1
+        self._add_session_id(text_or_none(payload.get("id")), decoded.index)
+        self.cwd = self.cwd or text_or_none(payload.get("cwd"))
+        self.version = self.version or text_or_none(payload.get("cli_version"))
+        parts = _header_parts(payload, path)
+        if not parts:
+            self.builder.unread.add_unknown(payload, decoded.index)
+        if self._sessions > 1 or not parts:
+            self.builder.add_metadata("session_meta", decoded.n_bytes)
+            return
+        draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
+        self.header = self.builder.add_message(draft, record, decoded)
+
+    def _add_session_id(self, session: str | None, line: int) -> None:
+        if session is None or session in self._session_ids:
+            return
+        # Ids of ancestors follow the session's own before any message: no new session starts.
+        if self.builder.messages[bool(self.header) :] or not self._session_ids:
+            self.builder.add_session(session, line)
+        self._session_ids.add(session)
+
+    def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
+        self.model = text_or_none(payload.get("model")) or self.model
+        self.cwd = self.cwd or text_or_none(payload.get("cwd"))
+        self.builder.add_metadata("turn_context", decoded.n_bytes)
+
+    def _event(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        kind = text_or_none(payload.get("type")) or "event without a type"
+        self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
+        if kind == "token_count":
+            usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
+            if usage is not None:
+                self.responses.add_usage(_Report(usage, record, decoded))
+        prompt = text_or_none(payload.get("message"))
+        if kind == "user_message" and prompt and payload.get("kind") in (None, "plain"):
+            self._prompts.add(prompt)
+        if kind == "error":
+            self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
+        turns = payload.get("num_turns")
+        if kind == "thread_rolled_back" and isinstance(turns, int):
+            self.history.roll_back(min(turns, _MAX_ROLLBACK))
+            self.responses.close()
+
+    def _compacted(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        self.responses.close()
+        is_ours = is_appended(record)
+        (self._own_history_lines if is_ours else self.builder.compactions).append(decoded.index)
+        items = payload.get("replacement_history")
+        if isinstance(items, list):
+            rest = {name: value for name, value in payload.items() if name not in _COMPACTED_FIELDS}
+            self.builder.unread.add_unknown({**record, "payload": rest}, decoded.index)
+            self._replace_history(items, decoded, is_ours=is_ours)
+            return
+        text = text_or_none(payload.get("message"))
+        if text is None:
+            self.builder.unread.add_unknown(payload, decoded.index)
+            self.builder.add_metadata("compacted", decoded.n_bytes)
+            self.history.condense(None)
+            return
+        part = TextPart(text=text, path=("payload", "message"))
+        reason = "the client's own compaction"
+        draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=reason)
+        self.history.condense(self.builder.add_message(draft, record, decoded))
+
+    def _replace_history(self, items: list[Any], decoded: Decoded, *, is_ours: bool) -> None:
+        path: JsonPath = ("payload", "replacement_history")
+        responses = _ResponseGrouper(self.builder, f"line-{decoded.index}-response-")
+        messages = []
+        for index, item in enumerate(items):
+            record = object_or_empty(item)
+            message = self._message(record, record, (*path, index), decoded, responses)
+            if message is not None:
+                messages.append(message)
+        self.history.replace(messages)
+        ids = frozenset(message.id for message in messages)
+        self._replacements.append(_Replacement(n_bytes=decoded.n_bytes, ids=ids, is_ours=is_ours))
+
+    def _drop_superseded(self, sent_ids: set[str]) -> None:
+        """Remove the messages of compactions of which nothing is sent any more."""
+        superseded = [r for r in self._replacements if sent_ids.isdisjoint(r.ids)]
+        dropped = {name for replacement in superseded for name in replacement.ids}
+        self.builder.messages = [m for m in self.builder.messages if m.id not in dropped]
+        for replacement in superseded:
+            self.builder.add_metadata("compacted", replacement.n_bytes)
+
+
+class _ResponseGrouper:
+    """Assigns items to responses, and usage to the newest response."""
+
+    def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
+        self._builder = builder
+        self._names = ResponseNamer(prefix)
+        self._name: str | None = None
+        self._has_usage = False
+        self._newest: int | None = None
+        # Whether the newest item is one that the model answers.
+        self._is_asked = False
+        # The report of a response that has no item yet, and whether something had been asked.
+        self._unassigned: _Report | None = None
+        self._was_asked = False
+
+    def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
+        """Return the draft as part of its response; call it right before adding the message."""
+        name = self._names.name_for(draft)
+        self._is_asked = name is None and not draft.is_summary
+        if name is None:
+            return draft
+        self._has_usage = self._has_usage and name == self._name
+        self._name = name
+        self._newest = len(self._builder.messages)
+        report, self._unassigned = self._unassigned, None
+        self._has_usage = self._has_usage or report is not None
+        usage = report.usage if report else None
+        return replace(draft, response_id=name, model=model, usage=usage)
+
+    def take_unassigned(self) -> _Report | None:
+        """Return the report of a response that turned out to have no items; end the response."""
+        report = self._unassigned if self._was_asked else None
+        if report is not None:
+            self.close()
+        return report
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the newest response has no usage yet."""
+        return self._newest is not None and not self._has_usage
+
+    def add_usage(self, report: _Report) -> None:
+        """Assign usage to the newest response, or to the next one if that already has its own.
+
+        Newer clients report usage after the response's outputs, older ones before its first item.
+        """
+        if self._newest is None or not self.is_due:
+            self._unassigned, self._was_asked = report, self._is_asked
+            return
+        messages = self._builder.messages
+        messages[self._newest] = replace(messages[self._newest], usage=report.usage)
+        self._has_usage = True
+
+    def close(self) -> None:
+        """End the newest response, as at a compaction or a rollback."""
+        self._names.close()
+        self._newest = None
+        self._is_asked = False
+        self._unassigned = None
+
+
+def _holds_settings(message: Message) -> bool:
+    texts = [part.text for part in message.parts[:1] if isinstance(part, TextPart)]
+    return message.origin.is_injected and any(map(_SETTINGS.match, texts))
+
+
+def _header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return the base instructions and the dynamic tools of a session header."""
+    return (*_instructions(payload, path), *_tools(payload, path))
+
+
+def _instructions(payload: Mapping[str, Any], path: JsonPath) -> tuple[TextPart, ...]:
+    base = payload.get("base_instructions")
+    if isinstance(base, Mapping):
+        return text_parts(base.get("text"), (*path, "base_instructions", "text"))
+    if isinstance(base, str):
+        return text_parts(base, (*path, "base_instructions"))
+    return text_parts(payload.get("instructions"), (*path, "instructions"))
+
+
+def _tools(payload: Mapping[str, Any], path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
+    """Return the dynamic tools, without those that the model must search for first."""
+    tools = payload.get("dynamic_tools")
+    parts = tool_definitions(tools, (*path, "dynamic_tools"))
+    if not isinstance(tools, list):
+        return ()
+    return tuple(part for part, tool in zip(parts, tools, strict=True) if not _is_deferred(tool))
+
+
+def _is_deferred(tool: object) -> bool:
+    return isinstance(tool, Mapping) and tool.get("deferLoading") is True

@@ -1,0 +1,187 @@
+"""Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from compactctl.clients.codex.wrapping import CODEX
+from compactctl.clients.fork import Fork, ForkIdentity, header_text
+from compactctl.clients.reading.fields import first_title, sum_counts, user_text
+from compactctl.clients.reading.file_ends import FileEnds, read_ends
+from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
+from compactctl.clients.session import Session, SessionDetails, SessionEntry, SessionKind
+from compactctl.clients.store import SessionStore
+from compactctl.model.message import JsonPath
+from compactctl.pipeline.record_splice import dump, with_fields
+from compactctl.pipeline.spans import find_spans, splice
+from compactctl.records import replace
+from compactctl.store import client_folders
+from compactctl.store.client_folders import UserEnvironment
+
+NAME = "codex"
+_LOG, _COMPRESSED_LOG = ".jsonl", ".jsonl.zst"
+_ID_LENGTH = 36
+_USER = "user"
+_HEADLESS = "exec"
+_PAYLOAD_PATH: JsonPath = ("payload",)
+
+
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
+    root = client_folders.codex_folder(machine)
+    titles = _titles(root / "session_index.jsonl")
+    for day in _days(root / "sessions", folders):
+        yield from _rollouts(day, folders, titles)
+    yield from _rollouts(root / "archived_sessions", folders, titles, archived=True)
+
+
+def _days(root: Path, folders: FolderScanner) -> Iterator[Path]:
+    for year in folders.folders(root):
+        for month in folders.folders(year):
+            yield from folders.folders(month)
+
+
+def _rollouts(
+    folder: Path, folders: FolderScanner, titles: Mapping[str, str], *, archived: bool = False
+) -> Iterator[SessionEntry]:
+    """Yield the sessions in a folder; a compressed file is skipped if the plain one exists too."""
+    scanned = folders.files(folder, _LOG, _COMPRESSED_LOG)
+    files = {path.name: (path, status) for path, status in scanned}
+    for name, (path, status) in files.items():
+        stem = name.partition(_LOG)[0]
+        is_duplicate = name.endswith(_COMPRESSED_LOG) and stem + _LOG in files
+        if not name.startswith("rollout-") or is_duplicate:
+            continue
+        session_id = stem[-_ID_LENGTH:]
+        listing = SessionDetails(title=titles.get(session_id, ""))
+        entry = SessionEntry.of_file(NAME, session_id, (path, status), listing)
+        yield replace(entry, archived=archived)
+
+
+def _titles(index: Path) -> dict[str, str]:
+    """Return the titles that users gave to sessions, by id; the newest line of the index counts."""
+    try:
+        ends = read_ends(index)
+    except OSError:
+        return {}
+    titles: dict[str, str] = {}
+    for record in ends.records_newest_first():
+        titles.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
+    return titles
+
+
+def _details(entry: SessionEntry) -> SessionDetails:
+    ends = read_ends(entry.path)
+    meta = next((_payload(r) for r in ends.head_records() if r.get("type") == "session_meta"), {})
+    turn = next(
+        (_payload(r) for r in ends.records_newest_first() if r.get("type") == "turn_context"), {}
+    )
+    context, window = _newest_count(ends)
+    return SessionDetails(
+        title=first_title(_first_prompt(ends)),
+        project=text_or_empty(turn.get("cwd")) or text_or_empty(meta.get("cwd")),
+        model=text_or_empty(turn.get("model")),
+        context=context,
+        window=window,
+        kind=_kind(meta),
+    )
+
+
+def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return object_or_empty(record.get("payload"))
+
+
+def _kind(meta: Mapping[str, Any]) -> SessionKind:
+    source = meta.get("source")
+    if isinstance(source, Mapping) or meta.get("thread_source", _USER) not in (_USER, None):
+        return "subagent"
+    return "headless" if source == _HEADLESS else "main"
+
+
+def _first_prompt(ends: FileEnds) -> str:
+    fallback = ""
+    for payload in map(_payload, ends.forward_records()):
+        if payload.get("type") == "user_message":
+            text = user_text(payload.get("message"), CODEX)
+            if text:
+                return text
+        if not fallback and payload.get("role") == "user":
+            fallback = user_text(payload.get("content"), CODEX)
+    return fallback
+
+
+def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
+    """Return the tokens of the newest request and its answer, and the recorded window.
+
+    After a compaction the client records an estimate: a total without input and output.
+    """
+    for record in ends.backward_records():
+        info = object_or_empty(_payload(record).get("info"))
+        last = object_or_empty(info.get("last_token_usage"))
+        if last:
+            total = sum_counts(last, "total_tokens")
+            context = total or sum_counts(last, "input_tokens", "output_tokens")
+            return context, count_or_none(info.get("model_context_window"))
+        if record.get("type") == "compacted":
+            break
+    return None, None
+
+
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork into the folder of today, with a new id in the first record and a line in the index."""
+    new, day = identity.timed_id, identity.now.astimezone()
+    folder = (
+        client_folders.codex_folder(identity.machine)
+        / "sessions"
+        / f"{day:%Y}"
+        / f"{day:%m}"
+        / f"{day:%d}"
+    )
+
+    def rewrite_line(index: int, line: bytes) -> bytes:
+        return line if index else _with_meta(line, session, new)
+
+    return Fork(
+        id=new,
+        path=folder / f"rollout-{day:%Y-%m-%dT%H-%M-%S}-{new}.jsonl",
+        original=session,
+        rewrite_line=rewrite_line,
+        index_entry=(
+            client_folders.codex_folder(identity.machine) / "session_index.jsonl",
+            _index_line(session, new, identity),
+        ),
+    )
+
+
+def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:
+    now = identity.now.astimezone(UTC)
+    entry = {
+        "id": new,
+        "thread_name": identity.fork_title(session.details.title),
+        "updated_at": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z",
+    }
+    return f"{dump(entry)}\n".encode()
+
+
+def _with_meta(line: bytes, session: Session, new: str) -> bytes:
+    text = header_text(line, "session_meta", session)
+    span = find_spans(text, [_PAYLOAD_PATH])[_PAYLOAD_PATH]
+    meta = text[slice(*span)]
+    # Old versions write only "id".
+    has_session_id = ("session_id",) in find_spans(meta, [("session_id",)])
+    extra = {"session_id": new} if has_session_id else {}
+    fields = {"id": new, **extra, "forked_from_id": session.id}
+    return splice(text, {span: with_fields(meta, fields)}).encode()
+
+
+STORE = SessionStore(
+    client=NAME,
+    alias="codex",
+    title="Codex",
+    entries=_entries,
+    details=_details,
+    fork=fork,
+    is_in_one_file=True,
+    resume_command="codex resume {id}",
+)

@@ -1,0 +1,1 @@
+"""Message content shared by formats: blocks, tool calls, media, answers."""

@@ -1,0 +1,1 @@
+"""NeuroLink histories."""

@@ -1,0 +1,61 @@
+"""What of OpenCode's records is never sent: what the client shows, and its own state.
+
+Each field is named with the object that has it: elsewhere, a field of this name may be sent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.clients.opencode.parts import is_sent_as_text
+from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+
+# A new part may have its text in ``metadata``; whose are not sent is listed below.
+UNSENT = UnsentFields(keys=COMMON_UNSENT.keys, labels=COMMON_UNSENT.labels - {"metadata"})
+"""The fields that no object of a record sends."""
+# Of ``info``: what a prompt changed, the error of a request without an answer, and folders.
+_INFO = frozenset({"summary", "error", "path"})
+# By the type of a part. Metadata are of the provider, and of the client in calls.
+_PARTS: Mapping[str, frozenset[str]] = {
+    "text": frozenset({"metadata"}),
+    "reasoning": frozenset({"metadata"}),
+    "tool": frozenset({"metadata"}),
+    "step-start": frozenset({"snapshot"}),
+    "step-finish": frozenset({"snapshot", "reason"}),
+    "snapshot": frozenset({"snapshot"}),
+    "patch": frozenset({"files"}),
+    "retry": frozenset({"error"}),
+}
+_STATE = frozenset({"metadata", "title"})
+_SOURCE = frozenset({"path"})
+
+
+def without_unsent(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record without what is never sent; all other values keep their paths."""
+    return {
+        **record,
+        "info": _without(record.get("info"), _INFO),
+        "parts": [_sent_fields(part) for part in list_or_empty(record.get("parts"))],
+    }
+
+
+def _sent_fields(part: object) -> object:
+    if not isinstance(part, Mapping):
+        return part
+    kind = text_or_empty(part.get("type"))
+    names = _PARTS.get(kind, frozenset())
+    if kind == "text" and part.get("ignored"):
+        names |= {"text"}
+    if kind == "file" and is_sent_as_text(part):
+        names |= {"url"}
+    inner = {"tool": ("state", _STATE), "file": ("source", _SOURCE)}.get(kind)
+    fields = _without(part, names)
+    if inner and inner[0] in part:
+        fields = {**object_or_empty(fields), inner[0]: _without(part[inner[0]], inner[1])}
+    return fields
+
+
+def _without(value: object, names: frozenset[str]) -> object:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: inner for name, inner in value.items() if name not in names}

@@ -1,0 +1,22 @@
+"""When pi auto-compacts, and what it sends beside a conversation."""
+
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.client_sizes import ClientRule, ClientSizes
+
+
+def _pi(budget: Budget) -> int:
+    return budget.window - 16_384
+
+
+SIZES = ClientSizes(
+    rules=(
+        ClientRule(
+            format="pi",
+            name="pi",
+            formula="window - 16,384",
+            threshold=_pi,
+            source="badlogic/pi-mono, compaction.ts of its coding agent, and its documentation",
+            date="2026-11",
+        ),
+    ),
+)

@@ -1,0 +1,82 @@
+"""Read small JSON files, and single values from a part of a large file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.clients.records.decode import decode
+from compactctl.clients.records.json_values import list_or_empty, object_or_empty
+from compactctl.model.json_parser import BoundedDecoder
+
+MAX_BYTES = 1 << 20
+"""Bytes to read at most of a small file."""
+_SEPARATORS = re.compile(r"[\s,]*")
+_DECODER = BoundedDecoder()
+
+
+def read_small_object(path: Path) -> Mapping[str, Any]:
+    """Return the JSON object in a small file; {} for any other content or no file."""
+    return object_or_empty(_read_first_value(path))
+
+
+def read_small_array(path: Path) -> list[Any]:
+    """Return the JSON array in a small file; [] for any other content or no file."""
+    return list_or_empty(_read_first_value(path))
+
+
+def _read_first_value(path: Path) -> object:
+    try:
+        with path.open("rb") as stream:
+            values, _ = decode(stream.read(MAX_BYTES))
+    except OSError:
+        return None
+    return values[0] if values else None
+
+
+def iter_values(data: bytes, key: str) -> Iterator[Any]:
+    """Yield the complete values under a key, at any depth of a piece of JSON, in order."""
+    text = data.decode("utf-8", "replace")
+    for match in _find_key(text, key):
+        value = _value_at(text, match.end())
+        if value is not None:
+            yield value
+
+
+def iter_items(data: bytes, key: str) -> Iterator[Any]:
+    """Yield the elements of the array under the first such key, up to the first incomplete one."""
+    text = data.decode("utf-8", "replace")
+    match = next(_find_key(text, key), None)
+    if match is None or not text.startswith("[", match.end()):
+        return
+    pos = match.end() + 1
+    while (start := _SEPARATORS.match(text, pos)) is not None:
+        try:
+            value, pos = _DECODER.raw_decode(text, start.end())
+        except ValueError:
+            return
+        yield value
+
+
+def first_value(data: bytes, key: str) -> object:
+    """Return the first complete value under a key, or None."""
+    return next(iter_values(data, key), None)
+
+
+def last_value(data: bytes, key: str) -> object:
+    """Return the last complete value under a key, or None."""
+    text = data.decode("utf-8", "replace")
+    values = (_value_at(text, match.end()) for match in reversed(list(_find_key(text, key))))
+    return next((value for value in values if value is not None), None)
+
+
+def _find_key(text: str, key: str) -> Iterator[re.Match[str]]:
+    # Within a string, the key's quotation mark follows a backslash.
+    return re.finditer(rf'(?<!\\)"{re.escape(key)}"\s*:\s*', text)
+
+
+def _value_at(text: str, start: int) -> object:
+    try:
+        return _DECODER.raw_decode(text, start)[0]
+    except ValueError:
+        return None

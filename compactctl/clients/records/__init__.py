@@ -1,0 +1,1 @@
+"""From raw lines to a transcript: decoding, envelopes, order, the builder."""

@@ -1,0 +1,113 @@
+"""All formats in the order in which they are tried, and what is asked of them by name."""
+
+from compactctl.clients.agent_code.format import AgentCode
+from compactctl.clients.apis.ai_sdk import AISdk
+from compactctl.clients.apis.anthropic_messages import AnthropicMessages
+from compactctl.clients.apis.api_format import API_LOG, ApiFormat, ApiLog
+from compactctl.clients.apis.bedrock_converse import BedrockConverse
+from compactctl.clients.apis.gemini_api import GeminiApi
+from compactctl.clients.apis.openai_chat import OpenAIChat
+from compactctl.clients.apis.openai_responses import OpenAIResponses
+from compactctl.clients.claude_code.format import ClaudeCode
+from compactctl.clients.cline.format import Cline, Roo
+from compactctl.clients.codex.format import Codex
+from compactctl.clients.copilot_cli.format import CopilotCli
+from compactctl.clients.format import Format
+from compactctl.clients.gemini_cli.format import GeminiCli
+from compactctl.clients.mini_swe_agent.format import MiniSweAgent
+from compactctl.clients.neurolink.format import NeuroLink
+from compactctl.clients.opencode.format import OpenCode
+from compactctl.clients.pi.format import Pi
+from compactctl.clients.records.envelope import parse_path
+from compactctl.clients.spring_ai.format import SpringAi
+from compactctl.clients.vscode_chat.format import VsCodeChat
+from compactctl.errors import UsageError, suggestion
+from compactctl.history.conversation_view import RolesBetween
+from compactctl.model.message import Message, Role
+
+# If several dialects read a conversation alike, the first one is used.
+DIALECTS: tuple[ApiFormat, ...] = (
+    OpenAIChat(),
+    AnthropicMessages(),
+    BedrockConverse(),
+    GeminiApi(),
+    AISdk(),
+    OpenAIResponses(),
+)
+API_LOGS = ApiLog(DIALECTS)
+_API_FORMATS: tuple[Format, ...] = (*DIALECTS, API_LOGS)
+
+ALL_FORMATS: tuple[Format, ...] = (
+    # Before Codex, whose oldest rollouts have bare items of the same types as pi's entries.
+    Pi(),
+    Codex(),
+    ClaudeCode(),
+    CopilotCli(),
+    GeminiCli(),
+    VsCodeChat(),
+    SpringAi(),
+    # Recognized only in documents; its messages have UUIDs like lines of Claude Code.
+    AgentCode(),
+    OpenCode(),
+    Roo(),
+    Cline(),
+    NeuroLink(),
+    MiniSweAgent(),
+    *_API_FORMATS,
+)
+
+
+def format_named(name: str) -> Format:
+    """Return the format called ``name``.
+
+    ``openai-chat:request.messages`` reads messages of a dialect at a path of each row, and
+    ``api-log:request.messages`` messages of any dialect.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    name, _, path = name.partition(":")
+    if path:
+        return _dialect_at_path(name, path)
+    for candidate in ALL_FORMATS:
+        if candidate.name == name:
+            return candidate
+    names = (candidate.name for candidate in ALL_FORMATS)
+    hint = suggestion(name, names, f"there are {format_names()}")
+    raise UsageError(f"no format named {name!r}; {hint}")
+
+
+def _dialect_at_path(name: str, path: str) -> Format:
+    dialects = [dialect for dialect in DIALECTS if name in (dialect.name, API_LOG)]
+    if not dialects:
+        names = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
+        raise UsageError(f"{name} has no messages at a path of rows; {names} have")
+    default = None if name == API_LOG else dialects[0]
+    return ApiLog(dialects, default, parse_path(path))
+
+
+def can_write_assistant(name: str) -> bool:
+    """Whether the format called ``name`` writes assistant messages and halves of tool pairs."""
+    return any(candidate.can_write_assistant for candidate in ALL_FORMATS if candidate.name == name)
+
+
+def roles_between_in(name: str) -> RolesBetween | None:
+    """Return the function for the roles that a format requires between two messages, or None.
+
+    In files of several APIs the dialect of the second message counts. Clients require nothing.
+    """
+    name, _, _ = name.partition(":")
+    dialects = {dialect.name: dialect for dialect in DIALECTS}
+    if name != API_LOG and name not in dialects:
+        return None
+
+    def roles(first: Message, second: Message) -> tuple[Role, ...]:
+        dialect = dialects.get(second.dialect or first.dialect or name)
+        return dialect.roles_between(first, second) if dialect else ()
+
+    return roles
+
+
+def format_names() -> str:
+    """Return the names of all formats in this order, for an error."""
+    return ", ".join(candidate.name for candidate in ALL_FORMATS)

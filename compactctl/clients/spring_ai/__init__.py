@@ -1,0 +1,1 @@
+"""Spring AI Session events."""

@@ -1,0 +1,1 @@
+"""Chats of VS Code's Copilot Chat: exported, stored, or logged requests."""

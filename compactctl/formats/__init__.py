@@ -1,1 +1,0 @@
-"""Transcript formats: one adapter each, from raw lines to messages and back."""

@@ -1,1 +1,0 @@
-"""Message content shared by formats: blocks, tool calls, media, text that clients inject."""

@@ -1,1 +1,0 @@
-"""The session stores of clients: find sessions, describe them in a list, and fork them."""
