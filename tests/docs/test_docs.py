@@ -178,18 +178,10 @@ def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
 
 
 def test_every_file_that_is_linked_exists() -> None:
-    for path in (*PAGES, ROOT / "CHANGELOG.md"):
+    for path in (*PAGES, ROOT / "CHANGELOG.md", *(ROOT / ".github").glob("*.md")):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
             is_there = link.startswith("https://") or (path.parent / link).exists()
             assert is_there, f"{path.name} links to {link}, which does not exist: correct the link"
-
-
-def test_the_changelog_has_the_version() -> None:
-    from compactctl import __version__
-
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(), (
-        f"CHANGELOG.md: add a section ## [{__version__}], the version in compactctl/__init__.py"
-    )
 
 
 DATA = {"breakdown", "metadata", "categories", "options", "tags", "fields"}
