@@ -135,3 +135,25 @@ def test_a_branch_that_changes_the_package_changes_the_changelog(
 def test_an_unknown_base_is_an_error(branch: Path) -> None:
     commit(branch, "Change both", "compactctl/a.py", "CHANGELOG.md")
     assert check(branch, "nowhere").returncode not in {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("tag", "date", "error"),
+    [
+        ("v9.9.9", "2026-01-02", f"the version is {__version__}, the tag v9.9.9"),
+        (f"v{__version__}", "unreleased", f'no section "## [{__version__}] - YYYY-MM-DD"'),
+    ],
+)
+def test_a_release_has_its_version_and_its_date(
+    tag: str, date: str, error: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(CI / "release", tmp_path / ".ci")
+    (tmp_path / "compactctl").mkdir()
+    (tmp_path / "compactctl" / "__init__.py").write_text(f'__version__ = "{__version__}"\n')
+    (tmp_path / "CHANGELOG.md").write_text(f"## [{__version__}] - {date}\n")
+    words = [str(tmp_path / ".ci" / "release"), tag]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert error in done.stdout
+    assert not (tmp_path / "dist").exists()

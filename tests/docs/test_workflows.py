@@ -57,3 +57,12 @@ def test_no_expression_stands_in_a_command(workflow: Path) -> None:
     for command in commands:
         for script in re.findall(r"(?<![\w/])\.ci/\w+", command):
             assert (ROOT / script).is_file(), f"{workflow.name} runs {script}, which has moved"
+
+
+def test_a_release_is_attested_as_it_was_built() -> None:
+    build, attest = jobs(GITHUB / "workflows" / "release.yml").values()
+    *_, upload = build["steps"]
+    download, provenance = attest["steps"]
+    assert attest["needs"] == "build"
+    assert download["with"]["name"] == upload["with"]["name"]
+    assert provenance["with"]["subject-path"] == f"{download['with']['path']}/*"
