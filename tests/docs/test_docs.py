@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from cli.calls import CALLS, furnish
+from docs.command_rows import page as index_page
 from docs.generate import (
+    INDEX,
     PAGES,
     ROOT,
     commands,
@@ -23,6 +25,7 @@ from docs.generate import (
 from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
+from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.group import COMMANDS, Commands, words_of
 from compactctl.cli.precedence import flag_of, options_of
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
@@ -73,6 +76,13 @@ def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
     assert stable(generated(shown)) == stable(shown), (
         f"{path.name} shows something else than its commands print; "
         f"if that is meant: python tests/docs/generate.py {path.stem}"
+    )
+
+
+def test_the_index_of_commands_says_what_each_says_itself() -> None:
+    assert INDEX.read_text() == index_page(), f"run: python tests/docs/generate.py {INDEX.stem}"
+    assert sorted(COMMANDS) == sorted(COMMAND_INDEX), (
+        "compactctl/cli/group.py: name each command in a section of the first page or in a group"
     )
 
 
