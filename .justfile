@@ -26,6 +26,10 @@ lint:
 gate:
     .ci/run
 
+# Build and check what is released as a tag, such as v0.1.0.
+release tag:
+    .ci/release "$1"
+
 # Run everything on every Python found, or only the legs named.
 long *legs:
     .ci/long "$@"

@@ -3,11 +3,12 @@
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from compactctl import __version__
+from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.help import HelpContext, HelpfulCommand, with_short_text, write_examples
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
 from compactctl.cli.renamed import current_name, renamed_arguments, renamed_note
@@ -18,70 +19,50 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-_SECTIONS: Mapping[str, Mapping[str, str]] = {
-    "Transcripts": {
-        "stats": "Show token usage by category, against the model's window.",
-        "check": "Exit 1 if a transcript needs compacting, 0 if not.",
-        "view": "Show the messages the model sees, or those hidden from it.",
-        "compact": "Compact a transcript; every byte stays restorable.",
-        "log": "List the compactions of a transcript.",
-        "rewind": "Restore an earlier state, byte for byte.",
-        "verify": "Check that every archived byte can be restored.",
-        "batch": "Measure or compact many transcripts, with gates for CI.",
-        "report": "Summarize the reports of one or more batches.",
-    },
-    "Agent sessions on this machine": {
-        "sessions": "List the sessions of your coding agents, newest first.",
-        "rescue": "Free up space in a full session and print how to resume it.",
-        "client": "Connect a coding agent: hooks, status line, MCP server.",
-    },
-    "Reference and tools": {
-        "show": "List stages, profiles, models and settings, or explain one.",
-        "lab": "Compare compaction policies: simulate, eval, audit.",
-        "harness": "Building blocks for authors of agent harnesses.",
-        "archive": "List archives and delete those no longer needed.",
-    },
-}
-"""The first page: sections, and the help line of each name, which its own help starts with."""
+class _Group(NamedTuple):
+    """Commands that are typed after the name of their group, and the line of the group."""
 
-_GROUPS: Mapping[str, Mapping[str, str]] = {
-    "client": {
-        "integrate": "Install compactctl's hooks and skill in a client, or remove them.",
-        "hook": "Report what a compaction lost. Clients run this as a hook.",
-        "statusline": "Print a session's context usage for a client's status line.",
-        "mcp": "Serve a project's sessions to an agent over MCP.",
-    },
-    "show": {
-        "stages": "List the stages of a compaction, or explain some of them.",
-        "profiles": "List the profiles of known systems, or explain one.",
-        "models": "List known models, or show how a model name is resolved.",
-        "settings": "Show a command's settings, and where each comes from.",
-        "cache": "Show the cache of batches and session lists.",
-    },
-    "lab": {
-        "simulate": "Show when each profile would have compacted, and to what size.",
-        "eval": "Measure how much of what a session needed later survives compaction.",
-        "audit": "Show what each compaction lost or made up.",
-    },
-    "harness": {
-        "overflow": "Check whether an API error is a context overflow.",
-        "prompt": "Print the prompt that a summarizer would get.",
-        "chunks": "Show how the chunk stage would split older messages.",
-        "limit-output": "Truncate tool output before an agent sees it.",
-        "file-budget": "Show which files fit in a request, and how much of each.",
-    },
-}
-"""The commands of each group on the first page, with their help lines."""
+    line: str
+    commands: Sequence[str]
 
-_FIRST_PAGE = {name: line for lines in _SECTIONS.values() for name, line in lines.items()}
-_GROUP_OF = {name: group for group, lines in _GROUPS.items() for name in lines}
 
-COMMANDS: Mapping[str, str] = {
-    name: line
-    for first, first_line in _FIRST_PAGE.items()
-    for name, line in _GROUPS.get(first, {first: first_line}).items()
+_SECTIONS: Mapping[str, Sequence[str]] = {
+    "Transcripts": (
+        "stats", "check", "view", "compact", "log", "rewind", "verify", "batch", "report",
+    ),
+    "Agent sessions on this machine": ("sessions", "rescue", "client"),
+    "Reference and tools": ("show", "lab", "harness", "archive"),
+}  # fmt: skip
+"""The first page: sections of commands and groups."""
+
+_GROUPS: Mapping[str, _Group] = {
+    "client": _Group(
+        "Connect a coding agent: hooks, status line, MCP server.",
+        ("integrate", "hook", "statusline", "mcp"),
+    ),
+    "show": _Group(
+        "List stages, profiles, models and settings, or explain one.",
+        ("stages", "profiles", "models", "settings", "cache"),
+    ),
+    "lab": _Group(
+        "Compare compaction policies: simulate, eval, audit.",
+        ("simulate", "eval", "audit"),
+    ),
+    "harness": _Group(
+        "Building blocks for authors of agent harnesses.",
+        ("overflow", "prompt", "chunks", "limit-output", "file-budget"),
+    ),
 }
-"""The help line of every command, by its name without that of its group."""
+
+_GROUP_OF = {name: group for group, (_, names) in _GROUPS.items() for name in names}
+
+COMMANDS: Sequence[str] = tuple(
+    name
+    for names in _SECTIONS.values()
+    for first in names
+    for name in (_GROUPS[first].commands if first in _GROUPS else (first,))
+)
+"""The name of every command, without that of its group."""
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -108,25 +89,8 @@ _COMMANDS_BY_OTHER_NAME = {
     "compress": "compact",
     "cat": "view",
 }
-# The module of each command that has none of its own name.
-_MODULES = {
-    "rescue": "compact",
-    "check": "stats",
-    "archive": "verify",
-    "simulate": "lab",
-    "eval": "lab",
-    "file-budget": "file_budget",
-    "prompt": "prompts",
-    "chunks": "prompts",
-    "limit-output": "harness",
-    "overflow": "harness",
-    **dict.fromkeys(_GROUPS["client"], "clients"),
-    **dict.fromkeys(_GROUPS["show"], "reference"),
-    "models": "models",
-}
-
 # Commands that show settings or that clients run must work whatever is in a settings file.
-_WITHOUT_SETTINGS = {"settings", *_GROUPS["client"]}
+_WITHOUT_SETTINGS = {"settings", *_GROUPS["client"].commands}
 
 
 class LazyGroup(click.Group):
@@ -137,28 +101,33 @@ class LazyGroup(click.Group):
     def __init__(
         self,
         *arguments: Any,  # noqa: ANN401 - click's
-        sections: Mapping[str, Mapping[str, str]],
+        sections: Mapping[str, Sequence[str]],
         examples: Sequence[str] = (),
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
         super().__init__(*arguments, **attributes)
         self.sections = sections
         self.examples = examples
-        self.lines = {name: line for lines in sections.values() for name, line in lines.items()}
+        self.names = [name for names in sections.values() for name in names]
+
+    @property
+    def lines(self) -> Mapping[str, str]:
+        """The help line of each name, which its own help starts with."""
+        return {name: _help_line(name) for name in self.names}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
-        return list(self.lines)
+        return self.names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command's module and return its command; UsageError for an unknown name."""
-        if cmd_name in self.lines:
+        if cmd_name in self.names:
             return _group(cmd_name) if cmd_name in _GROUPS else _import_command(cmd_name)
         if ctx.resilient_parsing:
             return None
-        hint = suggestion(cmd_name, self.lines, f"there are {', '.join(self.lines)}")
+        hint = suggestion(cmd_name, self.names, f"there are {', '.join(self.names)}")
         other = _COMMANDS_BY_OTHER_NAME.get(cmd_name)
-        if other in self.lines:
+        if other in self.names:
             hint = f"did you mean {other}?"
         raise click.UsageError(f"no command named {cmd_name!r}; {hint}", ctx)
 
@@ -238,14 +207,14 @@ class LazyGroup(click.Group):
         click.Command.format_options(self, ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the commands from the table, without importing them."""
-        width = max(map(len, self.lines))
-        for title, lines in self.sections.items():
+        """Write the commands from the index, without importing them."""
+        width = max(map(len, self.names))
+        for title, names in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
+                formatter.write_dl([(name.ljust(width), _help_line(name)) for name in names])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
-        """Return completions from the table, without importing commands."""
+        """Return completions from the index, without importing commands."""
         from click.shell_completion import CompletionItem
 
         commands = [
@@ -290,15 +259,19 @@ def _renamed(context: click.Context, name: str, arguments: Sequence[str]) -> lis
 def _group(name: str) -> LazyGroup:
     return LazyGroup(
         name,
-        sections={"Commands": _GROUPS[name]},
-        help=_FIRST_PAGE[name],
+        sections={"Commands": _GROUPS[name].commands},
+        help=_GROUPS[name].line,
         context_settings=_HELP_NAMES,
         subcommand_metavar="COMMAND [ARGS]...",
     )
 
 
+def _help_line(name: str) -> str:
+    return _GROUPS[name].line if name in _GROUPS else COMMAND_INDEX[name][1]
+
+
 def _import_command(name: str) -> HelpfulCommand:
-    module = importlib.import_module(f"compactctl.cli.{_MODULES.get(name, name)}")
+    module = importlib.import_module(f"compactctl.cli.{COMMAND_INDEX[name][0]}")
     command: HelpfulCommand = getattr(module, f"{name.replace('-', '_')}_command")
     command.name = name
     return command

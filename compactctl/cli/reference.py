@@ -114,7 +114,7 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, str):
-        from compactctl.summaries.by_model.secrets import mask_secrets
+        from compactctl.secrets.mask import mask_secrets
 
         return mask_secrets(value)
     return value if isinstance(value, int | float | bool) else None

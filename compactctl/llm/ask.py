@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from compactctl.secrets.mask import mask_secrets
 from compactctl.summaries.by_model.answers import ModelAnswer
-from compactctl.summaries.by_model.secrets import mask_secrets
 
 AskModel = Callable[[str, int], ModelAnswer]
 """Takes a prompt and the maximum tokens of the answer; raises NoAnswerError if none comes."""

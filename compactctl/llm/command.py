@@ -11,8 +11,8 @@ from functools import partial
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.secrets.mask import mask_secrets
 from compactctl.summaries.by_model.answers import ModelAnswer
-from compactctl.summaries.by_model.secrets import mask_secrets
 
 _MIN_SECRET = 4
 _ANSWERS_OPTION = "--answers"

@@ -31,7 +31,7 @@ def error_line(error: CompactctlError) -> str:
 
 def _masked(message: str) -> str:
     """Mask secrets that a message quotes from a command line, a setting or a file."""
-    from compactctl.summaries.by_model.secrets import mask_secrets
+    from compactctl.secrets.mask import mask_secrets
 
     return mask_secrets(message)
 

@@ -407,8 +407,13 @@ COMMAND = Addition(
     lines=(
         Line(
             path="compactctl/cli/group.py",
-            before='        "overflow": "Check whether',
-            text='        "turns": "Count the turns of a transcript.",\n',
+            before='"overflow", "prompt"',
+            text='"turns", ',
+        ),
+        Line(
+            path="compactctl/cli/command_index.py",
+            before='    "verify": (',
+            text='    "turns": ("turns", "Count the turns of a transcript."),\n',
         ),
         Line(
             path="compactctl/views/registry.py",

@@ -6,8 +6,9 @@ with sessions of several clients; the lines below them are what they printed. A 
 or the page where these build on one another.
 
 ``python tests/docs/generate.py commands README`` renews two pages; ``features`` is the table of
-features, ``errors`` the list of errors, ``full-session`` the picture in the README. Without names
-all are renewed; ``--check`` names those that differ and writes nothing.
+features, ``errors`` the list of errors, ``full-session`` the picture in the README, and
+``command_index`` what the first page of help says of each command. Without names all are renewed;
+``--check`` names those that differ and writes nothing.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from sessions.bundled_home import fill_home
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 PICTURE = ROOT / "docs" / "full-session.svg"
+INDEX = ROOT / "compactctl" / "cli" / "command_index.py"
 PROMPT = "$ "
 _PROGRAM = "compactctl "
 _FOR_A_SHELL = re.compile(r"[|&;<>$*?`()~]")
@@ -155,7 +157,7 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="name what differs; write nothing")
     options = parser.parse_args()
-    known = {path.stem: path for path in (*PAGES, PICTURE)}
+    known = {path.stem: path for path in (*PAGES, PICTURE, INDEX)}
     names = [Path(page).stem for page in options.pages] or list(known)
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no page {', '.join(unknown)}; there are {', '.join(known)}")
@@ -175,10 +177,12 @@ def main() -> int:
 
 def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
     """Start to renew a page; return what waits for it."""
-    from docs import error_rows, feature_rows, picture
+    from docs import command_rows, error_rows, feature_rows, picture
 
     if path == PICTURE:
         return picture.picture
+    if path == INDEX:
+        return command_rows.page
     if path == feature_rows.PAGE:
         return feature_rows.page
     if path == error_rows.PAGE:

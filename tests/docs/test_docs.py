@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from cli.calls import CALLS, furnish
+from docs.command_rows import page as index_page
 from docs.generate import (
+    INDEX,
     PAGES,
     ROOT,
     commands,
@@ -23,6 +25,7 @@ from docs.generate import (
 from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
+from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.group import COMMANDS, Commands, words_of
 from compactctl.cli.precedence import flag_of, options_of
 from compactctl.clients.registry import ALL_FORMATS
@@ -73,6 +76,13 @@ def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
     assert stable(generated(shown)) == stable(shown), (
         f"{path.name} shows something else than its commands print; "
         f"if that is meant: python tests/docs/generate.py {path.stem}"
+    )
+
+
+def test_the_index_of_commands_says_what_each_says_itself() -> None:
+    assert INDEX.read_text() == index_page(), f"run: python tests/docs/generate.py {INDEX.stem}"
+    assert sorted(COMMANDS) == sorted(COMMAND_INDEX), (
+        "compactctl/cli/group.py: name each command in a section of the first page or in a group"
     )
 
 
@@ -178,18 +188,10 @@ def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
 
 
 def test_every_file_that_is_linked_exists() -> None:
-    for path in (*PAGES, ROOT / "CHANGELOG.md"):
+    for path in (*PAGES, ROOT / "CHANGELOG.md", *(ROOT / ".github").glob("*.md")):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
             is_there = link.startswith("https://") or (path.parent / link).exists()
             assert is_there, f"{path.name} links to {link}, which does not exist: correct the link"
-
-
-def test_the_changelog_has_the_version() -> None:
-    from compactctl import __version__
-
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(), (
-        f"CHANGELOG.md: add a section ## [{__version__}], the version in compactctl/__init__.py"
-    )
 
 
 DATA = {"breakdown", "metadata", "categories", "options", "tags", "fields"}

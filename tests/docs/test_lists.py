@@ -30,6 +30,7 @@ REGISTRIES = {
 }
 # Registries that hold names: those of commands, profiles and counters. The others hold objects.
 OWN = {
+    "compactctl/cli/command_index.py",
     "compactctl/cli/group.py",
     "compactctl/profiles/registry.py",
     "compactctl/tokens/counters/selection.py",

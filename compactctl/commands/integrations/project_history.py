@@ -21,8 +21,8 @@ from compactctl.commands.sessions import MIN_ID_CHARS, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
 from compactctl.records import Record
+from compactctl.secrets.mask import mask_secrets
 from compactctl.store.client_folders import UserEnvironment
-from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 
 MAX_SESSIONS = 20

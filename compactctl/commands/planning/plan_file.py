@@ -233,7 +233,7 @@ def _said(message: Message) -> str:
 
 
 def _beginning(message: Message) -> str:
-    from compactctl.summaries.by_model.secrets import mask_secrets
+    from compactctl.secrets.mask import mask_secrets
 
     texts = (texts for part in message.parts for texts in part_texts(part) if texts.strip())
     # Mask secrets before cutting: half of a secret may not be recognized as one.
@@ -289,7 +289,7 @@ def _document(plan: PlanFile) -> _PlanDocument:
 
 
 def _row(row: PlannedMessage) -> _RowObject:
-    from compactctl.summaries.by_model.secrets import mask_secrets
+    from compactctl.secrets.mask import mask_secrets
 
     explained, item = row.explained, row.written
     has_new_size = row.fate in {"rewritten", "written"}

@@ -1,1 +1,1 @@
-"""Summaries written by a model: prompts, secrets, checks of the answer."""
+"""Summaries written by a model: prompts, checks of the answer."""

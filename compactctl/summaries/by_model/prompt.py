@@ -49,7 +49,7 @@ class PromptStyle(Record):
     @property
     def masking(self) -> Callable[[str], str]:
         """The function that each text passes before it is shown."""
-        from compactctl.summaries.by_model.secrets import mask_secrets
+        from compactctl.secrets.mask import mask_secrets
 
         return mask_secrets if self.mask else str
 

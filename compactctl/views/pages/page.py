@@ -17,11 +17,11 @@ from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.page_choice import PageChoice
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
+from compactctl.secrets.mask import mask_secrets
 from compactctl.store.archive.sealed import is_sealed_text, sealed_text
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
-from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 from compactctl.views.facts import counter_text, model_text
 from compactctl.views.results.view import part_text

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted_secrets import PLANTED, PlantedSecret
 
-from compactctl.summaries.by_model.secrets import mask_secrets
+from compactctl.secrets.mask import mask_secrets
 
 # Put together here, so that no scanner of this repository takes them for real.
 PEM = "-----BEGIN {0}PRIVATE KEY-----\nMIIabc\n-----END {0}PRIVATE KEY-----"

@@ -1,0 +1,1 @@
+"""Keys, tokens and passwords in a text, and masking them before it goes to another program."""
