@@ -12,7 +12,7 @@ they are, so appending a progress record again with another parent changes nothi
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
@@ -30,7 +30,7 @@ from compactctl.clients.records.usage import find_newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
-from compactctl.records import field, replace
+from compactctl.records import Record, field, replace
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -67,19 +67,48 @@ class _ClaudeNode(Struct):
         return any(message.origin.is_synthetic for message in self.messages)
 
 
-class ClaudeChain:
-    """Add records in file order, then call ``effective``, which also sets the attributes.
+class SentChain(Record):
+    """The records that the next request would send, by uuid, and their messages.
 
     Attributes:
-        bridged: the record that another one follows, where its own parent is not in the file.
+        messages: the effective history, in the order it would be sent.
         path: the records from the newest one back to where the conversation begins.
         included: those and the records sent beside them.
         order: all of these, in the order they are sent.
+        parents: the parent of every record of the file; progress records in between are skipped.
+        bridged: the record that another one follows, where its own parent is not in the file.
+        warnings: where a parent is missing, in words.
         cleared: the usage that was reported before tool results were cleared, if none was since.
     """
 
+    messages: tuple[Message, ...]
+    parents: Mapping[str, str | None]
+    path: tuple[str, ...] = ()
+    included: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+    bridged: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    cleared: Cleared | None = None
+
+
+class _Bridge(Record):
+    """What a record continues with if its parent is not in the file, None for nothing."""
+
+    parent: str | None
+    warning: str = ""
+
+
+class _Path(Record):
+    """Records from the newest one back, and how those were joined whose parent is missing."""
+
+    records: dict[str, None]
+    bridges: Mapping[str, _Bridge]
+
+
+class ClaudeChain:
+    """Add records in file order; ``sent`` returns those that the next request would send."""
+
     def __init__(self) -> None:
-        self.warnings: list[str] = []
         self._nodes: dict[str, _ClaudeNode] = {}
         self._n_records = 0
         # The record that a progress record follows, skipping other progress records.
@@ -89,17 +118,8 @@ class ClaudeChain:
         self._unmovable: dict[str, str] = {}
         self._damaged_lines: list[int] = []
         self._resume_point = ""
-        # Parents that differ from the recorded ones because a compaction preserved messages.
-        self._new_parents: dict[str, str | None] = {}
-        # For a record beside the path: the record on the path that it comes after, and its rank.
-        self._side_positions: dict[str, tuple[str, int]] = {}
         # What came before a compaction, which itself starts a new root.
         self._logical_parents: dict[str, str] = {}
-        self.bridged: dict[str, str] = {}
-        self.path: tuple[str, ...] = ()
-        self.included: frozenset[str] = frozenset()
-        self.order: tuple[str, ...] = ()
-        self.cleared: Cleared | None = None
 
     def add_damage(self, line: int) -> None:
         """Note a damaged line; a record may have been lost with it."""
@@ -148,11 +168,6 @@ class ClaudeChain:
                 uuid, "the file holds an earlier record of it, which would count again"
             )
 
-    @property
-    def parents(self) -> dict[str, str | None]:
-        """The parent of each record; progress records in between are skipped."""
-        return {uuid: node.parent for uuid, node in self._nodes.items()}
-
     def set_resume_point(self, uuid: str) -> None:
         """Set the record from which the client resumes, instead of the newest one."""
         self._resume_point = uuid
@@ -170,22 +185,38 @@ class ClaudeChain:
                 for m in node.messages
             ]
 
-    def effective(self) -> tuple[Message, ...]:
-        """Return the effective history in the order it would be sent."""
+    def sent(self) -> SentChain:
+        """Return the records that would be sent, and their messages."""
+        parents = {uuid: node.parent for uuid, node in self._nodes.items()}
         anchor, preserved = self._preserved()
-        self._new_parents = self._splice(anchor, preserved) if preserved else {}
-        leaf = self._leaf()
+        moved = self._splice(anchor, preserved) if preserved else {}
+        leaf = self._leaf(moved)
         if leaf is None:
-            return tuple(self._unlinked)
+            return SentChain(messages=tuple(self._unlinked), parents=parents)
         # If nothing followed the compaction, the last preserved record is the end.
-        path = self._path(preserved[-1] if preserved and leaf == anchor else leaf)
-        included = self._with_side_records(path)
-        runs = self._file_runs(path)
-        self.path, self.included = tuple(path), frozenset(included)
-        self.order = tuple(sorted(included, key=lambda uuid: self._rank(uuid, runs)))
-        sent = _without_lone_thoughts(self._in_order())
-        self.cleared = self._before_clearing(sent, included)
-        return self._with_locks(_clear(sent, self._cleared_ids(included)), included)
+        path = self._path(preserved[-1] if preserved and leaf == anchor else leaf, moved)
+        included, positions = self._with_side_records(path.records)
+        runs = self._file_runs(path.records)
+        ranks = {uuid: self._rank(uuid, runs, positions, moved) for uuid in included}
+        order = tuple(sorted(included, key=ranks.__getitem__))
+        messages = _without_lone_thoughts(self._in_order(order))
+        unmovable = {**self._unmovable, **self._anchor_of(path.records)}
+        return SentChain(
+            messages=self._with_locks(
+                _clear(messages, self._cleared_ids(included)), unmovable, included
+            ),
+            parents=parents,
+            path=tuple(path.records),
+            included=frozenset(included),
+            order=order,
+            bridged={
+                uuid: bridge.parent
+                for uuid, bridge in path.bridges.items()
+                if bridge.parent is not None
+            },
+            warnings=tuple(bridge.warning for bridge in path.bridges.values() if bridge.warning),
+            cleared=self._before_clearing(messages, included),
+        )
 
     def sessions(self, lines: Mapping[str, tuple[int, int]]) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in one file; () if all are related.
@@ -237,11 +268,14 @@ class ClaudeChain:
         )
 
     def _with_locks(
-        self, messages: tuple[Message, ...], included: dict[str, None]
+        self,
+        messages: tuple[Message, ...],
+        unmovable: Mapping[str, str],
+        included: dict[str, None],
     ) -> tuple[Message, ...]:
         reasons = {
             message.id: reason
-            for uuid, reason in self._unmovable.items()
+            for uuid, reason in unmovable.items()
             if uuid in included
             for message in self._nodes[uuid].messages
         }
@@ -252,7 +286,7 @@ class ClaudeChain:
             for message in messages
         )
 
-    def _leaf(self) -> str | None:
+    def _leaf(self, moved: Mapping[str, str | None]) -> str | None:
         ends = [uuid for uuid, node in self._nodes.items() if _can_be_leaf(node)]
         main = [uuid for uuid in ends if not self._nodes[uuid].is_sidechain]
         # A subagent's own file holds nothing but sidechain records.
@@ -261,33 +295,45 @@ class ClaudeChain:
         resume_node = self._nodes.get(self._resume_point)
         if newest is None or resume_node is None or resume_node.is_sidechain:
             return newest
-        return newest if self._resume_point in self._ancestry(newest) else self._resume_point
+        return newest if self._resume_point in self._ancestry(newest, moved) else self._resume_point
 
-    def _ancestry(self, uuid: str) -> set[str]:
+    def _ancestry(self, uuid: str, moved: Mapping[str, str | None]) -> set[str]:
         """Return a record and all that it follows, beyond any compaction."""
         ancestry: set[str] = set()
         current: str | None = uuid
         while current is not None and current in self._nodes and current not in ancestry:
             ancestry.add(current)
-            current = self._new_parents.get(current) or self._nodes[current].parent
+            current = moved.get(current) or self._nodes[current].parent
         return ancestry
 
-    def _path(self, leaf: str) -> dict[str, None]:
-        """Return the records from ``leaf`` back to the root or the newest boundary before it."""
+    def _path(self, leaf: str, moved: Mapping[str, str | None]) -> _Path:
+        """Return the records from ``leaf`` back to the root or the newest boundary before it.
+
+        ``moved`` are the parents that a compaction which preserved messages gives to records.
+        """
         path: dict[str, None] = {}
+        bridges: dict[str, _Bridge] = {}
         current: str | None = leaf
         while current is not None and current not in path and current in self._nodes:
             path[current] = None
             node = self._nodes[current]
             if node.boundary is not None:
                 break
-            current = self._new_parents.get(current) or self._parent_of(current, node.parent, path)
+            parent = moved.get(current)
+            if not parent:
+                parent = node.parent
+                if parent is not None and parent not in self._nodes:
+                    bridges[current] = self._bridge_missing_parent(node, path)
+                    parent = bridges[current].parent
+            current = parent
+        return _Path(records=path, bridges=bridges)
+
+    def _anchor_of(self, path: dict[str, None]) -> dict[str, str]:
+        """Return the record below which the path's compaction kept messages, and a reason."""
         boundary = self._nodes[next(reversed(path))].boundary if path else None
-        if boundary is not None and boundary.anchor is not None:
-            self.mark_unmovable(
-                boundary.anchor, "messages that the client kept verbatim hang below it"
-            )
-        return path
+        if boundary is None or boundary.anchor is None:
+            return {}
+        return {boundary.anchor: "messages that the client kept verbatim hang below it"}
 
     def _preserved(self) -> tuple[str | None, list[str]]:
         """Return the newest compaction's anchor and the records it preserved, oldest first."""
@@ -317,33 +363,25 @@ class ClaudeChain:
             **dict(zip(preserved, (anchor, *preserved[:-1]), strict=True)),
         }
 
-    def _parent_of(self, uuid: str, parent: str | None, path: dict[str, None]) -> str | None:
-        if parent is None or parent in self._nodes:
-            return parent
-        bridge = self._bridge_missing_parent(uuid, parent, path)
-        if bridge is not None:
-            self.bridged[uuid] = bridge
-        return bridge
-
-    def _bridge_missing_parent(self, uuid: str, parent: str, path: dict[str, None]) -> str | None:
-        """Return the record to continue with when a parent is not in the file; None for none."""
-        line = self._nodes[uuid].line
+    def _bridge_missing_parent(self, node: _ClaudeNode, path: dict[str, None]) -> _Bridge:
+        """Return the record to continue with when a parent is not in the file."""
+        line = node.line
         n_before = bisect_left(self._anchors, line, key=itemgetter(0))
         anchor = self._anchors[n_before - 1][1] if n_before else None
         if anchor in self._nodes and anchor not in path:
-            return anchor
-        bridge = self._before_gap(line)
-        if bridge is not None and bridge not in path:
-            self.warnings.append(
-                f"line {line + 1}: parent lost in a damaged line; attached to line "
-                f"{self._nodes[bridge].line + 1}"
+            return _Bridge(parent=anchor)
+        before = self._before_gap(line)
+        if before is not None and before not in path:
+            return _Bridge(
+                parent=before,
+                warning=f"line {line + 1}: parent lost in a damaged line; attached to line "
+                f"{self._nodes[before].line + 1}",
             )
-            return bridge
-        self.warnings.append(
-            f"line {line + 1}: its parent {parent[:8]} is not in the file; earlier history is "
-            "missing"
+        return _Bridge(
+            parent=None,
+            warning=f"line {line + 1}: its parent {(node.parent or '')[:8]} is not in the file; "
+            "earlier history is missing",
         )
-        return None
 
     def _before_gap(self, line: int) -> str | None:
         """Return the newest record before the last damaged line before ``line``."""
@@ -364,14 +402,16 @@ class ClaudeChain:
         boundaries = ((node.line, node.boundary) for node in self._nodes.values() if node.boundary)
         return [(line, boundary.anchor) for line, boundary in boundaries if boundary.anchor]
 
-    def _with_side_records(self, path: dict[str, None]) -> dict[str, None]:
+    def _with_side_records(
+        self, path: dict[str, None]
+    ) -> tuple[dict[str, None], Mapping[str, tuple[str, int]]]:
         """Return the path plus the records that parallel tool calls left beside it.
 
             U <- A1 <- A2 <- R2 <- N      path; A1 and A2 are one response with two calls
                   `- R1                   result of the call in A1: not on the path, but sent
 
         They are sent after the response's last record on the path: its other records, then the
-        results, both by time.
+        results, both by time. Returned is also, for each of them, that record and its rank.
         """
         included = dict(path)
         responses, results = self._by_response()
@@ -381,17 +421,17 @@ class ClaudeChain:
             for message in self._nodes[uuid].messages
             if message.response_id
         }
-        self._side_positions = {}
+        positions: dict[str, tuple[str, int]] = {}
         for response, end in ends.items():
             group = responses[response]
             answers = [uuid for member in group for uuid in results.get(member, ())]
             all_records = (*sorted(group, key=self._time), *sorted(answers, key=self._time))
             aside = [uuid for uuid in all_records if uuid not in included]
-            self._side_positions.update({uuid: (end, rank) for rank, uuid in enumerate(aside, 1)})
+            positions.update({uuid: (end, rank) for rank, uuid in enumerate(aside, 1)})
             included.update(dict.fromkeys(aside))
         start = self._boundary_place(path)
         side = {u: n for u, n in self._nodes.items() if u not in included and n.place >= start}
-        return self._with_attachments(included, side)
+        return self._with_attachments(included, side), positions
 
     def _time(self, uuid: str) -> str:
         return self._nodes[uuid].time
@@ -444,9 +484,9 @@ class ClaudeChain:
         places = (self._nodes[uuid].place for uuid in path if self._nodes[uuid].boundary)
         return next(places, 0)
 
-    def _in_order(self) -> tuple[Message, ...]:
-        """Return the messages in the order of the path; records beside it in file order."""
-        nodes = [self._nodes[uuid] for uuid in self.order]
+    def _in_order(self, order: Iterable[str]) -> tuple[Message, ...]:
+        """Return the messages of these records."""
+        nodes = [self._nodes[uuid] for uuid in order]
         start = max((node.place for node in nodes if node.boundary), default=0)
         return tuple(
             # Usage reported for a preserved message describes the context before the compaction.
@@ -457,12 +497,18 @@ class ClaudeChain:
             for message in node.messages
         )
 
-    def _rank(self, uuid: str, runs: dict[str, int]) -> tuple[int, int, int]:
+    def _rank(
+        self,
+        uuid: str,
+        runs: Mapping[str, int],
+        positions: Mapping[str, tuple[str, int]],
+        moved: Mapping[str, str | None],
+    ) -> tuple[int, int, int]:
         """Return the sort key of a record: its run, its place, its rank after a path record."""
         if uuid in runs:
             return runs[uuid], self._nodes[uuid].place, 0
-        end, rank = self._side_positions.get(uuid, (uuid, 0))
-        return self._file_run_of(end, runs), self._nodes[end].place, rank
+        end, rank = positions.get(uuid, (uuid, 0))
+        return self._file_run_of(end, runs, moved), self._nodes[end].place, rank
 
     def _file_runs(self, path: dict[str, None]) -> dict[str, int]:
         """Number the runs of a path within which its records are in file order.
@@ -478,7 +524,9 @@ class ClaudeChain:
             runs[uuid], place = run, node.place
         return runs
 
-    def _file_run_of(self, uuid: str, runs: dict[str, int]) -> int:
+    def _file_run_of(
+        self, uuid: str, runs: Mapping[str, int], moved: Mapping[str, str | None]
+    ) -> int:
         """Return the run of a record, or of the nearest record of the path that it follows."""
         seen: set[str] = set()
         current: str | None = uuid
@@ -486,7 +534,7 @@ class ClaudeChain:
             if current in runs:
                 return runs[current]
             seen.add(current)
-            current = self._new_parents.get(current) or self._nodes[current].parent
+            current = moved.get(current) or self._nodes[current].parent
         return max(runs.values(), default=0)
 
     def _cleared_ids(self, included: dict[str, None]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from compactctl.clients.claude_code.attachments import (
     may_lack_text,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
-from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain
+from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
 from compactctl.clients.claude_code.requests import (
     OVERHEAD_REASON,
     REQUEST,
@@ -209,11 +209,13 @@ def _is_client_record(record: Mapping[str, Any]) -> bool:
     return "-" in record["type"] and ("sessionId" in record or "messageId" in record)
 
 
-def build_chain(lines: Iterable[Decoded]) -> ClaudeChain:
-    """Read a session and return the chain of its records, with ``path`` and ``included`` set."""
+def sent_chain(lines: Iterable[Decoded]) -> SentChain:
+    """Read a session and return the chain of its records that the next request would send."""
     reader = _Reader(ClaudeCode.name)
-    reader.read(lines)
-    return reader.chain
+    for decoded in lines:
+        reader.builder.add_line(decoded)
+        reader.add_line(decoded)
+    return reader.sent()
 
 
 class _Reader(LineReader):
@@ -423,9 +425,14 @@ class _Reader(LineReader):
         self.builder.messages[index] = replace(self.builder.messages[index], id=unique_id)
         return MessageId(name)
 
-    def finish(self) -> Transcript:
+    def sent(self) -> SentChain:
+        """Return what would be sent of the records that were added."""
         self.chain.rename_responses(_distinct_responses(self.builder.messages))
-        effective = self.chain.effective()
+        return self.chain.sent()
+
+    def finish(self) -> Transcript:
+        sent = self.sent()
+        effective = sent.messages
         # Hidden messages are not in ``effective``; they follow one another as in the file.
         changes = {
             **command_changes(self.builder.messages, self.meta_ids),
@@ -433,15 +440,14 @@ class _Reader(LineReader):
         }
         effective = with_changes(effective, changes)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
-        bridged = self.chain.bridged
-        if bridged:
+        if sent.bridged:
             self.builder.links = [
-                replace(link, parent=bridged[link.id]) if link.id in bridged else link
+                replace(link, parent=sent.bridged[link.id]) if link.id in sent.bridged else link
                 for link in self.builder.links
             ]
-        self.builder.warnings += self.chain.warnings
+        self.builder.warnings += sent.warnings
         self.builder.errors = [
-            error for error in self.builder.errors if error.name in self.chain.included
+            error for error in self.builder.errors if error.name in sent.included
         ]
         overhead = self.requests.newest_overhead(effective, self.builder.messages)
         if overhead is not None:
@@ -459,7 +465,7 @@ class _Reader(LineReader):
             ),
             compactions=PastCompactions(
                 by_client=any(message.origin.is_summary for message in effective),
-                cleared=self.chain.cleared,
+                cleared=sent.cleared,
             ),
             session_lines=self.chain.sessions(self.session_lines),
         )

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from compactctl.clients.claude_code.boundaries import Boundary, boundary_of
-from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain
-from compactctl.clients.claude_code.format import build_chain
+from compactctl.clients.claude_code.chain import LEAF_TYPES, SentChain
+from compactctl.clients.claude_code.format import sent_chain
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.decode import decode, decode_lines
 from compactctl.clients.records.json_values import text_or_none
@@ -26,7 +26,7 @@ from compactctl.pipeline.spans import find_sole_record
 # no messages: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
 _MAX_FULLY_READ = 5 * 2**20
 _DISPLAYED = "toolUseResult"
-_Session = RecordVersions[ClaudeChain]
+_Session = RecordVersions[SentChain]
 _Parents = Mapping[str, str | None]
 _COPIED_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
@@ -53,7 +53,7 @@ class ClaudeNativeAppend(NativeAppend):
         In a large file the client reads nothing beside the path, so all that is sent is put on it.
         """
         old, new = _session(current), _session(desired)
-        parents, tip = new.chain.parents, new.chain.path[0]
+        parents, tip = dict(new.chain.parents), new.chain.path[0]
         appended = _shortest_block(old, new, parents, tip, operation)
         beside = new.chain.included.difference(new.chain.path)
         if beside and sum(map(len, (*current, *appended))) > _MAX_FULLY_READ:
@@ -228,7 +228,7 @@ def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> No
 
 
 def _session(lines: Sequence[bytes]) -> _Session:
-    return RecordVersions(lines, "uuid", build_chain)
+    return RecordVersions(lines, "uuid", sent_chain)
 
 
 def _blank_record(line: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """Reads Copilot CLI sessions: messages, usage, and the changes to what is sent, by event."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from compactctl.clients.copilot_cli.effective import CopilotHistory
@@ -80,6 +80,18 @@ class CopilotReader(LineReader):
         self._lines: dict[str, int] = {}
         # The data and lines of events that a message may repeat.
         self._copied: list[tuple[Mapping[str, Any], int]] = []
+        # By the type of an event: what it says of the session, and how it changes what is sent.
+        self._notes: Mapping[str, Callable[[Mapping[str, Any], int], None]] = {
+            "session.start": self._start,
+            "session.error": self._fail,
+            "session.shutdown": self._shut_down,
+        }
+        self._changes: Mapping[str, Callable[[Mapping[str, Any], int, Message | None], None]] = {
+            "session.compaction_complete": self._condense,
+            "session.context_cleared": self._clear,
+            "session.snapshot_rewind": self._rewind,
+            "session.truncation": self._truncate,
+        }
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
@@ -164,34 +176,41 @@ class CopilotReader(LineReader):
     def _note_history(
         self, kind: str, data: Mapping[str, Any], line: int, message: Message | None
     ) -> None:
-        """Note how an event of the main conversation changes what is sent."""
-        if kind == "session.compaction_complete" and data.get("success") is True:
-            self.builder.compactions.append(line)
-            self.history.condense(line, message)
-        elif kind == "session.context_cleared":
-            self.builder.compactions.append(line)
-            self.history.clear(line, message)
-        elif kind == "session.start":
-            self.builder.add_session(text_or_none(data.get("sessionId")), line)
-            return
-        elif kind == "session.error":
-            self.builder.add_error(text_or_none(data.get("message")), line)
-            return
-        elif kind == "session.truncation":
-            self._truncate(data, line)
-        elif kind == "session.snapshot_rewind":
-            self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
+        """Note how an event of the main conversation changes what is sent.
+
+        The client's own counts hold until then.
+        """
+        if kind in self._notes:
+            self._notes[kind](data, line)
+        elif kind in self._changes and not _has_failed(kind, data):
+            self._changes[kind](data, line, message)
+            self.client_counts = None
         elif message is not None:
             self.usages.note_response(message)
             self.history.add(message, next(iter(text_parts(data, "content")), None))
-        elif kind == "session.shutdown":
-            self.client_counts = _client_token_counts(data)
-            return
-        else:
-            return
-        self.client_counts = None
+            self.client_counts = None
 
-    def _truncate(self, data: Mapping[str, Any], line: int) -> None:
+    def _start(self, data: Mapping[str, Any], line: int) -> None:
+        self.builder.add_session(text_or_none(data.get("sessionId")), line)
+
+    def _fail(self, data: Mapping[str, Any], line: int) -> None:
+        self.builder.add_error(text_or_none(data.get("message")), line)
+
+    def _shut_down(self, data: Mapping[str, Any], line: int) -> None:
+        self.client_counts = _client_token_counts(data)
+
+    def _condense(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
+        self.builder.compactions.append(line)
+        self.history.condense(line, message)
+
+    def _clear(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
+        self.builder.compactions.append(line)
+        self.history.clear(line, message)
+
+    def _rewind(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
+        self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
+
+    def _truncate(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
         removed = data.get("messagesRemovedDuringTruncation")
         if isinstance(removed, int) and removed > 0:
             self.builder.compactions.append(line)
@@ -208,6 +227,10 @@ class CopilotReader(LineReader):
             return replace(draft, record_id=name)
         response, model = draft.response_id or name, draft.model or self.model
         return replace(draft, record_id=name, response_id=response, model=model)
+
+
+def _has_failed(kind: str, data: Mapping[str, Any]) -> bool:
+    return kind == "session.compaction_complete" and data.get("success") is not True
 
 
 def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:

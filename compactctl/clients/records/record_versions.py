@@ -18,15 +18,15 @@ from compactctl.pipeline.spans import find_sole_record
 
 
 class RecordChain(Protocol):
-    """How the records of a session are linked.
+    """How the records of a session are linked."""
 
-    Attributes:
-        path: ids from the newest record back to the start of the conversation.
-        included: the ids of the path and of its side records.
-    """
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The ids from the newest record back to the start of the conversation."""
 
-    path: tuple[str, ...]
-    included: frozenset[str]
+    @property
+    def included(self) -> frozenset[str]:
+        """The ids of the path and of its side records."""
 
 
 ChainType = TypeVar("ChainType", bound=RecordChain)
