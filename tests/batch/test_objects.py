@@ -20,7 +20,7 @@ from batch.stores import (
 
 from compactctl.__main__ import run
 from compactctl.commands.batch import one_file
-from compactctl.commands.batch.one_file import TOOK_TOO_LONG
+from compactctl.commands.batch.attempts import TOOK_TOO_LONG
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files import objects
 from compactctl.store.files.filesystem import DiskError

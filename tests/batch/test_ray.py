@@ -17,7 +17,7 @@ from batch.deadly import DEADLY, die_once, lament, shout
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.__main__ import run
-from compactctl.commands.batch.one_file import TookTooLongError, time_limit
+from compactctl.commands.batch.attempts import TookTooLongError, time_limit
 from compactctl.commands.batch.ray_pool import RayPool
 
 pytestmark = [

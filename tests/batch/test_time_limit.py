@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from compactctl.commands.batch.one_file import TookTooLongError, time_limit
+from compactctl.commands.batch.attempts import TookTooLongError, time_limit
 from compactctl.commands.batch.pool import Pool
 
 

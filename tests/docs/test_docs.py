@@ -29,7 +29,7 @@ from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.group import COMMANDS, Commands, words_of
 from compactctl.cli.precedence import flag_of, options_of
 from compactctl.clients.registry import ALL_FORMATS
-from compactctl.commands.batch.one_file import TOOK_TOO_LONG
+from compactctl.commands.batch.attempts import TOOK_TOO_LONG
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import options_of as options_of_stage

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from compactctl.clients.claude_code.boundaries import Boundary, boundary_of
 from compactctl.clients.claude_code.chain import LEAF_TYPES, SentChain
-from compactctl.clients.claude_code.format import sent_chain
+from compactctl.clients.claude_code.reader import sent_chain
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.decode import decode, decode_lines
 from compactctl.clients.records.json_values import text_or_none

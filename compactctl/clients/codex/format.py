@@ -74,7 +74,7 @@ class Codex(Format):
         """Read all lines; see ``Format.read``."""
         from compactctl.clients.codex.reader import CodexReader
 
-        return CodexReader(self.name).read(lines)
+        return CodexReader().read(lines)
 
     def native_append(self) -> NativeAppend:
         """Return how sessions are compacted by appending to them."""

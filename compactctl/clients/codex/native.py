@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
-from compactctl.clients.codex.format import Codex
+from compactctl.clients.codex.reader import CodexReader
 from compactctl.clients.codex.usage import USAGE_FIELDS
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.builder import record_id
@@ -124,7 +124,7 @@ class CodexSession:
         single = [value for line in decode_lines(raw_lines) for value in _one_by_one(line)]
         self._lines = [lines[value.index] for value in single]
         self.decoded = tuple(replace(value, index=index) for index, value in enumerate(single))
-        self.transcript = Codex().read(self.decoded)
+        self.transcript = CodexReader().read(self.decoded)
 
     @property
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -72,8 +72,8 @@ class _Report(Record, kw_only=False):
 class CodexReader(LineReader):
     """Reads records in file order; ``finish`` computes the effective history."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, CODEX, COMMON_UNSENT | UnsentFields(is_unsent=_is_deferred))
+    def __init__(self) -> None:
+        super().__init__("codex", CODEX, COMMON_UNSENT | UnsentFields(is_unsent=_is_deferred))
         self.history = CodexHistory()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)

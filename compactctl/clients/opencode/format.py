@@ -6,24 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.format import Format
+from compactctl.clients.opencode.parts import COUNTS, NAME, is_message
 from compactctl.clients.records.containers import read_containers
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import Part, RecordLocation, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import ANY_INDEX, UnsentRule
-from compactctl.model.usage_fields import UsageFields
 from compactctl.pipeline.writer import InsertionContext
 
-NAME = "opencode"
-COUNTS = UsageFields(
-    path=("info", "tokens"),
-    input=("input",),
-    cached_inputs=(("cache", "read"), ("cache", "write")),
-    output=("output",),
-    total=("total",),
-)
-"""OpenCode auto-compacts by the newest answer's total, or the sum of the others without one."""
 # Ids sort by time: twelve hexadecimal digits of it, then fourteen random characters.
 _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
 _N_RANDOM = 14
@@ -101,12 +92,6 @@ class OpenCode(Format):
             ids = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
             return {**ids, "type": "text", "text": text}
         return text
-
-
-def is_message(record: object) -> bool:
-    """Return whether a record has the ``info`` and ``parts`` of a message."""
-    fields = object_or_empty(record)
-    return isinstance(fields.get("info"), Mapping) and isinstance(fields.get("parts"), list)
 
 
 def _id_before(anchor: str, name: str) -> str:

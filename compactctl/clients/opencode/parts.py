@@ -24,6 +24,17 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.usage_fields import UsageFields
+
+NAME = "opencode"
+COUNTS = UsageFields(
+    path=("info", "tokens"),
+    input=("input",),
+    cached_inputs=(("cache", "read"), ("cache", "write")),
+    output=("output",),
+    total=("total",),
+)
+"""OpenCode auto-compacts by the newest answer's total, or the sum of the others without one."""
 
 # How a call ended whose result is stored there.
 _OUTCOMES: Mapping[str, CallOutcome] = {"output": "ok", "error": "failed"}
@@ -36,6 +47,12 @@ _PLACEHOLDER_TEXTS = {
 }
 # The client adds the text of these files to the message as separate parts.
 _SENT_AS_TEXT = ("text/plain", "application/x-directory")
+
+
+def is_message(record: object) -> bool:
+    """Return whether a record has the ``info`` and ``parts`` of a message."""
+    fields = object_or_empty(record)
+    return isinstance(fields.get("info"), Mapping) and isinstance(fields.get("parts"), list)
 
 
 def message_parts(parts: Iterable[Any], path: JsonPath) -> tuple[Part, ...]:

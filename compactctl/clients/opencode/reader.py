@@ -4,8 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.opencode.effective import OpenCodeRecord, by_time, effective
-from compactctl.clients.opencode.format import COUNTS, NAME, is_message
-from compactctl.clients.opencode.parts import is_encrypted, is_typed, message_parts
+from compactctl.clients.opencode.parts import (
+    COUNTS,
+    NAME,
+    is_encrypted,
+    is_message,
+    is_typed,
+    message_parts,
+)
 from compactctl.clients.opencode.unsent import UNSENT, without_unsent
 from compactctl.clients.opencode.wrapping import OPENCODE
 from compactctl.clients.records.builder import TranscriptBuilder

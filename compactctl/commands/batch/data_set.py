@@ -11,8 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from compactctl import __version__
+from compactctl.commands.batch.attempts import attempt
 from compactctl.commands.batch.measured_rows import measured_row
-from compactctl.commands.batch.one_file import attempt
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder

@@ -1,0 +1,484 @@
+"""Reads Claude Code sessions: messages, requests, and what is sent of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.clients.claude_code.attachments import (
+    RESTORED_REASONS,
+    attachment_parts,
+    may_lack_text,
+)
+from compactctl.clients.claude_code.boundaries import is_compaction
+from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
+from compactctl.clients.claude_code.requests import (
+    OVERHEAD_REASON,
+    REQUEST,
+    SHAPE,
+    ClaudeRequests,
+    command_changes,
+    shape_parts,
+    snapshot_parts,
+    with_changes,
+)
+from compactctl.clients.claude_code.wrapping import CLAUDE_CODE, CLAUDE_CODE_1
+from compactctl.clients.content.anthropic import content_parts, reported_usage
+from compactctl.clients.records.builder import (
+    LineReader,
+    RecordPlace,
+    build_message,
+    content_id,
+    message_id_for,
+)
+from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.json_values import (
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
+from compactctl.clients.records.message_draft import MessageDraft, role_with
+from compactctl.clients.records.responses import find_reused_ids, with_responses
+from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.history.provider_edits import as_read
+from compactctl.model.message import (
+    Locks,
+    Message,
+    MessageId,
+    Part,
+    Role,
+    ToolResultPart,
+)
+from compactctl.model.tags import read_tags
+from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
+from compactctl.model.usage_fields import UsageFields, with_reported_usage
+from compactctl.records import replace
+
+TYPES = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "attachment",
+        "progress",
+        "summary",
+        "file-history-snapshot",
+        "queue-operation",
+        "last-prompt",
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "frame-link",
+        REQUEST,
+        SHAPE,
+        "api-request-blob",
+        "atis-latch",
+        "tools-used",
+        "cost-state",
+        "agent-color",
+        "agent-setting",
+        "attribution-snapshot",
+        "bridge-session",
+        "file-history-delta",
+        "fork-context-ref",
+        "speculation-accept",
+        "tag",
+        "task-summary",
+        "worktree-state",
+    }
+)
+COUNTS = UsageFields(
+    path=("message", "usage"),
+    input=("input_tokens",),
+    cached_inputs=(
+        ("cache_read_input_tokens",),
+        ("cache_creation_input_tokens",),
+        ("cache_creation", "ephemeral_5m_input_tokens"),
+        ("cache_creation", "ephemeral_1h_input_tokens"),
+    ),
+    output=("output_tokens",),
+)
+_SYNTHETIC = "<synthetic>"
+_HUMAN, _TYPED_MODE = "human", "prompt"
+_COMMAND = "local_command"
+_SHOWN_SUBTYPES = frozenset(
+    {
+        "api_error",
+        "away_summary",
+        "bridge_status",
+        "compact_boundary",
+        "informational",
+        "microcompact_boundary",
+        "stop_hook_summary",
+        "turn_duration",
+    }
+)
+_ASKING_TOOL = "AskUserQuestion"
+_OLD_VERSIONS = ("0.", "1.")
+# What the client shows of results and attached files, and its own lists and judgments; facts of the
+# API about an answer; a resource that is not a text, of which only the type is sent.
+_UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
+    keys=frozenset(
+        {
+            "classifierMetaLines",
+            "displayPath",
+            "filePath",
+            "filename",
+            "mcpMeta",
+            "path",
+            "planFilePath",
+            "rawContent",
+            "todos",
+            "toolUseResult",
+        }
+    ),
+    labels=frozenset({"container", "diagnostics", "stop_details", "thinkingMetadata"}),
+    is_unsent=lambda block: "blob" in block and "uri" in block,
+)
+
+
+def sent_chain(lines: Iterable[Decoded]) -> SentChain:
+    """Read a session and return the chain of its records that the next request would send."""
+    reader = ClaudeReader()
+    for decoded in lines:
+        reader.builder.add_line(decoded)
+        reader.add_line(decoded)
+    return reader.sent()
+
+
+class ClaudeReader(LineReader):
+    """Reads records in file order; ``finish`` computes the effective history."""
+
+    def __init__(self) -> None:
+        super().__init__("claude-code", CLAUDE_CODE, _UNSENT_FIELDS)
+        self.chain = ClaudeChain()
+        self.requests = ClaudeRequests()
+        self.tools: dict[str, str] = {}
+        # The index of each message in ``builder.messages``.
+        self.indices: dict[str, int] = {}
+        self.meta_ids: set[MessageId] = set()
+        self.model: str | None = None
+        self.cwd: str | None = None
+        self.version: str | None = None
+        # The request that first produced each response id.
+        self.request_ids: dict[str, str | None] = {}
+        # The first and the last line with each session id.
+        self.session_lines: dict[str, tuple[int, int]] = {}
+
+    def add_line(self, decoded: Decoded) -> None:
+        """Add the records on a line."""
+        if decoded.damage is not None:
+            self.chain.add_damage(decoded.index)
+        for value in decoded.values:
+            if isinstance(value, dict) and isinstance(value.get("type"), str):
+                self._add_record(with_reported_usage(value, COUNTS), decoded)
+            else:
+                self.builder.add_opaque(decoded, "a JSON value of unknown type", value=value)
+
+    def _add_record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        if record["type"] == REQUEST:
+            self.requests.add_request(record)
+        elif record["type"] == SHAPE and (shape := shape_parts(record)):
+            name = content_id(record["shape"])
+            self.requests.add_shape(record, self.overhead_message(name, shape, decoded))
+        session = record.get("sessionId")
+        if isinstance(session, str):
+            first, _ = self.session_lines.get(session, (decoded.index, 0))
+            self.session_lines[session] = (first, decoded.index)
+        uuid, parent = record.get("uuid"), record.get("parentUuid")
+        if isinstance(uuid, str) and uuid:
+            parent = parent if isinstance(parent, str) else None
+            self.builder.links.append(Link(decoded.index, uuid, parent))
+            self.chain.add(record, decoded.index)
+            if "subtype" in record and is_compaction(record):
+                self.builder.compactions.append(decoded.index)
+        else:
+            self.add_pointer(record, decoded)
+        if _is_client_error(record):
+            self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
+        message = self._read_message(record, decoded) if record["type"] in LEAF_TYPES else None
+        if message is None:
+            self.add_without_message(record, decoded)
+            return
+        self.cwd = self.cwd or text_or_none(record.get("cwd"))
+        self.version = text_or_none(record.get("version")) or self.version
+        self.indices[message.id] = len(self.builder.messages)
+        if record.get("isMeta") is True:
+            self.meta_ids.add(message.id)
+        self.builder.unread.add_message(record, (), message.parts, decoded.index)
+        self.builder.messages.append(message)
+        self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
+
+    def add_without_message(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Count a record that is never sent, or a turn of which the message cannot be read."""
+        is_turn = record["type"] in ("user", "assistant") and not _is_client_error(record)
+        if is_turn and not isinstance(record.get("message"), Mapping):
+            self.builder.add_opaque(decoded, "a record without its message", value=record)
+        elif is_turn:
+            self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
+        else:
+            self.measure_unread(record, decoded.index)
+            self.builder.add_metadata(_kind(record), decoded.n_bytes)
+
+    def measure_unread(self, record: Mapping[str, Any], line: int) -> None:
+        """Measure a record that may be sent although it is none that is read."""
+        match record["type"]:
+            case "attachment" if may_lack_text(record):
+                self.builder.unread.add_message(record, (), (), line)
+            case "system" if _may_be_sent(record):
+                self.builder.unread.add_message(record, (), (), line)
+            case kind if kind in TYPES:
+                pass
+            case _ if "uuid" in record or any(isinstance(v, dict | list) for v in record.values()):
+                self.builder.unread.add_unknown(record, line)
+            case _:
+                # The client's own states are one value beside the id of the session.
+                self.builder.unread.add_message_like(record, line)
+
+    def overhead_message(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
+        """Return a system prompt with tool definitions as a message that no stage may edit."""
+        return Message(
+            id=MessageId(name),
+            role="system",
+            parts=parts,
+            line=decoded.index,
+            locks=Locks(immutable_reason=OVERHEAD_REASON, unmovable_reason=OVERHEAD_REASON),
+        )
+
+    def add_pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Add a record that names the end of a branch: a title, or where to resume the session."""
+        leaf = text_or_none(record.get("leafUuid"))
+        if leaf is None or decoded.damage is not None:
+            return
+        pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
+        self.builder.pointers.append(pointer)
+        if record["type"] == "last-prompt":
+            self.chain.set_resume_point(leaf)
+
+    def _read_message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
+        kind = record["type"]
+        if kind == "attachment":
+            snapshot = snapshot_parts(object_or_empty(record.get("attachment")))
+            if snapshot:
+                name = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
+                self.requests.add_snapshot(self.overhead_message(name, snapshot, decoded))
+                return None
+            parts = attachment_parts(record)
+            is_injected = not _is_queued_prompt(record)
+            message = self._message(record, decoded, parts, injected=is_injected)
+            reason = RESTORED_REASONS.get(_attachment_type(record) or "")
+            if message is None or message.locks.immutable_reason:
+                return message
+            return replace(message, locks=replace(message.locks, immutable_reason=reason))
+        if kind == "system" and record.get("subtype") == _COMMAND:
+            # A command for the client and its output are both sent with the next request.
+            parts = content_parts(record.get("content"), ("content",))
+            return self._message(record, decoded, parts, injected=True)
+        inner = record.get("message")
+        if kind == "system" or not isinstance(inner, dict) or _is_client_error(record):
+            return None
+        content, path = inner.get("content"), ("message", "content")
+        if kind == "assistant":
+            return self._read_response(record, inner, decoded, content_parts(content, path))
+        parts = _with_outcome(content_parts(content, path, self.tools), record)
+        injected = record.get("isMeta") is True or not _is_from_user(record.get("origin"))
+        return self._message(record, decoded, parts, injected=injected)
+
+    def _read_response(
+        self,
+        record: Mapping[str, Any],
+        inner: Mapping[str, Any],
+        decoded: Decoded,
+        parts: tuple[Part, ...],
+    ) -> Message | None:
+        message = self._message(record, decoded, parts, response=inner)
+        if message is None:
+            return None
+        self.requests.add_answer(record, message)
+        self.tools.update([(call.call_id, call.tool) for call in message.calls])
+        if message.model and (self.model is None or record.get("isSidechain") is not True):
+            self.model = message.model
+        return message
+
+    def _message(
+        self,
+        record: Mapping[str, Any],
+        decoded: Decoded,
+        parts: tuple[Part, ...],
+        *,
+        injected: bool = False,
+        response: Mapping[str, Any] | None = None,
+    ) -> Message | None:
+        role: Role = role_with(parts, "user") if response is None else "assistant"
+        # The client adds synthetic answers itself: they are sent, but no model produced them.
+        answer = {} if response is None or response.get("model") == _SYNTHETIC else response
+        model, usage = text_or_none(answer.get("model")), reported_usage(answer)
+        if not parts and model is None and usage is None:
+            return None
+        tags = read_tags(record)
+        uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
+        name = self.message_id(message_id_for(uuid, tags))
+        draft = MessageDraft(
+            role=role,
+            parts=parts,
+            response_id=None if response is None else self.response_id(record, response, name),
+            model=model,
+            is_injected=injected,
+            is_summary=record.get("isCompactSummary") is True,
+            usage=usage,
+            is_subagent=record.get("isSidechain") is True,
+        )
+        is_old = text_or_empty(record.get("version")).startswith(_OLD_VERSIONS)
+        wrapping = CLAUDE_CODE_1 if is_old else CLAUDE_CODE
+        place = RecordPlace(decoded, wrapping=wrapping, calls=self.builder.calls[0])
+        return build_message(draft, record, place, tags, name)
+
+    def response_id(
+        self, record: Mapping[str, Any], response: Mapping[str, Any], fallback: str
+    ) -> str:
+        """Return the id of a response. A proxy may reuse ids, so a second request is appended."""
+        response_id = text_or_none(response.get("id")) or fallback
+        request_id = text_or_none(record.get("requestId"))
+        first = self.request_ids.setdefault(response_id, request_id) if request_id else None
+        return response_id if first == request_id else f"{response_id} {request_id}"
+
+    def message_id(self, name: str) -> MessageId:
+        """Return ``name`` for the newest record that has it; renumber the earlier one.
+
+        The record that counts thus keeps its id whether or not it supersedes an earlier one.
+        """
+        unique_id = self.builder.unique_id(name)
+        if unique_id == name or name not in self.indices:
+            return unique_id
+        index = self.indices[unique_id] = self.indices.pop(name)
+        self.builder.messages[index] = replace(self.builder.messages[index], id=unique_id)
+        return MessageId(name)
+
+    def sent(self) -> SentChain:
+        """Return what would be sent of the records that were added."""
+        self.chain.rename_responses(_distinct_responses(self.builder.messages))
+        return self.chain.sent()
+
+    def finish(self) -> Transcript:
+        """Return the transcript."""
+        sent = self.sent()
+        effective = sent.messages
+        # Hidden messages are not in ``effective``; they follow one another as in the file.
+        changes = {
+            **command_changes(self.builder.messages, self.meta_ids),
+            **command_changes(effective, self.meta_ids),
+        }
+        effective = with_changes(effective, changes)
+        self.builder.messages = list(with_changes(self.builder.messages, changes))
+        if sent.bridged:
+            self.builder.links = [
+                replace(link, parent=sent.bridged[link.id]) if link.id in sent.bridged else link
+                for link in self.builder.links
+            ]
+        self.builder.warnings += sent.warnings
+        self.builder.errors = [
+            error for error in self.builder.errors if error.name in sent.included
+        ]
+        overhead = self.requests.newest_overhead(effective, self.builder.messages)
+        if overhead is not None:
+            self.builder.messages.append(overhead)
+            self.builder.messages.sort(key=lambda message: message.line)
+            effective = (overhead, *effective)
+        transcript = self.builder.build(
+            self.name,
+            effective,
+            session=SessionInfo(
+                model=self.model,
+                client_version=self.version,
+                cwd=self.cwd,
+                holds_overhead=overhead is not None,
+            ),
+            compactions=PastCompactions(
+                by_client=any(message.origin.is_summary for message in effective),
+                cleared=sent.cleared,
+            ),
+            session_lines=self.chain.sessions(self.session_lines),
+        )
+        return replace(transcript, effective=as_read(transcript.effective))
+
+
+def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
+    """Return new response ids by message id, where a proxy gave several responses one id."""
+    if not find_reused_ids(messages):
+        return {}
+    pairs = zip(messages, with_responses(messages), strict=True)
+    return {new.id: new.response_id or "" for old, new in pairs if new is not old}
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    detail = record.get("subtype") or object_or_empty(record.get("data")).get("type")
+    if record["type"] == "attachment":
+        detail = _attachment_type(record)
+    if _is_client_error(record):
+        detail = "client error"
+    return f"{record['type']}/{detail}" if isinstance(detail, str) else str(record["type"])
+
+
+def _may_be_sent(record: Mapping[str, Any]) -> bool:
+    """Whether a system record without parts may be sent.
+
+    Of these, client 2.1.20 sends only commands and their output (normalizeMessagesForAPI). All
+    others are shown: they are of these subtypes, have a level, or say that they are not meta.
+    """
+    subtype = text_or_empty(record.get("subtype"))
+    is_shown = "level" in record or "isMeta" in record or subtype in _SHOWN_SUBTYPES
+    return subtype == _COMMAND or not is_shown
+
+
+def _attachment_type(record: Mapping[str, Any]) -> str | None:
+    return text_or_none(object_or_empty(record.get("attachment")).get("type"))
+
+
+def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
+    """Return whether the user queued this prompt; messages of other agents are queued too."""
+    attachment = object_or_empty(record.get("attachment"))
+    is_prompt = attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
+    is_typed = attachment.get("commandMode", _TYPED_MODE) == _TYPED_MODE
+    return is_prompt and is_typed and _is_from_user(attachment.get("origin"))
+
+
+def _is_from_user(origin: object) -> bool:
+    """Return whether the recorded origin of a prompt is the user; early clients record none."""
+    return bool(object_or_empty(origin).get("kind", _HUMAN) == _HUMAN)
+
+
+def _with_outcome(parts: tuple[Part, ...], record: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return results with what the client recorded beside them: answers, or an interruption."""
+    outcome = object_or_empty(record.get("toolUseResult"))
+    answers = object_or_empty(outcome.get("answers"))
+    notes = object_or_empty(outcome.get("annotations"))
+    said = "; ".join(
+        f"{answer} user notes: {note}" if note not in ("", answer) else answer
+        for question, answer in answers.items()
+        if isinstance(answer, str)
+        for note in [text_or_empty(object_or_empty(notes.get(question)).get("notes"))]
+    )
+    interrupted = outcome.get("interrupted") is True
+    return tuple(
+        replace(
+            part,
+            said=said if part.tool == _ASKING_TOOL else part.said,
+            outcome="interrupted" if interrupted else part.outcome,
+        )
+        if (said or interrupted) and isinstance(part, ToolResultPart)
+        else part
+        for part in parts
+    )
+
+
+def _error_text(record: Mapping[str, Any]) -> str:
+    """Return the client's message about a failed request, then the provider's."""
+    blocks = list_or_empty(object_or_empty(record.get("message")).get("content"))
+    texts = [object_or_empty(block).get("text") for block in blocks]
+    return "\n".join(text for text in (*texts, record.get("errorDetails")) if isinstance(text, str))
+
+
+def _is_client_error(record: Mapping[str, Any]) -> bool:
+    return record.get("isApiErrorMessage") is True
