@@ -1,9 +1,9 @@
 """Native appends: records at the end of a session that change what its client reads."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from compactctl.clients.detection import MAX_SNIFFED
@@ -158,7 +158,9 @@ def with_block(
     whole: TranscriptFile, desired_lines: Sequence[bytes], operation: OperationId
 ) -> NewFile:
     """Return the session plus the records that make it read as ``desired_lines`` do."""
-    return NewFile(whole.lines, _lines(whole, records_to_append(whole, desired_lines, operation)))
+    session = (NewLine(line, index, is_unchanged=True) for index, line in enumerate(whole.lines))
+    block = (NewLine(line, None) for line in records_to_append(whole, desired_lines, operation))
+    return NewFile(whole.lines, chain(session, block))
 
 
 def records_to_append(
@@ -193,11 +195,6 @@ class CarriedBlock(Record):
         with suppress(ValueError):
             return b"".join(self.rules.carry(self.lines, split_lines(grown), self.operation))
         raise changed_error(self.path)
-
-
-def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
-    yield from (NewLine(line, index, is_unchanged=True) for index, line in enumerate(whole.lines))
-    yield from (NewLine(line, None) for line in block)
 
 
 def undo_option(whole: TranscriptFile, *, closed: bool) -> str:

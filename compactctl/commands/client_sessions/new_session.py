@@ -220,8 +220,8 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
     """Raise UsageError if a compacted copy of ``path`` would be in a store, as another session.
 
     Clients identify sessions by ids inside the file: Codex continues in the copy when the original
-        is resumed, Claude Code appends to the original what was said in the copy. ``named`` means
-        that the user chose the target.
+    is resumed, Claude Code appends to the original what was said in the copy. ``named`` means that
+    the user chose the target.
     """
     if is_in_database(path) and not named:
         raise UsageError(

@@ -58,7 +58,7 @@ def undo_compactions(
     compactions = tuple(compactions)
     state = current_state(loaded)
     _check_removable(state, compactions, _name(loaded))
-    new = NewFile(loaded.lines, _lines(state, loaded.lines, compactions))
+    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
@@ -81,13 +81,15 @@ def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[Me
     cleared = [compaction for compaction in compactions_of(state) if compaction.values]
     if not cleared:
         return {}
-    restored = parse((line.data for line in _lines(state, lines, cleared)), state.format).messages
+    restored = parse(
+        (line.data for line in _lines_without(state, lines, cleared)), state.format
+    ).messages
     pairs = zip(state.transcript.messages, restored, strict=True)
     hidden_ids = {name for compaction in cleared for name in compaction.hidden}
     return {old.id: new for old, new in pairs if old.id in hidden_ids}
 
 
-def _lines(
+def _lines_without(
     state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
 ) -> Iterator[NewLine]:
     dropped = {place for compaction in compactions for place in compaction.records}
