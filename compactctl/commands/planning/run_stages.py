@@ -21,7 +21,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.history.conversation_view import ConversationView, Protection
-from compactctl.history.protection import Fits, ProtectOptions, protected_messages
+from compactctl.history.protection import ProtectionLimits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary
 from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
@@ -241,17 +241,14 @@ def view_of(
     target = size(messages) if room is None else room(messages)
     newest_limit = inf if room is None else (target - size(preamble(messages))) * NEWEST_SHARE
     prefix_limit = target * (options.keep_prefix or 0)
-    has_room: tuple[Fits, Fits] = (
-        lambda newest: size(newest) <= newest_limit,
-        lambda oldest: size(oldest) <= prefix_limit,
-    )
-    protected = _protected(messages, options, *has_room)
+    limits = ProtectionLimits(size=size, newest=newest_limit, oldest=prefix_limit)
+    protected = _protected(messages, options, limits)
     return ConversationView(
         messages=messages,
         target_for=room,
         protection=Protection(
             reasons=protected,
-            automatic=_unasked(messages, options, *has_room) & protected.keys(),
+            automatic=_unasked(messages, options, limits) & protected.keys(),
             tools=options.tools,
         ),
         window=measured.budget.window,
@@ -345,20 +342,20 @@ def _not_due(gate: Trigger | None, situation: TriggerInput) -> str:
 
 
 def _protected(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
+    messages: Sequence[Message], options: ProtectOptions, limits: ProtectionLimits
 ) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
-    return {**always, **protected_messages(messages, options, *has_room)}
+    return {**always, **protected_messages(messages, options, limits)}
 
 
 def _unasked(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
+    messages: Sequence[Message], options: ProtectOptions, limits: ProtectionLimits
 ) -> frozenset[MessageId]:
     """Return the messages, except prompts, that are protected by default and not by request."""
     if options.keep_turns is not None:
         return frozenset()
-    requested = protected_messages(messages, replace(options, keep_turns=0), *has_room)
+    requested = protected_messages(messages, replace(options, keep_turns=0), limits)
     return frozenset(m.id for m in messages if m.id not in requested and not m.starts_turn)
 
 
