@@ -326,13 +326,13 @@ def _newest_steps(
     if prompt is not None:
         yield from ((index, "prompt of the newest turn") for index in _prompt(messages, prompt))
 
-    def fits(start: int) -> bool:
-        return limits.size(messages[start:]) <= limits.newest
+    def fits(newest: Sequence[Message]) -> bool:
+        return limits.size(newest) <= limits.newest
 
     step_starts = [first for first, *_ in find_steps(messages) if first in turn][-keep_steps:]
-    starts = [start for start in step_starts if fits(start)] or step_starts[-1:]
+    starts = [start for start in step_starts if fits(messages[start:])] or step_starts[-1:]
     is_short_turn = prompt is not None and len(step_starts) < keep_steps and starts == step_starts
-    with_prompt = is_short_turn and fits(prompt)
+    with_prompt = is_short_turn and fits(messages[prompt:])
     count = keep_steps if starts == step_starts else len(starts)
     reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:
