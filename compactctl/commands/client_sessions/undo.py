@@ -9,7 +9,6 @@ from typing import Any
 from compactctl import __version__
 from compactctl.clients.format import Format
 from compactctl.commands.client_sessions.compactions import (
-    ClientCompaction,
     compactions_of,
     without_copies,
     without_tags,
@@ -18,6 +17,7 @@ from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError
 from compactctl.history.damage import find_damage
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Link, Transcript

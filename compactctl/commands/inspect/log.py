@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
+from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import LostState, OperationHistory, ReplacedState
@@ -25,6 +25,7 @@ from compactctl.errors import (
     MissingArchiveError,
     NotUnderstoodError,
 )
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import Record, replace
