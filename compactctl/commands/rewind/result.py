@@ -141,7 +141,7 @@ def rewind_operation(
         kind="rewind",
         before=before,
         after=after.digest,
-        records=history.records_in(after.chunks),
+        records=history.timeline.records_in(after.chunks),
         format=chain[-1].format if chain else "",
         counter=chain[-1].counter if chain else "",
         appended=appended_as is not None,

@@ -6,7 +6,7 @@ import pytest
 from unit.views.results.screens import shown, titles, words
 
 from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
-from compactctl.commands.operations.history import LostState
+from compactctl.commands.operations.restorable import LostState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.client_compaction import ClientCompaction
