@@ -268,22 +268,22 @@ def _placed_steps(
         seen_ids |= {s.id for s in new}
         put: list[InlineStep] = []
         if latest is not None:
-            state = lines if step is None else step.before()
-            put = [s for s in new if _is_inside(s, latest, state)]
+            put = _put_by(latest, new, lines if step is None else step.before())
             yield from ((s, True) for s in put)
             yield latest, False
         yield from ((s, False) for s in new if s not in put)
         latest = step
 
 
-def _is_inside(step: InlineStep, latest: OperationStep, state: Iterable[bytes]) -> bool:
-    """Return whether the latest step, a rewind, put a step into its outcome.
+def _put_by(
+    latest: ArchivedStep, steps: Iterable[InlineStep], state: Iterable[bytes]
+) -> list[InlineStep]:
+    """Return those of the steps inside a state that the latest step, a rewind, put there.
 
-    A state begins with that outcome then, and the step did not follow the rewind.
+    The state begins with the outcome of the rewind then, and they did not follow it.
     """
-    if step.operation.line >= latest.after.n_lines:
-        return False
-    return bool(matching_states(state, (latest.after,)))
+    put = [step for step in steps if step.operation.line < latest.after.n_lines]
+    return put if put and matching_states(state, (latest.after,)) else []
 
 
 def _periods(
