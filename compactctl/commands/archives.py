@@ -112,8 +112,7 @@ def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResu
     """List archives of sessions, or delete them.
 
     Raises UsageError before anything is deleted: for an ambiguous name, if nothing is named, and
-        for the archive of a session that is still compacted. NoInputError for a name that matches
-        none.
+    for the archive of a session that is still compacted. NoInputError for a name that matches none.
     """
     if options.forget and not (options.names or options.dead):
         raise UsageError("name the sessions whose archives to delete, or use --dead")

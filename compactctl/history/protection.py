@@ -1,9 +1,10 @@
 """What no stage may change: the newest work, pins, protected tools, immutable records."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from math import inf
 
 from compactctl.asks import MAY, PROTECTED, ask
 from compactctl.errors import UsageError
@@ -21,8 +22,6 @@ from compactctl.tokens.meter import part_texts
 DEFAULT_KEEP_STEPS = 10
 # How many lines an error names.
 _MAX_LINES = 6
-
-Fits = Callable[[Sequence[Message]], bool]
 
 
 class ProtectOptions(Record):
@@ -93,19 +92,30 @@ class ProtectOptions(Record):
         return replace(self, elsewhere=ids)
 
 
+class ProtectionLimits(Record):
+    """The sizes up to which the newest and the oldest messages are protected.
+
+    ``size`` measures messages in the unit of both limits.
+    """
+
+    size: Callable[[Sequence[Message]], float]
+    newest: float = inf
+    oldest: float = 0
+
+
 USUAL_PROTECTION = ProtectOptions()
+_NO_LIMITS = ProtectionLimits(size=len)
 
 
 def protected_messages(
     messages: Sequence[Message],
     options: ProtectOptions = USUAL_PROTECTION,
-    fits: Fits = lambda _: True,
-    prefix_fits: Fits = lambda _: False,
+    limits: ProtectionLimits = _NO_LIMITS,
 ) -> Mapping[MessageId, str]:
     """Return the protected messages, each with the reason shown to users.
 
-    Without ``keep_turns`` these include as many of the newest steps as ``fits`` accepts, at least
-    one; with ``keep_prefix`` as many of the oldest messages as ``prefix_fits`` accepts.
+    Without ``keep_turns`` these include as many of the newest steps as fit, at least one; with
+    ``keep_prefix`` as many of the oldest messages as fit.
 
     Raises:
         UsageError: a pin is neither a message id nor a valid regular expression, or
@@ -116,10 +126,10 @@ def protected_messages(
         *_immutable(messages),
         *_system_prompt(messages),
         *_frozen(messages, options),
-        *(_protected_prefix(messages, prefix_fits) if options.keep_prefix else ()),
+        *(_protected_prefix(messages, limits) if options.keep_prefix else ()),
         *_pinned(messages, options),
         *_protected_tool_messages(messages, options.tools),
-        *_newest_work(messages, options, fits),
+        *_newest_work(messages, options, limits),
     ):
         reasons.setdefault(messages[index].id, reason)
     return reasons
@@ -236,9 +246,11 @@ def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
     yield from ((index, "protected by --freeze-before") for index in range(end))
 
 
-def _protected_prefix(messages: Sequence[Message], fits: Fits) -> Iterator[tuple[int, str]]:
+def _protected_prefix(
+    messages: Sequence[Message], limits: ProtectionLimits
+) -> Iterator[tuple[int, str]]:
     cuts = cut_points(messages)
-    n_fitting = bisect_left(cuts, 1, key=lambda cut: int(not fits(messages[:cut])))
+    n_fitting = bisect_right(cuts, limits.oldest, key=lambda cut: limits.size(messages[:cut]))
     for index in range(cuts[n_fitting - 1] if n_fitting else 0):
         yield index, "protected by --keep-prefix"
 
@@ -283,7 +295,7 @@ def _protected_tool_messages(
 
 
 def _newest_work(
-    messages: Sequence[Message], options: ProtectOptions, fits: Fits
+    messages: Sequence[Message], options: ProtectOptions, limits: ProtectionLimits
 ) -> Iterator[tuple[int, str]]:
     turns, keep_turns = find_turns(messages), options.keep_turns
     if keep_turns is not None:
@@ -291,7 +303,7 @@ def _newest_work(
         reason = "in the newest turn" if keep_turns == 1 else f"in the newest {keep_turns} turns"
         yield from ((index, reason) for turn in newest for index in turn)
     elif turns:
-        yield from _newest_steps(messages, turns[-1], options.keep_steps, fits)
+        yield from _newest_steps(messages, turns[-1], options.keep_steps, limits)
 
 
 def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
@@ -303,7 +315,7 @@ def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
 
 
 def _newest_steps(
-    messages: Sequence[Message], turn: range, keep_steps: int, fits: Fits
+    messages: Sequence[Message], turn: range, keep_steps: int, limits: ProtectionLimits
 ) -> Iterator[tuple[int, str]]:
     """Yield the newest turn's prompt and as many of its newest steps as fit, but at least one.
 
@@ -313,6 +325,10 @@ def _newest_steps(
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield from ((index, "prompt of the newest turn") for index in _prompt(messages, prompt))
+
+    def fits(newest: Sequence[Message]) -> bool:
+        return limits.size(newest) <= limits.newest
+
     step_starts = [first for first, *_ in find_steps(messages) if first in turn][-keep_steps:]
     starts = [start for start in step_starts if fits(messages[start:])] or step_starts[-1:]
     is_short_turn = prompt is not None and len(step_starts) < keep_steps and starts == step_starts

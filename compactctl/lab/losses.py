@@ -11,7 +11,7 @@ from compactctl.lab.mention_index import MentionIndex, without_line_suffix
 from compactctl.records import Record
 from compactctl.summaries.extract.entities import EntityUses, Lexicon
 from compactctl.summaries.extract.files import FileUse, file_uses
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.outcomes import (
     ReportedError,
     error_lines,
@@ -56,7 +56,7 @@ def find_known_facts(
             yield _worded_fact("task", task.title, task.ref, after, note=task.status)
     yield from _files(passages, after, cwd)
     for error in unresolved_errors(pairs):
-        command = one_line(error.pair.command or error.pair.tool, _COMMAND)
+        command = clip_to_line(error.pair.command or error.pair.tool, _COMMAND)
         yield _worded_fact("error", error.line, error.pair.ref, after, note=command)
     yield from _identifiers(passages, after, cwd)
 

@@ -8,7 +8,7 @@ from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import Record
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.line_marks import LINE_NUMBER
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
@@ -44,7 +44,7 @@ class SeenLines:
         self._refs: dict[str, SourceRef] = {}
         for passage in passages:
             for subject, text in _shown_subjects(passage, cwd):
-                self.add(subject, _lines(text), passage.ref)
+                self.add(subject, _comparable_lines(text), passage.ref)
 
     def add(self, subject: str, lines: Iterable[str], ref: SourceRef) -> None:
         """Record that lines of a subject were shown at ``ref``."""
@@ -70,7 +70,7 @@ def find_read_calls(passages: Iterable[Passage]) -> Iterator[ReadCall]:
         if passage.kind == "call" and pair and pair.result and pair.is_done:
             subject = _subject(pair)
             if subject:
-                shown = frozenset(_lines(pair.result.text))
+                shown = frozenset(_comparable_lines(pair.result.text))
                 yield ReadCall(subject=subject, ref=pair.ref, shown=shown, pair=pair)
 
 
@@ -87,7 +87,7 @@ def find_rereads(
     for call in calls:
         if before.seen_share(call) >= SEEN_SHARE > after.seen_share(call):
             yield RepeatedRead(
-                what=one_line(call.subject, _SUBJECT),
+                what=clip_to_line(call.subject, _SUBJECT),
                 ref=call.ref,
                 first_seen=before.last_seen(call),
                 tokens=tokens(call.pair),
@@ -115,7 +115,7 @@ def _shown_subjects(passage: Passage, cwd: str | None) -> Iterator[tuple[str, st
         yield from ((path, passage.text) for path in pair.changes)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _comparable_lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         bare = LINE_NUMBER.sub("", line).strip()
         if len(bare) >= _MIN_LINE:

@@ -5,13 +5,14 @@ has the same name in every document; the names that other systems use are under 
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import singledispatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.records import Record
@@ -20,7 +21,6 @@ from compactctl.tokens.fit import fit_of
 
 # For annotations only: to import these at run time would load what reads every format.
 if TYPE_CHECKING:
-    from compactctl.commands.client_sessions.compactions import ClientCompaction
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.inspect.stats import StatsResult
     from compactctl.commands.measuring.measure import Measurement
@@ -84,8 +84,7 @@ def encoded(value: Any) -> Any:  # noqa: ANN401
     Types that ``record`` does not encode as documents need them are registered here, or next to the
     only document that contains them.
     """
-    encode: Callable[[Any], dict[str, Any]] = _BY_NAME.get(type(value).__name__, record)
-    return encode(value)
+    return record(value)
 
 
 def record(
@@ -144,7 +143,8 @@ def _stage(stage: StageRecord) -> dict[str, Any]:
     return record(stage, only=_STAGE, tokens_saved="tokensSaved")
 
 
-def _client_compaction(compaction: "ClientCompaction") -> dict[str, Any]:
+@encoded.register
+def _client_compaction(compaction: ClientCompaction) -> dict[str, Any]:
     from compactctl.views.facts import utc_text
 
     return {
@@ -153,10 +153,6 @@ def _client_compaction(compaction: "ClientCompaction") -> dict[str, Any]:
         "messages": len(compaction.hidden),
         "inEffect": compaction.in_effect,
     }
-
-
-# Registered by name: to import the type would load what reads every format.
-_BY_NAME: Mapping[str, Callable[[Any], dict[str, Any]]] = {"ClientCompaction": _client_compaction}
 
 
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def write_data_set(
     ``ParquetDataset.write_with`` do.
 
     The archive holds the bytes of the old file, as for any transcript: rewriting a Parquet file
-        never gives the same bytes.
+    never gives the same bytes.
     """
     place = Path(output)
     make_folder(place.parent)

@@ -97,7 +97,7 @@ class BatchRow(Record):
     """One file and its results; parts that it does not have are None.
 
     Of a data set in Parquet or JSON lines, one conversation: ``path`` is then the file's with ``#``
-        and the number of the row or line, and ``sha256`` is that of the conversation as read.
+    and the number of the row or line, and ``sha256`` is that of the conversation as read.
 
     Attributes:
         path: the path of the file.

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 from compactctl.clients.records.json_values import object_or_empty, parse_time, record_time
 from compactctl.commands.client_sessions.places import (
@@ -15,10 +15,10 @@ from compactctl.commands.client_sessions.places import (
     read_after,
     read_before,
 )
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     Message,
-    MessageId,
     Part,
     RecordLocation,
     ToolCallPart,
@@ -29,7 +29,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
 from compactctl.pipeline.spans import find_locations, find_record, splice
-from compactctl.records import Record, field, replace
+from compactctl.records import Record, replace
 
 # The fields of a record that name the summary or marker that hides it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
@@ -115,42 +115,6 @@ def _fields(message: Message, groups: Collection[str]) -> Iterator[str]:
     return (
         field_name for field_name, tag in _PARENTS.items() if getattr(message.tags, tag) in groups
     )
-
-
-Removal = Literal["summarized", "truncated", "cleared", "left out"]
-
-
-class ClientCompaction(Record):
-    """A compaction by a client.
-
-    Attributes:
-        id: derived from its records, so that it stays the same when the file grows.
-        client: the format of the client.
-        what: summarized, truncated, cleared, or left out without a trace.
-        records: its records; without them, the client would send again what it hides.
-        values: by location, values without the mark that an output was cleared.
-        groups: the tags of its messages, if only tags hide them.
-        time: when it was made, in seconds since 1970; None if unknown.
-        hidden: the messages that it hid, or whose content it removed.
-        stand_ins: the messages that it put in their place.
-        in_effect: whether it still makes a difference.
-    """
-
-    id: OperationId
-    client: str
-    what: Removal
-    records: tuple[RecordLocation, ...] = ()
-    values: Mapping[RecordLocation, Any] = field(default_factory=dict)
-    groups: frozenset[str] = frozenset()
-    time: float | None
-    hidden: tuple[MessageId, ...]
-    stand_ins: tuple[Message, ...] = ()
-    in_effect: bool
-
-    @property
-    def line(self) -> int:
-        """Its first line, from 1."""
-        return min(line for line, _ in (*self.records, *self.values)) + 1
 
 
 # A user of pi switched branches: the summary replaces the branch that was left, and hides nothing.

@@ -1,10 +1,11 @@
 """Native appends: records at the end of a session that change what its client reads."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import Literal
 
 from compactctl.clients.detection import MAX_SNIFFED
 from compactctl.clients.format import NativeAppend
@@ -56,10 +57,21 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def _proven_text(rules: NativeAppend) -> str:
-    """Return the range of versions that are known to honor what is appended."""
-    both = dict.fromkeys((version_text(rules.oldest_tested), version_text(rules.newest_tested)))
-    return " to ".join(both)
+_Support = Literal["tested", "untested", "older client", "older file"]
+
+_UNSUPPORTED: Mapping[_Support, str] = {
+    "untested": (
+        "its {kind} is of {version}, and only {tested} are known to honor what is appended "
+        "(--force appends anyway)"
+    ),
+    "older client": (
+        "its {kind} is of {version}, and only {tested} are known to honor what is appended: "
+        "resume it with one of these"
+    ),
+    "older file": (
+        "its {kind} is of {version}, and only {tested} are known to honor what is appended"
+    ),
+}
 
 
 def check_supported(path: str, rules: NativeAppend, version: Version | None, *, force: bool) -> str:
@@ -69,45 +81,64 @@ def check_supported(path: str, rules: NativeAppend, version: Version | None, *, 
     CannotAppendError for a file version that is too old or missing, and for too new ones unless
     forced.
     """
-    wrote = "no known version" if version is None else f"version {version_text(version)}"
-    what = (
-        f"its {rules.version_of} is of {wrote}, and only {_proven_text(rules)} are known to honor "
+    support = _support_of(rules, version)
+    if support == "tested" or (support == "untested" and force):
+        return ""
+    text = _UNSUPPORTED[support].format(
+        kind=rules.version_of,
+        version="no known version" if version is None else f"version {version_text(version)}",
+        tested=_range_text(rules.oldest_tested, rules.newest_tested),
     )
-    what += "what is appended"
-    if version is None and rules.version_of == "file":
+    if support == "older client":
+        return text
+    raise CannotAppendError(path, text)
+
+
+def _support_of(rules: NativeAppend, version: Version | None) -> _Support:
+    """Return how a version compares with those that are known to honor what is appended."""
+    if version is None:
         # A file without a version is older than all versions, and has no ids to refer to.
-        raise CannotAppendError(path, what)
-    if version is None or version > rules.newest_tested:
-        if not force:
-            raise CannotAppendError(path, f"{what} (--force appends anyway)")
-    elif version < rules.oldest_tested:
-        if rules.version_of == "file":
-            raise CannotAppendError(path, what)
-        return f"{what}: resume it with one of these"
-    return ""
+        return "older file" if rules.version_of == "file" else "untested"
+    if version > rules.newest_tested:
+        return "untested"
+    if version < rules.oldest_tested:
+        return "older file" if rules.version_of == "file" else "older client"
+    return "tested"
+
+
+def _range_text(oldest: Version, newest: Version) -> str:
+    texts = dict.fromkeys((version_text(oldest), version_text(newest)))
+    return " to ".join(texts)
 
 
 def check_not_open(
     path: str, rules: NativeAppend, version: Version | None, *, while_open: bool, way: str
 ) -> None:
-    """Raise UsageError if a client has the session open, or if that cannot be known.
+    """Raise ``open_error`` if there is one; ``while_open`` skips the check."""
+    error = None if while_open else open_error(path, rules, version, way)
+    if error is not None:
+        raise error
 
-    A file outside of all stores is open if a program is writing to it. ``while_open`` skips the
-    check; ``way`` is the alternative named in the error.
+
+def open_error(
+    path: str, rules: NativeAppend, version: Version | None, way: str
+) -> UsageError | None:
+    """Return the error for a session that is or may be open in a client, None for a closed one.
+
+    A file outside of all stores is open if a program is writing to it. ``way`` is the alternative
+    named in the error.
     """
-    if while_open:
-        return
     session = session_at(Path(path), this_machine())
+    title = "its client" if session is None else store_named(session.entry.client).title
     advice = f"close the session, {way}, or use --while-open"
     if has_writer(Path(path)) or (session is not None and session.details.open):
-        what = "its client" if session is None else store_named(session.entry.client).title
-        raise UsageError(f"{path}: is open in {what}, which would not see the change; {advice}")
+        return UsageError(f"{path}: is open in {title}, which would not see the change; {advice}")
     if session is not None and not _tells(rules, version):
-        title = store_named(session.entry.client).title
         since = f" before {version_text(rules.lists_open_since)}" if rules.lists_open_since else ""
-        raise UsageError(
+        return UsageError(
             f"{path}: {title}{since} does not report which sessions it has open; {advice}"
         )
+    return None
 
 
 def needs_while_open(path: str, rules: NativeAppend, version: Version | None) -> bool:
@@ -158,7 +189,9 @@ def with_block(
     whole: TranscriptFile, desired_lines: Sequence[bytes], operation: OperationId
 ) -> NewFile:
     """Return the session plus the records that make it read as ``desired_lines`` do."""
-    return NewFile(whole.lines, _lines(whole, records_to_append(whole, desired_lines, operation)))
+    session = (NewLine(line, index, is_unchanged=True) for index, line in enumerate(whole.lines))
+    block = (NewLine(line, None) for line in records_to_append(whole, desired_lines, operation))
+    return NewFile(whole.lines, chain(session, block))
 
 
 def records_to_append(
@@ -193,11 +226,6 @@ class CarriedBlock(Record):
         with suppress(ValueError):
             return b"".join(self.rules.carry(self.lines, split_lines(grown), self.operation))
         raise changed_error(self.path)
-
-
-def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
-    yield from (NewLine(line, index, is_unchanged=True) for index, line in enumerate(whole.lines))
-    yield from (NewLine(line, None) for line in block)
 
 
 def undo_option(whole: TranscriptFile, *, closed: bool) -> str:

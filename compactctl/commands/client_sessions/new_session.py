@@ -25,6 +25,7 @@ from compactctl.clients.stores import (
 )
 from compactctl.commands.operations.find_history import history_of
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.restorable import read_outcome
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.session_title import stored_session
 from compactctl.commands.reading.transcript import (
@@ -98,7 +99,7 @@ def _renamed(fork: Fork, step: ArchivedStep, history: OperationHistory) -> Archi
     def state(lines: Iterable[bytes]) -> Iterator[bytes]:
         return starmap(fork.rewrite_line, enumerate(lines))
 
-    after = tuple(state(split_lines(history.outcome(step))))
+    after = tuple(state(split_lines(read_outcome(history, step))))
     records = step.operation.records
     operation = replace(
         step.operation,
@@ -220,8 +221,8 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
     """Raise UsageError if a compacted copy of ``path`` would be in a store, as another session.
 
     Clients identify sessions by ids inside the file: Codex continues in the copy when the original
-        is resumed, Claude Code appends to the original what was said in the copy. ``named`` means
-        that the user chose the target.
+    is resumed, Claude Code appends to the original what was said in the copy. ``named`` means that
+    the user chose the target.
     """
     if is_in_database(path) and not named:
         raise UsageError(

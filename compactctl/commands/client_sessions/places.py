@@ -8,6 +8,7 @@ from itertools import groupby
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import Decoded, decode_lines
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.restorable import read_outcome
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, split
 from compactctl.model.json_paths import value_at
@@ -48,7 +49,7 @@ def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[P
         lines = _split(data, history.where, loaded.format)
         outcome = None
         if step is not None:
-            outcome_lines = _split(history.outcome(step), history.where, loaded.format)
+            outcome_lines = _split(read_outcome(history, step), history.where, loaded.format)
             outcome = loaded.format.read(_decode(outcome_lines))
         yield PastState(
             format=loaded.format,

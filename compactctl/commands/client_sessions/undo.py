@@ -9,7 +9,6 @@ from typing import Any
 from compactctl import __version__
 from compactctl.clients.format import Format
 from compactctl.commands.client_sessions.compactions import (
-    ClientCompaction,
     compactions_of,
     without_copies,
     without_tags,
@@ -18,6 +17,7 @@ from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError
 from compactctl.history.damage import find_damage
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
@@ -58,7 +58,7 @@ def undo_compactions(
     compactions = tuple(compactions)
     state = current_state(loaded)
     _check_removable(state, compactions, _name(loaded))
-    new = NewFile(loaded.lines, _lines(state, loaded.lines, compactions))
+    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
@@ -81,13 +81,15 @@ def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[Me
     cleared = [compaction for compaction in compactions_of(state) if compaction.values]
     if not cleared:
         return {}
-    restored = parse((line.data for line in _lines(state, lines, cleared)), state.format).messages
+    restored = parse(
+        (line.data for line in _lines_without(state, lines, cleared)), state.format
+    ).messages
     pairs = zip(state.transcript.messages, restored, strict=True)
     hidden_ids = {name for compaction in cleared for name in compaction.hidden}
     return {old.id: new for old, new in pairs if old.id in hidden_ids}
 
 
-def _lines(
+def _lines_without(
     state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
 ) -> Iterator[NewLine]:
     dropped = {place for compaction in compactions for place in compaction.records}

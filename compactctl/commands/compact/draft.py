@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from compactctl import __version__
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.native import with_block
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.compact.result import CompactOptions
@@ -20,6 +19,7 @@ from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.transcript import TranscriptFile, format_field
 from compactctl.history.stand_ins import newest_id
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import net_edits

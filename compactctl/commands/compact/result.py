@@ -14,7 +14,6 @@ from compactctl.asks import (
     ask,
     flag,
 )
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.measuring.figures import Figures, FileDetails
@@ -26,6 +25,7 @@ from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import pin_reason
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, StageRecord, StateChange
 from compactctl.model.summary import NO_SUMMARY_INPUTS
 from compactctl.model.transcript import Opaque

@@ -1,14 +1,20 @@
 """The history of a transcript's compactions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
+from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
-from compactctl.commands.operations.history import LostState, OperationHistory, ReplacedState
+from compactctl.commands.operations.history import OperationHistory, ReplacedState
+from compactctl.commands.operations.restorable import (
+    LostState,
+    doubtful_outcomes,
+    lost_before_newest,
+    lost_states,
+)
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
@@ -25,6 +31,7 @@ from compactctl.errors import (
     MissingArchiveError,
     NotUnderstoodError,
 )
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import Record, replace
@@ -115,13 +122,13 @@ def log(options: LogOptions) -> LogResult:
     history = history_of(source, path, folder=options.archive)
     unknown: ChangedError | MissingArchiveError | None = None
     try:
-        own_lost = history.lost
+        own_lost = lost_states(history)
     except ChangedMeanwhileError:
         raise
     except (ChangedError, MissingArchiveError) as error:
         if not history.archived:
             raise
-        unknown, own_lost = error, history.lost_before_newest
+        unknown, own_lost = error, lost_before_newest(history)
         history = history.before_newest
     if not history.timeline.steps:
         is_missing = is_tagged(source.lines, path)
@@ -134,7 +141,9 @@ def log(options: LogOptions) -> LogResult:
     others = tuple(other_histories(history))
     if isinstance(unknown, MissingArchiveError):
         own_lost = (LostState(why=str(unknown)), *own_lost)
-    lost = (*own_lost, *chain.from_iterable(map(_lost, others)))
+    findings = [_lost_and_doubtful(other) for other in others]
+    doubtful = _doubtful(history, lost_states(history) if unknown else own_lost)
+    lost = (*own_lost, *chain.from_iterable(lost for lost, _ in findings))
     causes = {state.why for state in lost}
     effective = set() if unknown else {step.id for step in history.chain}
     # A compaction that is run again has the same id; the last run is the one in effect.
@@ -155,7 +164,8 @@ def log(options: LogOptions) -> LogResult:
         by_client=_by_client(source, path),
         warnings=(
             *(text for text in history.warnings if text not in causes),
-            *chain.from_iterable(map(_doubtful, (*others, history))),
+            *chain.from_iterable(doubtful for _, doubtful in findings),
+            *doubtful,
         ),
     )
 
@@ -176,18 +186,19 @@ def _appended(history: OperationHistory) -> int:
     return 0
 
 
-def _lost(other: OperationHistory) -> tuple[LostState, ...]:
-    """Return the lost states of a history that the transcript replaced."""
+def _lost_and_doubtful(other: OperationHistory) -> tuple[tuple[LostState, ...], tuple[str, ...]]:
+    """Return the lost states of a history that the transcript replaced, and its warnings."""
     try:
-        return other.lost
+        lost = lost_states(other)
     except CompactctlError as error:
-        return (LostState(why=str(error)),)
+        return (LostState(why=str(error)),), ()
+    return lost, tuple(_doubtful(other, lost))
 
 
-def _doubtful(history: OperationHistory) -> Iterator[str]:
+def _doubtful(history: OperationHistory, lost: Iterable[LostState]) -> Iterator[str]:
     """Yield a warning for each outcome that may never have been written."""
     with suppress(CompactctlError):
-        yield from (state.why for state in history.doubtful())
+        yield from (state.why for state in doubtful_outcomes(history, lost))
 
 
 def _other_entries(other: OperationHistory) -> Iterator[LogEntry]:

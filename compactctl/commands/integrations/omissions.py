@@ -8,7 +8,7 @@ from compactctl.lab.audit import AuditInput, without_transcript_path
 from compactctl.lab.audit import audit as judged
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, Origin, TextPart
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 
 # The losses worth mentioning during work, most important first.
 _LOSS_NOUNS: Mapping[LossKind, str] = {
@@ -65,7 +65,7 @@ def _in_words(finding: Audit) -> str:
 
 
 def _kind(finding: Audit, kind: LossKind, noun: str) -> str:
-    texts = [one_line(loss.text, _WIDTH) for loss in finding.lost_of(kind)]
+    texts = [clip_to_line(loss.text, _WIDTH) for loss in finding.lost_of(kind)]
     more = f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else ""
     return (
         f"{len(texts):,} {noun}{'' if len(texts) == 1 else 's'} ({', '.join(texts[:_NAMED])}{more})"

@@ -51,7 +51,7 @@ class EvalFigures(Record):
 
     ``measures`` has those with any demand. ``beyond`` is the part kept by the policy of what random
     lines of the same size miss: 1 is all, 0 no more than they do, None if they miss nothing.
-        ``over`` counts contexts larger than the target.
+    ``over`` counts contexts larger than the target.
     """
 
     policy: str

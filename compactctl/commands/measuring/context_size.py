@@ -246,10 +246,10 @@ def _told_on(messages: Sequence[Message], calibration: Calibration, refusal: Ref
     """Name the source of a size: usage on some lines, or a refusal."""
     if refusal is not None and not calibration.requests[-1].message_indices:
         return f"what the provider counted of the request that it refused, line {refusal.line + 1}"
-    return f"the usage reported on {_lines(messages, calibration)}"
+    return f"the usage reported on {_name_lines(messages, calibration)}"
 
 
-def _lines(messages: Sequence[Message], calibration: Calibration) -> str:
+def _name_lines(messages: Sequence[Message], calibration: Calibration) -> str:
     """Name the lines of the request that shows the overhead, and of the newest one."""
     first, newest = (
         messages[calibration.requests_since_edit[0].first_index].line + 1,

@@ -3,40 +3,33 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from compactctl.commands.operations.inline import (
     may_hold_operation,
-    may_name_operation,
-    missing_archive_text,
-    named_operations,
     operations_inside,
 )
 from compactctl.commands.operations.periods import (
     Period,
     PeriodStart,
+    Reached,
     state_after,
     state_before,
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.errors import (
     ArchiveError,
-    ChangedError,
     IntegrityError,
-    MissingArchiveError,
 )
-from compactctl.model.operation import Operation, OperationId
+from compactctl.model.operation import DocumentRecords, Operation, OperationId
+from compactctl.pipeline.document_records import read_records
 from compactctl.records import Record
 from compactctl.store.archive.growth import matching_states
-from compactctl.store.files.content import ChunksAndTail, last_byte_and_rest
+from compactctl.store.files.content import ChunksAndTail
 from compactctl.store.files.source import split_lines
 
-if TYPE_CHECKING:
-    from compactctl.commands.operations.history import OperationHistory
-
 Chain = tuple[OperationId, ...]
-_Inside = dict[OperationId, InlineStep]
-_Start = tuple[OperationId | None, _Inside]
+InlineSteps = dict[OperationId, InlineStep]
+_Start = tuple[OperationId | None, InlineSteps]
 
 
 class Moment(Record):
@@ -68,7 +61,7 @@ class OperationTimeline(Record):
     chain: tuple[OperationStep, ...]
     current: Operation | None
     periods: tuple[Period, ...]
-    inside: _Inside
+    inside: InlineSteps
 
     @property
     def steps(self) -> tuple[OperationStep, ...]:
@@ -83,6 +76,51 @@ class OperationTimeline(Record):
     def moment_of(self, step: OperationStep) -> Moment:
         """Return the moment of one of the steps."""
         return next(moment for moment in self.moments if moment.step == step)
+
+    def periods_with(self, chain: Chain) -> tuple[int, ...]:
+        """Return the indices of the periods with these compactions in effect, oldest first.
+
+        A period that ends with a step which a rewind put there is none: it was inside that rewind.
+        """
+        ends = (*(moment.is_put for moment in self.moments), False)
+        return tuple(
+            index
+            for index, (period, is_put) in enumerate(zip(self.periods, ends, strict=True))
+            if period.chain == chain and not is_put
+        )
+
+    def reached(self, index: int) -> Reached:
+        """Return the end of the period at ``index``, and the periods since."""
+        return Reached(base=self.periods[index].end, later=self.periods[index + 1 :])
+
+    def periods_since(self, step: OperationStep) -> tuple[Period, ...]:
+        """Return the periods after one of the steps."""
+        return self.periods[self.steps.index(step) + 1 :]
+
+    def records_in(self, state: Iterable[bytes]) -> DocumentRecords | None:
+        """Return the records of a state if one of the steps left a document."""
+        records = (step.records for step in self.steps)
+        path = next((document.path for document in records if document), None)
+        return read_records(state, path)
+
+
+def inline_steps(
+    lines: Sequence[bytes], holder: Callable[[], bytes], where: str, format_name: str | None
+) -> InlineSteps:
+    """Return the steps inside a state, oldest first; ``holder`` returns the whole state."""
+    operations, format_name_read = operations_inside(lines, where, format_name)
+    steps: list[InlineStep] = []
+    for index, operation in reversed(tuple(enumerate(operations))):
+        step = InlineStep(
+            operation=operation,
+            parent=operation.parent or (operations[index - 1].id if index else None),
+            format=format_name_read,
+            where=where,
+            read_state=holder,
+        )
+        steps.append(step)
+        holder = partial(_state, step)
+    return {step.id: step for step in reversed(steps)}
 
 
 def in_order(
@@ -109,41 +147,39 @@ def in_order(
     return (*steps[:index], *unrealized, steps[index], *later)
 
 
-def timeline_of(history: "OperationHistory") -> OperationTimeline:
-    """Return the timeline of a transcript.
+def timeline_of(
+    archived: Sequence[ArchivedStep],
+    inside: InlineSteps,
+    current: Operation | None,
+    lines: Sequence[bytes],
+    where: str,
+) -> OperationTimeline:
+    """Return the timeline of a transcript with these lines.
 
-    Raises ArchiveError or IntegrityError for archives that cannot be read, ChangedError if the
-    transcript is in no known state, and MissingArchiveError if records in it belong to an operation
-    whose archive is missing.
+    ``archived`` are its operations with an archive, oldest first, ``inside`` those in its lines.
+    ``current`` is as in the timeline. Raises ArchiveError or IntegrityError for archives that
+    cannot be read.
     """
-    archived, lines, where = history.archived, history.lines, history.where
-    inside = _inline_steps(lines, lambda: history.data, where, history.format_name)
     by_id = {step.id: step for step in archived}
     walk = _Walk(
         by_id=by_id,
         starts={step.file.path: _before(step, by_id, where) for step in archived},
         where=where,
     )
-    try:
-        current = _current(history, by_id, inside)
-    except (ChangedError, MissingArchiveError):
-        if history.archive and history.archive.damaged:
-            raise history.archive.damaged[-1] from None
-        raise
     newest_inside = next(reversed(inside), None)
     below = archived[0].parent if archived and current is None else None
     # A rewind to the first state by version 0.1.0 did not record operations inside it.
     head = (current and current.head) or newest_inside or below
-    steps, put = _ordered(archived, lines, walk, (head, inside))
-    all_inside = {step.id: step for step in steps if isinstance(step, InlineStep)}
+    placed = tuple(_placed_steps(archived, lines, walk, (head, inside)))
+    all_inside = {step.id: step for step, _ in placed if isinstance(step, InlineStep)}
     moments = tuple(
         Moment(
             step=step,
             before=walk.ids(*walk.before(step, all_inside)),
             after=walk.ids(step.head, all_inside),
-            is_put=step.id in put,
+            is_put=is_put,
         )
-        for step in steps
+        for step, is_put in placed
     )
     return OperationTimeline(
         moments=moments,
@@ -165,13 +201,13 @@ class _Walk(Record):
     starts: Mapping[Path, _Start]
     where: str
 
-    def before(self, step: OperationStep, inside: _Inside) -> _Start:
+    def before(self, step: OperationStep, inside: InlineSteps) -> _Start:
         """Return the newest compaction before a step, and the ones inside that state."""
         if isinstance(step, ArchivedStep):
             return self.starts[step.file.path]
         return step.parent, inside
 
-    def back(self, head: OperationId | None, inside: _Inside) -> Iterator[OperationStep]:
+    def back(self, head: OperationId | None, inside: InlineSteps) -> Iterator[OperationStep]:
         """Yield a compaction and those it builds upon, newest first.
 
         Raises ArchiveError if they form a cycle, which no run writes.
@@ -190,7 +226,7 @@ class _Walk(Record):
             yield step
             head, inside = self.before(step, inside)
 
-    def ids(self, head: OperationId | None, inside: _Inside) -> Chain:
+    def ids(self, head: OperationId | None, inside: InlineSteps) -> Chain:
         """Return the ids of a compaction and of those it builds upon, as in a ``Moment``."""
         chain = tuple(reversed(tuple(self.back(head, inside))))
         lowest = self.before(chain[0], inside)[0] if chain else head
@@ -208,7 +244,7 @@ def _before(step: ArchivedStep, by_id: Container[OperationId], where: str) -> _S
     try:
         if not may_hold_operation(step.before()):
             return step.parent, {}
-        inside = _inline_steps(split_lines(holder()), holder, where, step.format or None)
+        inside = inline_steps(split_lines(holder()), holder, where, step.format or None)
     except (ArchiveError, IntegrityError):
         # Other states may not need this one.
         return step.parent, {}
@@ -216,123 +252,38 @@ def _before(step: ArchivedStep, by_id: Container[OperationId], where: str) -> _S
     return step.parent or next(reversed(inside), None), inside
 
 
-def _inline_steps(
-    lines: Sequence[bytes], holder: Callable[[], bytes], where: str, format_name: str | None
-) -> _Inside:
-    """Return the steps inside a state, oldest first; ``holder`` returns the whole state."""
-    operations, format_name_read = operations_inside(lines, where, format_name)
-    steps: list[InlineStep] = []
-    for index, operation in reversed(tuple(enumerate(operations))):
-        step = InlineStep(
-            operation=operation,
-            parent=operation.parent or (operations[index - 1].id if index else None),
-            format=format_name_read,
-            where=where,
-            read_state=holder,
-        )
-        steps.append(step)
-        holder = partial(_state, step)
-    return {step.id: step for step in reversed(steps)}
+def _placed_steps(
+    archived: Iterable[ArchivedStep], lines: Sequence[bytes], walk: _Walk, start: _Start
+) -> Iterator[tuple[OperationStep, bool]]:
+    """Yield all operations, oldest first, and whether a rewind put them into its outcome.
 
-
-def _current(
-    history: "OperationHistory", by_id: Mapping[OperationId, ArchivedStep], inside: _Inside
-) -> Operation | None:
-    """Return the current operation, as in a timeline; raises as ``timeline_of``."""
-    lines = history.lines
-    steps: tuple[OperationStep, ...] = (*by_id.values(), *inside.values())
-    try:
-        current = _reached(history, by_id, inside)
-    except ChangedError:
-        _require_archives(history, steps, lines)
-        raise
-    _, rest = last_byte_and_rest(lines, _n_outcome_bytes(lines, current))
-    _require_archives(history, steps, (rest,))
-    return current
-
-
-def _require_archives(
-    history: "OperationHistory", steps: Iterable[OperationStep], pieces: Iterable[bytes]
-) -> None:
-    """Raise MissingArchiveError if records in some pieces name an unknown operation.
-
-    Parents of known operations count as known, as they are below the chain, and so do operations of
-    other lineages. If none is known at all, an unknown one cannot be mistaken for another.
+    The state before each archived step, and the transcript, may hold compactions that are in no
+    earlier one. Those that the step before put there come before that step.
     """
-    if not any(map(may_name_operation, pieces)):
-        return
-    where, archive = history.where, history.archive
-    known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
-    known_ids |= archive.all_ids if archive else frozenset()
-    if not known_ids:
-        return
-    unknown_ids = named_operations(history.lines, where, history.format_name) - known_ids
-    if unknown_ids:
-        text = missing_archive_text(where, unknown_ids)
-        folder = archive.folder if archive else where
-        end = "".join(f", which ends with operation {step.id}," for step in history.archived[-1:])
-        raise MissingArchiveError(f"{text}, or move {folder}{end} away to start over")
-
-
-def _reached(
-    history: "OperationHistory", by_id: Container[OperationId], inside: _Inside
-) -> Operation | None:
-    """Return the current operation; raises ChangedError if the transcript is in no known state."""
-    top = next(reversed(inside.values()), None)
-    is_alone = top is not None and top.id not in by_id
-    current = history.matched
-    if isinstance(current, ChangedError):
-        if is_alone:
-            return None
-        raise current
-    if current and top and is_alone and top.operation.line >= current.after.n_lines:
-        return None
-    return current
-
-
-def _n_outcome_bytes(lines: Sequence[bytes], current: Operation | None) -> int:
-    """Return how many bytes of the transcript are an outcome, 0 if its client rewrote it."""
-    if current is None:
-        return 0
-    is_document = current.records is not None
-    if is_document and not matching_states(lines, (current.after,)):
-        return 0
-    return current.after.n_bytes
-
-
-def _ordered(
-    archived: Sequence[ArchivedStep],
-    lines: Sequence[bytes],
-    walk: _Walk,
-    start: _Start,
-) -> tuple[tuple[OperationStep, ...], frozenset[OperationId]]:
-    """Return all operations, oldest first, and those that a rewind put into its outcome."""
-    steps: list[OperationStep] = []
     seen_ids: set[OperationId] = set()
-    put_ids: set[OperationId] = set()
+    latest: ArchivedStep | None = None
     for step in (*archived, None):
-        way = walk.back(*(start if step is None else walk.before(step, {})))
-        inline = [s for s in way if isinstance(s, InlineStep)]
-        new = [s for s in reversed(inline) if s.id not in seen_ids]
+        way = tuple(walk.back(*(start if step is None else walk.before(step, {}))))
+        new = [s for s in reversed(way) if isinstance(s, InlineStep) and s.id not in seen_ids]
         seen_ids |= {s.id for s in new}
-        if new and steps:
-            state = lines if step is None else step.before()
-            put = [s for s in new if _is_inside(s, steps[-1], state)]
-            put_ids |= {s.id for s in put}
-            steps[-1:] = [*put, steps[-1]]
-            new = [s for s in new if s not in put]
-        steps += new if step is None else (*new, step)
-    return tuple(steps), frozenset(put_ids)
+        put: list[InlineStep] = []
+        if latest is not None:
+            put = _put_by(latest, new, lines if step is None else step.before())
+            yield from ((s, True) for s in put)
+            yield latest, False
+        yield from ((s, False) for s in new if s not in put)
+        latest = step
 
 
-def _is_inside(step: InlineStep, latest: OperationStep, state: Iterable[bytes]) -> bool:
-    """Return whether the latest step, a rewind, put a step into its outcome.
+def _put_by(
+    latest: ArchivedStep, steps: Iterable[InlineStep], state: Iterable[bytes]
+) -> list[InlineStep]:
+    """Return those of the steps inside a state that the latest step, a rewind, put there.
 
-    A state begins with that outcome then, and the step did not follow the rewind.
+    The state begins with the outcome of the rewind then, and they did not follow it.
     """
-    if step.operation.line >= latest.after.n_lines:
-        return False
-    return bool(matching_states(state, (latest.after,)))
+    put = [step for step in steps if step.operation.line < latest.after.n_lines]
+    return put if put and matching_states(state, (latest.after,)) else []
 
 
 def _periods(

@@ -4,9 +4,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.planning.plan import SizeToReach
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
 from compactctl.commands.planning.run_stages import (
     AppliedEdits,
+    ConversationRun,
     SizedTranscript,
     StageRun,
     joined_run,
@@ -75,31 +77,20 @@ def apply_plan(
     """
     sized = SizedTranscript.of(transcript, measured)
     matched_rows = _matched(plan, transcript.effective, renamed=renamed)
-    runs: list[PipelineRun] = []
-    for messages in split_conversations(transcript.effective):
-        no_turns = ProtectOptions(keep_turns=0)
-        view = view_of(messages, transcript, measured, no_turns)
-        names = {message.id for message in messages}
-        runs.append(
-            _run(_Decided(view, [matched for matched in matched_rows if matched.before in names]))
-        )
-    reasons = {
-        matched.before: matched.row.explained.reason
-        for matched in matched_rows
-        if matched.row.fate == "kept"
-    }
-    pinned = {matched.before: _PINNED for matched in matched_rows if matched.is_pinned}
+    runs = [
+        _run_conversation(messages, matched_rows, sized)
+        for messages in split_conversations(transcript.effective)
+    ]
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
         runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
-    stage_run = joined_run(sized, runs, {**reasons, **pinned})
+    stage_run = joined_run(sized, runs, SizeToReach(tokens=plan.target))
     before = stage_run.outcome.before.tokens
     # Records that are never sent take no tokens of a context.
     stages = [replace(record, tokens_before=before, tokens_after=before) for record in unloading]
     outcome = replace(
         stage_run.outcome,
         stages=(*stages, *_records(stage_run.applied, before, measured.meter)),
-        target=plan.target,
     )
     return replace(stage_run, outcome=outcome)
 
@@ -181,6 +172,22 @@ class _Decided:
         return f"the message on line {self.messages[message_id].line + 1:,} ({message_id})"
 
 
+def _run_conversation(
+    messages: tuple[Message, ...], matched_rows: Sequence[_Matched], sized: SizedTranscript
+) -> ConversationRun:
+    no_turns = ProtectOptions(keep_turns=0)
+    view = view_of(messages, sized.transcript, sized.measured, no_turns)
+    names = {message.id for message in messages}
+    rows = [matched for matched in matched_rows if matched.before in names]
+    reasons = {
+        matched.before: matched.row.explained.reason
+        for matched in rows
+        if matched.row.fate == "kept"
+    }
+    pinned = {matched.before: _PINNED for matched in rows if matched.is_pinned}
+    return ConversationRun(result=_run(_Decided(view, rows)), protected={**reasons, **pinned})
+
+
 def _run(decided: _Decided) -> PipelineRun:
     _check_hidden(decided)
     edits, stages = tuple(_edits(decided)), dict(_stages(decided.found))
@@ -200,11 +207,11 @@ def _run(decided: _Decided) -> PipelineRun:
 
 
 def _without_unsent(
-    pipeline_run: PipelineRun,
+    conversation: ConversationRun,
     plan: PlanFile,
     unsent: Mapping[UnsentKind, RecordStats] | None,
     meter: Meter,
-) -> tuple[PipelineRun, tuple[StageRecord, ...]]:
+) -> tuple[ConversationRun, tuple[StageRecord, ...]]:
     """Add the removal of unsent records to a run; return it and the records of that stage.
 
     The removal concerns the whole file, so it belongs to only one of its conversations.
@@ -212,9 +219,11 @@ def _without_unsent(
     chosen = None if unsent is None else {k: unsent[k] for k in plan.unsent if k in unsent}
     options = UnsentOptions(snapshots="snapshots" in plan.unsent)
     step = StageStep(stage=UNSENT, options=options)
-    removal = run(replace(pipeline_run.view, unsent=chosen), [step], meter)
-    edits, groups = (*removal.edits, *pipeline_run.edits), {**removal.groups, **pipeline_run.groups}
-    return replace(pipeline_run, edits=edits, groups=groups), removal.stages
+    result = conversation.result
+    removal = run(replace(result.view, unsent=chosen), [step], meter)
+    edits, groups = (*removal.edits, *result.edits), {**removal.groups, **result.groups}
+    result = replace(result, edits=edits, groups=groups)
+    return replace(conversation, result=result), removal.stages
 
 
 def _stages(rows: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:

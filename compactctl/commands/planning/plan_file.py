@@ -35,7 +35,7 @@ from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.records import Record, field, replace
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.tokens.meter import part_texts
 
 SCHEMA = "compactctl.plan/1"
@@ -241,7 +241,7 @@ def _beginning(message: Message) -> str:
         mask_secrets(text[: 30 * _PREVIEW_CHARS])[: 10 * _PREVIEW_CHARS]
         for text in islice(texts, 3)
     )
-    return one_line(mask_secrets(" ".join(beginnings)), _PREVIEW_CHARS)
+    return clip_to_line(mask_secrets(" ".join(beginnings)), _PREVIEW_CHARS)
 
 
 def plan_text(plan: PlanFile) -> str:

@@ -21,7 +21,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.history.conversation_view import ConversationView, Protection
-from compactctl.history.protection import Fits, ProtectOptions, protected_messages
+from compactctl.history.protection import ProtectionLimits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary
 from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
@@ -159,58 +159,88 @@ class SizedTranscript(Record):
         return cls(transcript=transcript, measured=measured, size=size, request=request)
 
 
+class ConversationRun(Record):
+    """The stages over one conversation.
+
+    Attributes:
+        result: their edits, and the conversation after them.
+        protected: why messages were protected.
+        share_tokens: the tokens to keep if the size to reach is a share, else None.
+        not_due: why compaction was not due; "" if it was, or without a gate.
+        words: tokens of the user's words that stages keep, as in a ``StageRun``.
+        preamble: tokens of the system prompt and the like, as in a ``StageRun``.
+    """
+
+    result: PipelineRun
+    protected: Mapping[MessageId, str]
+    share_tokens: int | None = None
+    not_due: str = ""
+    words: int = 0
+    preamble: int = 0
+
+
 def run_stages(sized: SizedTranscript, plan: Plan, inputs: StageInputs, held: str = "") -> StageRun:
     """Run the plan over each conversation separately; ``held`` is the reason why none may run.
 
     The target is for the whole request; its fixed part is subtracted from it.
     """
-    transcript, measured = sized.transcript, sized.measured
-    protect, meter = plan.protect.across(transcript.effective), measured.meter
-    protected: dict[MessageId, str] = {}
-    runs: list[PipelineRun] = []
-    kept_shares: list[int] = []
-    refusals: list[str] = []
-    for messages in split_conversations(transcript.effective):
-        share = _share(plan.reach, messages, inputs.originals, meter)
-        kept_shares += [] if share is None else [share]
-        room = room_for(plan.reach, messages, sized.request) if share is None else _always(share)
-        view = replace(
-            view_of(messages, transcript, measured, protect, room),
-            originals=inputs.originals,
-            summarizer=inputs.summarizer,
-            summary_inputs=inputs.texts,
-            # Unsent records belong to the file, so only one of its conversations has them.
-            unsent={} if runs else inputs.unsent,
-        )
-        protected.update(view.protection.reasons)
-        request = sized_request(messages, meter, sized.size.unseen)
-        refusals.append(_not_due(plan.gate, request.situation(measured.limits)))
-        refusal = held or refusals[-1]
-        runs.append(
-            not_needed_run(view, plan.steps, meter, refusal)
-            if refusal
-            else run(view, plan.steps, meter)
-        )
-    stage_run = joined_run(sized, runs, protected, inputs.originals)
-    not_due = refusals[0] if refusals and all(refusals) else ""
-    target = (
-        None
-        if not_due
-        else size_to_reach(plan.reach, stage_run.outcome, max(kept_shares, default=None))
-    )
-    words_tokens, preamble_tokens = max(
-        (_words(pipeline_run, plan, meter) for pipeline_run in runs), default=(0, 0)
-    )
-    outcome = replace(stage_run.outcome, target=target, not_due=not_due)
-    return replace(stage_run, outcome=outcome, words=words_tokens, preamble=preamble_tokens)
+    history = sized.transcript.effective
+    plan = replace(plan, protect=plan.protect.across(history))
+    # Unsent records belong to the file, so only one of its conversations has them.
+    without_unsent = replace(inputs, unsent={})
+    runs = [
+        _run_conversation(messages, sized, plan, without_unsent if index else inputs, held)
+        for index, messages in enumerate(split_conversations(history))
+    ]
+    return joined_run(sized, runs, plan.reach, inputs.originals)
 
 
-def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, int]:
+def _run_conversation(
+    messages: tuple[Message, ...],
+    sized: SizedTranscript,
+    plan: Plan,
+    inputs: StageInputs,
+    held: str,
+) -> ConversationRun:
+    measured, meter = sized.measured, sized.measured.meter
+    share_tokens = _share_tokens(plan.reach, messages, inputs.originals, meter)
+    room = (
+        room_for(plan.reach, messages, sized.request)
+        if share_tokens is None
+        else _always(share_tokens)
+    )
+    view = replace(
+        view_of(messages, sized.transcript, measured, plan.protect, room),
+        originals=inputs.originals,
+        summarizer=inputs.summarizer,
+        summary_inputs=inputs.texts,
+        unsent=inputs.unsent,
+    )
+    request = sized_request(messages, meter, sized.size.unseen)
+    not_due = _not_due(plan.gate, request.situation(measured.limits))
+    refusal = held or not_due
+    result = (
+        not_needed_run(view, plan.steps, meter, refusal)
+        if refusal
+        else run(view, plan.steps, meter)
+    )
+    words, preamble_tokens = _words(result.view, plan, meter)
+    return ConversationRun(
+        result=result,
+        protected=view.protection.reasons,
+        share_tokens=share_tokens,
+        not_due=not_due,
+        words=words,
+        preamble=preamble_tokens,
+    )
+
+
+def _words(view: ConversationView, plan: Plan, meter: Meter) -> tuple[int, int]:
     """Return the tokens of the user's words that stages keep, and of the preamble.
 
     Both are 0 if the conversation reaches its target, or if no stage keeps such words.
     """
-    view = pipeline_run.view.with_current_target()
+    view = view.with_current_target()
     keeps_words = any(step.stage.keeps_lasting_words for step in plan.steps)
     if not keeps_words or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
@@ -241,17 +271,14 @@ def view_of(
     target = size(messages) if room is None else room(messages)
     newest_limit = inf if room is None else (target - size(preamble(messages))) * NEWEST_SHARE
     prefix_limit = target * (options.keep_prefix or 0)
-    has_room: tuple[Fits, Fits] = (
-        lambda newest: size(newest) <= newest_limit,
-        lambda oldest: size(oldest) <= prefix_limit,
-    )
-    protected = _protected(messages, options, *has_room)
+    limits = ProtectionLimits(size=size, newest=newest_limit, oldest=prefix_limit)
+    protected = _protected(messages, options, limits)
     return ConversationView(
         messages=messages,
         target_for=room,
         protection=Protection(
             reasons=protected,
-            automatic=_unasked(messages, options, *has_room) & protected.keys(),
+            automatic=_unasked(messages, options, limits) & protected.keys(),
             tools=options.tools,
         ),
         window=measured.budget.window,
@@ -261,7 +288,7 @@ def view_of(
     )
 
 
-def _share(
+def _share_tokens(
     reach: SizeToReach,
     messages: Sequence[Message],
     originals: Mapping[MessageId, tuple[Message, ...]],
@@ -303,21 +330,6 @@ def _conversation_tokens(
     return meter.total(with_originals(messages, originals)) - meter.total(preamble(messages))
 
 
-def size_to_reach(
-    reach: SizeToReach, outcome: Outcome, kept_tokens: int | None = None
-) -> int | None:
-    """Return the size to reach in tokens, None if there is none.
-
-    ``kept_tokens`` are the tokens to keep of the largest conversation, if a share of it is kept.
-    After an overflow, at least the excess must be removed.
-    """
-    if kept_tokens is not None:
-        return outcome.after.unseen + kept_tokens
-    if reach.tokens is None or not reach.excess:
-        return reach.tokens
-    return max(1, min(reach.tokens, outcome.before.request_tokens - reach.excess))
-
-
 def _always(tokens: int) -> Room:
     return lambda _: tokens
 
@@ -345,69 +357,104 @@ def _not_due(gate: Trigger | None, situation: TriggerInput) -> str:
 
 
 def _protected(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
+    messages: Sequence[Message], options: ProtectOptions, limits: ProtectionLimits
 ) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
-    return {**always, **protected_messages(messages, options, *has_room)}
+    return {**always, **protected_messages(messages, options, limits)}
 
 
 def _unasked(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
+    messages: Sequence[Message], options: ProtectOptions, limits: ProtectionLimits
 ) -> frozenset[MessageId]:
     """Return the messages, except prompts, that are protected by default and not by request."""
     if options.keep_turns is not None:
         return frozenset()
-    requested = protected_messages(messages, replace(options, keep_turns=0), *has_room)
+    requested = protected_messages(messages, replace(options, keep_turns=0), limits)
     return frozenset(m.id for m in messages if m.id not in requested and not m.starts_turn)
 
 
 def joined_run(
     sized: SizedTranscript,
-    runs: Sequence[PipelineRun],
-    protected: Mapping[MessageId, str],
+    conversations: Sequence[ConversationRun],
+    reach: SizeToReach,
     originals: Mapping[MessageId, tuple[Message, ...]] = MappingProxyType({}),
 ) -> StageRun:
     """Combine the runs over all conversations of a transcript; ``originals`` are those before."""
-    size, request, before = sized.size, sized.request, sized.transcript.effective
-    meter = request.meter
-    after = tuple(message for pipeline_run in runs for message in pipeline_run.view.messages)
-    unseen = request.unseen(after) if len(runs) == 1 else 0
-    requests = [sized_request(pipeline_run.view.messages, meter, unseen) for pipeline_run in runs]
-    largest_before = largest_of(sized_requests(before, meter, size.unseen))
+    request, meter, before = sized.request, sized.request.meter, sized.transcript.effective
+    results = [conversation.result for conversation in conversations]
+    after = tuple(message for result in results for message in result.view.messages)
+    unseen = request.unseen(after) if len(results) == 1 else 0
+    requests = [sized_request(result.view.messages, meter, unseen) for result in results]
+    largest_before = largest_of(sized_requests(before, meter, sized.size.unseen))
     largest_after = largest_of(requests or [sized_request((), meter, 0)])
+    totals_before = totals_of(before, largest_before, meter)
+    totals_after = totals_of(after, largest_after, meter)
+    not_due = _none_due(conversations)
     outcome = Outcome(
-        stages=_add_up_records([pipeline_run.stages for pipeline_run in runs]),
-        before=totals_of(before, largest_before, meter),
-        after=totals_of(after, largest_after, meter),
-        conversation=ConversationSize(
-            original=sum(
-                _conversation_tokens(messages, meter, originals)
-                for messages in split_conversations(before)
-            ),
-            before=sum(
-                _conversation_tokens(messages, meter) for messages in split_conversations(before)
-            ),
-            after=sum(
-                _conversation_tokens(pipeline_run.view.messages, meter) for pipeline_run in runs
-            ),
-        ),
-        size=size,
+        stages=_add_up_records([result.stages for result in results]),
+        before=totals_before,
+        after=totals_after,
+        conversation=_conversation_size(before, results, meter, originals),
+        size=sized.size,
         situation=largest_after.situation(sized.measured.limits),
-        cache=cache_use(before, after, request) if len(runs) == 1 else None,
+        target=None if not_due else _target(reach, conversations, totals_before, totals_after),
+        cache=cache_use(before, after, request) if len(results) == 1 else None,
+        not_due=not_due,
     )
     applied = AppliedEdits(
-        edits=tuple(edit for pipeline_run in runs for edit in pipeline_run.edits),
-        groups={
-            name: stage for pipeline_run in runs for name, stage in pipeline_run.groups.items()
-        },
+        edits=tuple(edit for result in results for edit in result.edits),
+        groups={group: stage for result in results for group, stage in result.groups.items()},
         before=before,
         after=after,
         largest_before=largest_before.messages,
         largest_after=largest_after.messages,
-        protected=protected,
+        protected={name: reason for c in conversations for name, reason in c.protected.items()},
     )
-    return StageRun(outcome=outcome, applied=applied, fixed=request.fixed)
+    words, preamble_tokens = max(((c.words, c.preamble) for c in conversations), default=(0, 0))
+    return StageRun(
+        outcome=outcome,
+        applied=applied,
+        fixed=request.fixed,
+        words=words,
+        preamble=preamble_tokens,
+    )
+
+
+def _none_due(conversations: Sequence[ConversationRun]) -> str:
+    """Return why compaction was due for none of the conversations, "" if it was for one."""
+    reasons = [conversation.not_due for conversation in conversations]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _target(
+    reach: SizeToReach, conversations: Sequence[ConversationRun], before: Totals, after: Totals
+) -> int | None:
+    """Return the size to reach in tokens, None if there is none.
+
+    For shares, it is that of the conversation of which most is to be kept. After an overflow, at
+    least the excess must be removed.
+    """
+    shares = [c.share_tokens for c in conversations if c.share_tokens is not None]
+    if shares:
+        return after.unseen + max(shares)
+    if reach.tokens is None or not reach.excess:
+        return reach.tokens
+    return max(1, min(reach.tokens, before.request_tokens - reach.excess))
+
+
+def _conversation_size(
+    before: Sequence[Message],
+    results: Sequence[PipelineRun],
+    meter: Meter,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+) -> ConversationSize:
+    split = split_conversations(before)
+    return ConversationSize(
+        original=sum(_conversation_tokens(messages, meter, originals) for messages in split),
+        before=sum(_conversation_tokens(messages, meter) for messages in split),
+        after=sum(_conversation_tokens(result.view.messages, meter) for result in results),
+    )
 
 
 def _add_up_records(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from compactctl.commands.client_sessions.native import (
     check_not_open,
     check_read_as,
+    open_error,
     records_to_append,
     rules_of,
     undo_option,
@@ -14,12 +15,14 @@ from compactctl.commands.client_sessions.native import (
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import TranscriptFile, loaded_from, parse
 from compactctl.commands.rewind.result import RewindOptions, RewindTarget, rewind_operation
-from compactctl.errors import UsageError
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import rewind_rows
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.source import Source, split_lines
+
+# What to do instead of closing a session.
+_WAY = "write another file with -o"
 
 
 def leads_over_appended(history: OperationHistory, chain: Sequence[OperationId]) -> bool:
@@ -74,7 +77,7 @@ def _require_closed(options: RewindOptions, whole: TranscriptFile) -> None:
             rules,
             version_of(whole.transcript, rules),
             while_open=options.output.may_be_open,
-            way="write another file with -o",
+            way=_WAY,
         )
 
 
@@ -85,13 +88,8 @@ def _can_be_cut_off(options: RewindOptions, whole: TranscriptFile, target: Conte
     rules = whole.format.native_append()
     if rules is None or options.output.closed:
         return True
-    try:
-        check_not_open(
-            options.input.path, rules, version_of(whole.transcript, rules), while_open=False, way=""
-        )
-    except UsageError:
-        return False
-    return True
+    version = version_of(whole.transcript, rules)
+    return open_error(options.input.path, rules, version, _WAY) is None
 
 
 def _name(source: Source, target: RewindTarget) -> OperationId:

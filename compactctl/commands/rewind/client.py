@@ -5,11 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
-from compactctl.commands.client_sessions.compactions import (
-    ClientCompaction,
-    compactions_of,
-    tagged_groups,
-)
+from compactctl.commands.client_sessions.compactions import compactions_of, tagged_groups
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
     before_interrupted_append,
@@ -42,6 +38,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import TranscriptFile, load, loaded_from
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.records import Record, replace

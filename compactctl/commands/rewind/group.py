@@ -14,6 +14,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.operations.inline import without_group as without_inline
 from compactctl.commands.operations.periods import state_after
+from compactctl.commands.operations.restorable import read_outcome
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
@@ -203,7 +204,8 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     steps_to_replay = _archived(chain[index:], group)
     operations = _replayed(steps_to_replay, history)
     base = _base(group, history, index, steps_to_replay)
-    growths = history.growths_since(steps_to_replay[0]) if steps_to_replay else ()
+    periods = history.timeline.periods_since(steps_to_replay[0]) if steps_to_replay else ()
+    growths = tuple(period.growth for period in periods)
     start, format_name = grown(base.data, growths), chain[index].format
     replayer = OperationReplayer(start, base.chain, _own_fields(history.data, format_name), group)
     replayer.start(_read_state(base.data, format_name), _read_state(start, format_name), base.names)
@@ -332,7 +334,7 @@ def _operation_at(step: ArchivedStep, history: OperationHistory, state: bytes) -
     archived = read_edits((line.edits for line in step.rows()), step.file.path)
     edits = archived.edits
     before = _read_state(b"".join(step.before()), operation.format)
-    after = _read_state(history.outcome(step), operation.format)
+    after = _read_state(read_outcome(history, step), operation.format)
     return ReplayedOperation(
         operation=operation,
         archived=archived,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from compactctl import __version__
 from compactctl.asks import ONE_RUN, OUTPUT, STATE, WRITES, ask, flag
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
 from compactctl.records import Record, field
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -141,7 +141,7 @@ def rewind_operation(
         kind="rewind",
         before=before,
         after=after.digest,
-        records=history.records_in(after.chunks),
+        records=history.timeline.records_in(after.chunks),
         format=chain[-1].format if chain else "",
         counter=chain[-1].counter if chain else "",
         appended=appended_as is not None,

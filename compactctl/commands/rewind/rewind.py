@@ -18,6 +18,7 @@ from compactctl.commands.client_sessions.new_session import (
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.restorable import is_kept, reach, written_anew
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.operations.timeline import OperationTimeline
 from compactctl.commands.reading.transcript import is_tagged, open_transcript
@@ -95,7 +96,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         return _write_archived(options, source, error)
     if not history.timeline.steps:
         _check_never_compacted(options, source)
-    target, notes = _target(options, source, history), (s.why for s in current.written_anew)
+    target, notes = _target(options, source, history), (s.why for s in written_anew(current))
     return _finish(options, source, history, target, n_late + late, *notes)
 
 
@@ -229,7 +230,7 @@ def _reached(options: RewindOptions, history: OperationHistory, state: _NamedSta
     """
     if state.copy is not None:
         return RewindTarget(content=Content.from_chunks(state.copy), chain=state.chain)
-    reached = history.reach(state.chain, state.after)
+    reached = reach(history, state.chain, state.after)
     if reached.losses and _place(options) is None:
         raise reached.losses[0]
     return RewindTarget(
@@ -265,7 +266,7 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
     named = _named(name, history)
     if len(named) == 1:
         (state,) = named.values()
-        if isinstance(state.after, ArchivedStep) and not history.is_kept(state.after):
+        if isinstance(state.after, ArchivedStep) and not is_kept(history, state.after):
             raise ArchiveError(
                 f"{history.where}: the state after operation {state.after.id} was not kept; choose "
                 "another operation"

@@ -73,7 +73,7 @@ class Surroundings:
         """Return the transcript whose archives are in an abandoned folder.
 
         It must hold records of compactctl: the original that was compacted into another file is in
-            the state that a rewind of that file restores, but does not need its archives.
+        the state that a rewind of that file restores, but does not need its archives.
         """
         return self._moved.get(folder)
 

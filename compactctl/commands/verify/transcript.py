@@ -8,6 +8,11 @@ from compactctl.clients.registry import ALL_FORMATS
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
+from compactctl.commands.operations.restorable import (
+    doubtful_outcomes,
+    lost_before_newest,
+    lost_states,
+)
 from compactctl.commands.reading.transcript import (
     TranscriptFile,
     is_compacted,
@@ -109,8 +114,9 @@ def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
 
 def _not_kept(history: OperationHistory, archives: ProvenArchives) -> Iterator[Finding]:
     """Yield the states that cannot be restored, and outcomes that may never have been written."""
-    yield from (Finding(severity="damaged", text=state.why) for state in history.lost)
-    doubtful = history.doubtful(archives.kept_outcomes)
+    lost = lost_states(history)
+    yield from (Finding(severity="damaged", text=state.why) for state in lost)
+    doubtful = doubtful_outcomes(history, lost, archives.kept_outcomes)
     yield from (Finding(severity="note", text=state.why) for state in doubtful)
 
 
@@ -235,7 +241,7 @@ def _prove_history(
             yield from (*lost, Finding(severity="changed", text=text))
         else:
             yield Finding(severity="damaged" if lost else "changed", text=text)
-        earlier = history.lost_before_newest
+        earlier = lost_before_newest(history)
         yield from (Finding(severity="damaged", text=state.why) for state in earlier)
         yield from _late(history, "it has the only copy")
         return

@@ -8,7 +8,7 @@ from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
 from compactctl.records import Record
 from compactctl.summaries.extract.claims import CLAIMS
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.outcomes import (
     MAX_COMMAND_CHARS,
     error_lines,
@@ -117,7 +117,7 @@ def _commands(
     newest: dict[str, int] = {}
     for index, passage in enumerate(passages):
         if passage.kind == "call" and passage.pair and _is_action(passage.pair):
-            newest[one_line(passage.pair.command or "", MAX_COMMAND_CHARS)] = index
+            newest[clip_to_line(passage.pair.command or "", MAX_COMMAND_CHARS)] = index
     checks = [command for command in newest if is_check(command)]
     main = set(sorted(checks, key=lambda command: newest[command])[-_NEWEST_CHECKS:])
     for command, index in newest.items():
@@ -180,11 +180,13 @@ def title(passage: Passage) -> str:
     if passage.title:
         return passage.title
     if passage.kind == "answer":
-        return one_line(f"{pair.tool} {_subject(pair)}" if pair else "a tool", MAX_COMMAND_CHARS)
+        return clip_to_line(
+            f"{pair.tool} {_subject(pair)}" if pair else "a tool", MAX_COMMAND_CHARS
+        )
     if pair is not None:
-        return one_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
+        return clip_to_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
     is_named = passage.kind in {"file", "point"} or speaker(passage) == "tool"
-    return one_line(passage.name or passage.kind, MAX_COMMAND_CHARS) if is_named else ""
+    return clip_to_line(passage.name or passage.kind, MAX_COMMAND_CHARS) if is_named else ""
 
 
 def _subject(pair: ToolPair) -> str:

@@ -30,7 +30,7 @@ from compactctl.summaries.digest.lines import (
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.outcomes import PASSED, is_check
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
@@ -322,7 +322,7 @@ def _task_entries(passages: Sequence[Passage]) -> Iterator[Fragment]:
         yield Fragment(
             group=FragmentGroup("tasks"),
             line=LineIndex(0, index),
-            text=f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}",
+            text=f"[{task.status}] {clip_to_line(task.title, MAX_TASK_CHARS)}",
             facts=(StateFact(f"task {index}", value),),
         )
 
@@ -330,12 +330,12 @@ def _task_entries(passages: Sequence[Passage]) -> Iterator[Fragment]:
 def _list_entry(
     group: FragmentGroup, text: str, mentions: tuple[str, ...], facts: tuple[StateFact, ...] = ()
 ) -> Fragment:
-    text = one_line(text, 300)
+    text = clip_to_line(text, 300)
     return Fragment(group=group, line=LineIndex(0, 0), text=text, mentions=mentions, facts=facts)
 
 
 def _split_path(path: str) -> tuple[str, str]:
     """Split a path into a folder and its last two names, which mostly stand for it in a project."""
-    path = one_line(path, MAX_PATH_CHARS)
+    path = clip_to_line(path, MAX_PATH_CHARS)
     folder = path.rpartition("/")[0].rpartition("/")[0]
     return (folder, path.removeprefix(f"{folder}/")) if folder else ("", path)

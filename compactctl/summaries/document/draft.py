@@ -123,7 +123,7 @@ def select_content(
 ) -> Selection:
     """Return an empty selection from items, lines and names for a summary of ``budget`` tokens."""
     passages, demand = material.passages, material.demand
-    fragments = (*material.items, *_lines(material), *_names(passages, demand))
+    fragments = (*material.items, *_line_fragments(material), *_names(passages, demand))
     groups = dict.fromkeys(fragment.group for fragment in fragments)
     titles = {group: _title(group, passages) for group in groups}
     names = {group: demand.lexicon.entities(title) for group, title in titles.items()}
@@ -161,7 +161,7 @@ def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
     )
 
 
-def _lines(material: SummaryMaterial) -> list[Fragment]:
+def _line_fragments(material: SummaryMaterial) -> list[Fragment]:
     """Return the readable lines about entities, those with the most demand per character."""
     passages, demand = material.passages, material.demand
     covered = {without_marks(line) for text in material.covered for line in text.split("\n")}

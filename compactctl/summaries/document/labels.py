@@ -99,7 +99,7 @@ def _texts(message: Message, mask: Callable[[str], str]) -> Iterator[tuple[Speak
             yield from ((speaker, escape_structure(text)) for speaker, text in pieces if text)
         else:
             speaker = "tool" if isinstance(part, _SHOWN) else default
-            yield from ((speaker, text) for text in _lines(part, mask))
+            yield from ((speaker, text) for text in _labeled_texts(part, mask))
 
 
 def _is_by_client(message: Message) -> bool:
@@ -128,7 +128,7 @@ def _by_author(
     yield "client", after.strip()
 
 
-def _lines(part: Part, mask: Callable[[str], str]) -> Iterator[str]:
+def _labeled_texts(part: Part, mask: Callable[[str], str]) -> Iterator[str]:
     def shown(text: str) -> str:
         return escape_structure(mask(text))
 

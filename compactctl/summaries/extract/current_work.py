@@ -12,7 +12,7 @@ from compactctl.summaries.extract.items import (
     ItemValue,
     SummaryItem,
     clip_middle,
-    one_line,
+    clip_to_line,
 )
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
@@ -104,7 +104,7 @@ def call_title(pair: ToolPair, limit: int) -> str:
     """Return a call's tool and its file's whole path, or else the first line of its subject."""
     path = next(iter(pair.changes), pair.reads)
     if path:
-        return f"{pair.tool} {one_line(path, MAX_PATH_CHARS)}"
+        return f"{pair.tool} {clip_to_line(path, MAX_PATH_CHARS)}"
     lines = pair.subject.strip().splitlines()[:1]
     subject = normalize_command(lines[0]).text or lines[0] if lines else ""
-    return one_line(f"{pair.tool} {subject}", limit)
+    return clip_to_line(f"{pair.tool} {subject}", limit)

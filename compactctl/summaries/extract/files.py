@@ -11,7 +11,7 @@ from compactctl.history.references import NO_REF, SourceRef
 from compactctl.history.tool_names import kind_of
 from compactctl.records import field
 from compactctl.summaries.extract.claims import CLAIMS
-from compactctl.summaries.extract.items import FILES, ItemValue, SummaryItem, one_line
+from compactctl.summaries.extract.items import FILES, ItemValue, SummaryItem, clip_to_line
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
 # Definitions listed per file, characters of a path, and files in the list of required ones.
@@ -85,7 +85,7 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         names = ", ".join(list(file.defined)[-MAX_DEFINITIONS:])
         uses = file.describe()
         text = (
-            one_line(path, MAX_PATH_CHARS)
+            clip_to_line(path, MAX_PATH_CHARS)
             + (f" - {uses}" if uses else "")
             + (f"; definitions: {names}" if names else "")
         )
@@ -99,7 +99,7 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         )
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.position, path))
     for rank, path in enumerate(needed[:MAX_REQUIRED_FILES]):
-        text = one_line(path, MAX_PATH_CHARS)
+        text = clip_to_line(path, MAX_PATH_CHARS)
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + rank), position=rank)
 
 

@@ -100,7 +100,7 @@ def _head(text: str, limit: int, max_word: int) -> str:
     return text[: ends[-1]]
 
 
-def one_line(text: str, limit: int) -> str:
+def clip_to_line(text: str, limit: int) -> str:
     """Write a text on one line of about ``limit`` characters."""
     # Clip generously first, so that collapsing blanks takes no longer for huge texts.
     return clip_middle(_SPACE.sub(" ", clip_middle(text, 4 * limit)), limit)

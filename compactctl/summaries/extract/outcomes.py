@@ -20,7 +20,7 @@ from compactctl.summaries.extract.items import (
     ItemValue,
     SummaryItem,
     clip_middle,
-    one_line,
+    clip_to_line,
 )
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.words import word_end
@@ -94,11 +94,11 @@ def command_items(
         if runs[0][0] >= len(pairs):
             continue
         newest = runs[-1][1]
-        command = one_line(newest.command or "", MAX_COMMAND_CHARS)
+        command = clip_to_line(newest.command or "", MAX_COMMAND_CHARS)
         ended = CLAIMS[newest.outcome].command
         is_alike = len(runs) > 1 and all(run.outcome == newest.outcome for _, run in runs)
         claim = f" -> {ended}" + (f" x{len(runs)}" if is_alike else "") if ended else ""
-        output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
+        output = clip_to_line(last_line(newest), MAX_OUTPUT_CHARS)
         # Beside "ok", a line about errors that were fixed reads like one about open ones.
         if (newest.is_done and looks_like_error(output)) or is_placeholder(output):
             output = ""

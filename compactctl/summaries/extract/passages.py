@@ -25,7 +25,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.own_texts import find_own_texts
 from compactctl.records import Record, replace
-from compactctl.summaries.extract.items import one_line
+from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.own_passages import (
     ATTACHMENT,
     SPOKEN,
@@ -328,7 +328,7 @@ def describe_attachment(part: MediaPart | FilePart, ref: SourceRef) -> str:
     if isinstance(part, MediaPart):
         return media_text(part).removesuffix("]") + place
     # Its text may have been cut, so its length says nothing.
-    return f"[file {one_line(part.file_path, _MAX_NAME_CHARS)}".rstrip() + place
+    return f"[file {clip_to_line(part.file_path, _MAX_NAME_CHARS)}".rstrip() + place
 
 
 def _author_kind(message: Message) -> PassageKind:

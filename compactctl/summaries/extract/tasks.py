@@ -12,7 +12,7 @@ from compactctl.summaries.extract.items import (
     TASK_LIST,
     ItemValue,
     SummaryItem,
-    one_line,
+    clip_to_line,
 )
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
@@ -93,7 +93,7 @@ def task_items(
     tasks = newest_tasks((*passages, *following))
     for position, task in enumerate(tasks):
         value = _DONE if task.is_done else _OPEN
-        text = f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}"
+        text = f"[{task.status}] {clip_to_line(task.title, MAX_TASK_CHARS)}"
         source = f" of {tasks[-1].ref}" if tasks[-1].ref.number else ""
         label = f"{TASK_LIST}{source}:"
         yield SummaryItem(section=5, label=label, text=text, value=value.at(0), position=position)
@@ -104,7 +104,7 @@ def task_items(
         yield SummaryItem(
             section=8,
             ref=task.ref.name,
-            text=f"open task: {one_line(task.title, MAX_TASK_CHARS)}",
+            text=f"open task: {clip_to_line(task.title, MAX_TASK_CHARS)}",
             value=_NEXT_TASK.at(0),
             position=len(passages),
         )
@@ -204,7 +204,7 @@ def _status(entry: Mapping[str, object]) -> str:
 
 def _state(word: str) -> str:
     """Return Claude Code's word for a state, the client's own if it is not known."""
-    word = one_line(word, MAX_STATUS_CHARS)
+    word = clip_to_line(word, MAX_STATUS_CHARS)
     plain = re.sub(r"[\s-]+", "_", word.casefold())
     state = _STATES.get(plain, plain)
     return state if state in _DONE_STATES | _OPEN_STATES else word

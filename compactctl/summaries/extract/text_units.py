@@ -151,7 +151,7 @@ def _introduces(text: str, before: _Chunk, chunk: _Chunk) -> bool:
 
 def _introduction_end(text: str, start: int, end: int) -> int | None:
     """Return where a line of a paragraph ends that introduces all lines from there on."""
-    for first, last in _lines(text[start:end]):
+    for first, last in _line_spans(text[start:end]):
         is_near = end - start - first <= _MAX_UNIT
         if is_near and _INTRODUCTION.search(text[start + first : start + last]):
             return start + last
@@ -232,7 +232,7 @@ def _heading_level(text: str, chunk: _Chunk) -> int:
 
 
 def _plain_chunks(text: str) -> Iterator[_Chunk]:
-    lines = list(_lines(text))
+    lines = list(_line_spans(text))
     fences = dict(_fences([text[start:end] for start, end in lines]))
     chunk: _Chunk | None = None
     row, item, is_separate = 0, 0, True
@@ -266,7 +266,7 @@ def _plain_chunks(text: str) -> Iterator[_Chunk]:
         yield chunk
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for line in text.split("\n"):
         yield start, start + len(line.rstrip())
@@ -313,7 +313,7 @@ def _items(text: str, chunk: _Chunk) -> Iterator[tuple[int, int]]:
     """Yield the items of a list, each with the more indented lines below it."""
     lines = [
         (chunk.start + start, chunk.start + end)
-        for start, end in _lines(text[chunk.start : chunk.end])
+        for start, end in _line_spans(text[chunk.start : chunk.end])
     ]
     code = {
         row

@@ -164,10 +164,10 @@ def batch_jsonl(result: BatchResult) -> str:
 
 def batch_markdown(result: BatchResult) -> str:
     """Return a Markdown page with totals and the worst files; names and errors are escaped."""
-    return "\n".join(_lines(result)) + "\n"
+    return "\n".join(_markdown_lines(result)) + "\n"
 
 
-def _lines(result: BatchResult) -> Iterator[str]:
+def _markdown_lines(result: BatchResult) -> Iterator[str]:
     totals = result.totals
     counts = (
         f"{count:,} {status_text(status)}" for status, count in totals.statuses.items() if count

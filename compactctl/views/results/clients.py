@@ -30,7 +30,7 @@ def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
     if not result.changes:
         yield _NO_CHANGES[result.action]
     for change in result.changes:
-        yield Verbatim("\n".join(_lines(change)))
+        yield Verbatim("\n".join(_diff_lines(change)))
 
 
 def integrate_document(result: IntegrateResult) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def integrate_messages(result: IntegrateResult) -> Iterator[str]:
     yield from (result.notes if result.changes else ())
 
 
-def _lines(change: FileChange) -> Iterator[str]:
+def _diff_lines(change: FileChange) -> Iterator[str]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     yield f"{what}: {line_text(str(change.path))}"
     old, new = (

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.history import ReplacedState
 from compactctl.commands.operations.steps import OperationStep
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Operation
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import clock_text, labeled, utc_text, warning_lines

@@ -1,6 +1,6 @@
 """Messages and their parts, as text and as a document."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,14 +24,14 @@ from compactctl.views.terminal.text import path_name, plural, safe_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 _SHORT_TEXT = 2_000
-_KINDS = {
-    "TextPart": "text",
-    "ReasoningPart": "reasoning",
-    "ToolCallPart": "tool_call",
-    "ToolResultPart": "tool_result",
-    "FilePart": "file",
-    "ToolDefinitionPart": "tool_definition",
-    "MediaPart": "media",
+_KINDS: Mapping[type[Part], str] = {
+    TextPart: "text",
+    ReasoningPart: "reasoning",
+    ToolCallPart: "tool_call",
+    ToolResultPart: "tool_result",
+    FilePart: "file",
+    ToolDefinitionPart: "tool_definition",
+    MediaPart: "media",
 }
 # Fields about how a part is stored, which the model does not see.
 _STORAGE = ("path", "embedded", "caller", "is_summary", "is_compaction", "own_texts")
@@ -165,7 +165,7 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
 
 
 def _part_document(part: Part) -> dict[str, Any]:
-    return {"kind": _KINDS[type(part).__name__], **record(part, without=_STORAGE)}
+    return {"kind": _KINDS[type(part)], **record(part, without=_STORAGE)}
 
 
 @encoded.register

@@ -10,6 +10,7 @@ from unit.stages.support.trials import view, words
 
 from compactctl.errors import UsageError
 from compactctl.history.protection import (
+    ProtectionLimits,
     ProtectOptions,
     hideable,
     lines_of,
@@ -75,7 +76,7 @@ def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns()
     alone = protected_messages(conversation(*newest))
     assert list(alone) == ["m0", "m1", "m2"]
     assert list(protected_messages(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
-    tight = protected_messages(conversation(*newest), fits=lambda messages: len(messages) < 3)
+    tight = protected_messages(conversation(*newest), limits=ProtectionLimits(size=len, newest=2))
     assert list(tight) == ["m0", "m2"]
 
 
@@ -252,12 +253,11 @@ def test_a_point_that_nothing_names_is_a_usage_error(freeze_before: str) -> None
 def test_the_prefix_ends_where_no_pair_is_parted(fitting: int, kept: int) -> None:
     messages = conversation(user("a"), call("a", "Read"), result("a", "x"), assistant("b"))
     options = ProtectOptions(keep_turns=0, keep_prefix=0.5)
-    assert protected_messages(
-        messages, options, prefix_fits=lambda prefix: len(prefix) <= fitting
-    ) == dict.fromkeys([f"m{n}" for n in range(kept)], "protected by --keep-prefix")
-    unasked = protected_messages(
-        messages, ProtectOptions(keep_turns=0), prefix_fits=lambda prefix: len(prefix) <= fitting
+    limits = ProtectionLimits(size=len, oldest=fitting)
+    assert protected_messages(messages, options, limits) == dict.fromkeys(
+        [f"m{n}" for n in range(kept)], "protected by --keep-prefix"
     )
+    unasked = protected_messages(messages, ProtectOptions(keep_turns=0), limits)
     assert unasked == {}
 
 
@@ -281,7 +281,7 @@ def test_the_reason_names_the_turns(keep_turns: int, reason: str) -> None:
     ],
 )
 def test_as_many_steps_stay_as_fit_but_one_at_least(fitting: int, first: int, reason: str) -> None:
-    kept = protected_messages(agent(30), fits=lambda messages: len(messages) <= fitting)
+    kept = protected_messages(agent(30), limits=ProtectionLimits(size=len, newest=fitting))
     assert kept == {
         "m0": "prompt of the newest turn",
         **dict.fromkeys([f"m{n}" for n in range(first, 61)], reason),

@@ -13,12 +13,12 @@ from formats.opencode import sessions as opencode
 from unit.commands.client_sessions import clients
 from unit.commands.conversations import log_of, squeeze, view_of
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.lab.audit import AuditOptions, audit
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import ArchiveError, ChangedError, UsageError
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.records import replace
 from compactctl.tokens.meter import part_texts
 

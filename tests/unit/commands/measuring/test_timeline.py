@@ -5,9 +5,9 @@ from builders import assistant, call, call_part, message, result, result_part, u
 from unit.history.usage.sessions import answer, session
 from unit.stages.support.trials import meter, words
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, timeline_of
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.operation import OperationId
 

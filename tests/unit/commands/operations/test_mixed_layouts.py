@@ -138,6 +138,19 @@ def test_rewinding_an_inline_file_can_be_undone(path: Path) -> None:
     assert out.read_bytes() == left + more
 
 
+def test_a_rewind_follows_all_that_it_put_back_into_the_file(path: Path) -> None:
+    first, one = inline(path, "prune")
+    two = squeeze(first, "truncate", output=str(first), layout="inline").change.operation
+    squeeze(first, "summarize")
+    rewind_file(first)
+    three = squeeze(first, "window").change.operation
+    for archive in sorted(archive_folder(first).glob("*.parquet"))[:-2]:
+        archive.unlink()
+    steps = [entry.step for entry in log_of(first).operations]
+    assert [step.is_rewind for step in steps] == [False, False, True, False]
+    assert [step.id for step in steps if not step.is_rewind] == [one, two, three]
+
+
 @pytest.mark.parametrize("stage", ["prune", "truncate"])
 def test_a_group_of_an_inline_file_that_comes_back_can_go_again(path: Path, stage: str) -> None:
     out = path.with_name("inline.jsonl")

@@ -12,7 +12,7 @@ from compactctl.summaries.extract.current_work import call_title, current_items,
 from compactctl.summaries.extract.decisions import finding_items, is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items, replaced_lines
-from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
+from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, clip_to_line
 from compactctl.summaries.extract.passages import Passage, read_passages, tool_pairs
 from compactctl.summaries.extract.user_words import budget_with
 
@@ -43,8 +43,8 @@ def test_a_text_loses_its_middle(text: str, limit: int, clipped: str) -> None:
 
 
 def test_a_text_is_written_on_one_line() -> None:
-    assert one_line(" a \n\n b\t c ", 99) == "a b c"
-    assert one_line("word " * 100, 20) == "word word […] word"
+    assert clip_to_line(" a \n\n b\t c ", 99) == "a b c"
+    assert clip_to_line("word " * 100, 20) == "word word […] word"
 
 
 def items(found: Iterable[SummaryItem]) -> list[tuple[int, str, str, str, float]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, shorten, truncate
 from compactctl.summaries.digest.lines import QuotableLine, pieces_of, span_text
 from compactctl.summaries.document.labels import truncate_text
-from compactctl.summaries.extract.items import clip_middle, one_line
+from compactctl.summaries.extract.items import clip_middle, clip_to_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.summaries.extract.user_words import choose_words
@@ -61,7 +61,7 @@ def pieces(text: str) -> Iterable[str]:
 
 CUTS: dict[str, Callable[[str, int], Iterable[str]]] = {
     "clipped": lambda text, size: [clip_middle(text, size)],
-    "one line": lambda text, size: [one_line(text, size)],
+    "one line": lambda text, size: [clip_to_line(text, size)],
     "cut after": lambda text, size: [truncate_text(text, size)],
     "shortened": lambda text, size: [shorten(text, size, len, "...")],
     "limited": limited_to,

@@ -8,7 +8,6 @@ from unit.views.measurements import LIMITS, measured
 from unit.views.results.screens import styles, titles, words
 
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactOptions, CompactResult, Requested
@@ -19,6 +18,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import ConversationSize, Outcome
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StageRecord, StateChange
 from compactctl.model.transcript import Opaque

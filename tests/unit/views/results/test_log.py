@@ -5,11 +5,11 @@ from typing import Any, cast
 import pytest
 from unit.views.results.screens import shown, titles, words
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
-from compactctl.commands.operations.history import LostState
+from compactctl.commands.operations.restorable import LostState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
 from compactctl.records import replace

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from unit.views.results.screens import words
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.result import KeptBytes, RewindOptions, RewindResult
+from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.records import replace
