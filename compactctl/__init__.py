@@ -9,12 +9,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_HARNESS = "compactctl.library.harness"
 _TRANSCRIPTS = "compactctl.library.transcripts"
 _HOLDERS = {
     "CompactctlError": "compactctl.errors",
     "compact": _TRANSCRIPTS,
     "compact_batch": "compactctl.library.tables",
     "compact_messages": "compactctl.library.messages",
+    "context_overflow": _HARNESS,
+    "limit_output": _HARNESS,
     "list_sessions": _TRANSCRIPTS,
     "load": _TRANSCRIPTS,
     "rewind": _TRANSCRIPTS,

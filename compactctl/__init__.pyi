@@ -1,4 +1,5 @@
 from compactctl.errors import CompactctlError
+from compactctl.library.harness import context_overflow, limit_output
 from compactctl.library.messages import compact_messages
 from compactctl.library.tables import compact_batch
 from compactctl.library.transcripts import compact, list_sessions, load, rewind, stats
@@ -9,6 +10,8 @@ __all__ = [
     "compact",
     "compact_batch",
     "compact_messages",
+    "context_overflow",
+    "limit_output",
     "list_sessions",
     "load",
     "rewind",

@@ -7,7 +7,7 @@ from compactctl.cli.options.asked import asked
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import FORMAT, LIMITS
-from compactctl.commands.lab.audit import AuditOptions, AuditResult, audit
+from compactctl.commands.inspect.audit import AuditOptions, AuditResult, audit
 
 _HELP = Help(
     """Show what each compaction lost or made up.

@@ -1,1 +1,1 @@
-"""What a compaction lost, and how much of what a session needed later survives it."""
+"""How much of what a session needed later survives a compaction."""

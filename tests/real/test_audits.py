@@ -6,7 +6,7 @@ import pytest
 from file_commands import compact_file
 from real.choice import chosen, each_file, name_of
 
-from compactctl.commands.lab.audit import AuditOptions, audit
+from compactctl.commands.inspect.audit import AuditOptions, audit
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions

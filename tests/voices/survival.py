@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from formats.jsonl import decoded
 from voices.place import NEWEST, OPENING, Place, sentences, words_at
 
+from compactctl.audit.audit import AuditInput, audit
 from compactctl.clients.registry import format_named
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.lab.audit import AuditInput, audit
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 from compactctl.model.own_texts import WORDS

@@ -25,7 +25,7 @@ from compactctl.store.client_folders import this_machine
 from compactctl.store.files.locks import can_detect_writers, has_writer
 from compactctl.store.files.source import digest_of, split_lines
 from compactctl.store.publish.input_changes import changed_error
-from compactctl.tokens.client_sizes import Version
+from compactctl.tokens.client_sizes import Version, version_text
 
 
 class CannotAppendError(UsageError):
@@ -50,11 +50,6 @@ def version_of(transcript: Transcript, rules: NativeAppend) -> Version | None:
         )
     match = _NUMBERS.match(transcript.session.client_version or "")
     return tuple(map(int, match[0].split("."))) if match else None
-
-
-def version_text(version: Version) -> str:
-    """Format a version, such as 2.1.21."""
-    return ".".join(map(str, version))
 
 
 _Support = Literal["tested", "untested", "older client", "older file"]

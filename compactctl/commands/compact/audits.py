@@ -13,7 +13,7 @@ from compactctl.stages.support.condensation import with_originals
 from compactctl.tokens.meter import Meter
 
 if TYPE_CHECKING:
-    from compactctl.lab.audit_findings import Audit, LossKind
+    from compactctl.audit.findings import Audit, LossKind
 
 # The writers that use no model: the built-in summarizer, and stage plain, which only counts.
 _BUILT_IN = (BUILTIN_SUMMARIZER, COUNTS)
@@ -154,7 +154,7 @@ def _unrelated(
     """
     if summary.writer == COUNTS:
         return ""
-    from compactctl.lab.audit import without_boilerplate
+    from compactctl.audit.audit import without_boilerplate
     from compactctl.summaries.by_model.answers import describe_unrelated
     from compactctl.summaries.by_model.unsupported_claims import source_texts
 
@@ -172,7 +172,7 @@ def _audit(
     cwd: str | None,
 ) -> "Audit":
     """Audit one summary as the compaction of its conversation."""
-    from compactctl.lab.audit import AuditInput, audit, without_boilerplate
+    from compactctl.audit.audit import AuditInput, audit, without_boilerplate
 
     ids = _hidden(applied.edits, summary.group)
     conversations = {m.conversation for m in applied.before if m.id in ids}

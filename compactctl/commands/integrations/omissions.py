@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from compactctl.commands.lab.audit import AuditOptions, audit, text_of
+from compactctl.audit.audit import AuditInput, without_transcript_path
+from compactctl.audit.audit import audit as judged
+from compactctl.audit.findings import Audit, LossKind
+from compactctl.commands.inspect.audit import AuditOptions, audit, text_of
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.lab.audit import AuditInput, without_transcript_path
-from compactctl.lab.audit import audit as judged
-from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.summaries.extract.items import clip_to_line
 

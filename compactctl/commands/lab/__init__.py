@@ -1,1 +1,1 @@
-"""Comparing policies: simulation, evaluation, audit."""
+"""Comparing policies: simulation and evaluation."""

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
+from compactctl.audit.findings import Audit
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.fates import ComparedMessage, Comparison, Fate
 from compactctl.history.categories import Category
 from compactctl.history.usage.costs import UNSEEN
-from compactctl.lab.audit_findings import Audit
 from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent

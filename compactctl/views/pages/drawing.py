@@ -1,4 +1,4 @@
-"""Parts of charts and lists on a page: stacked areas, curves, bars.
+"""Parts of charts and lists on a page: stacked areas, bars.
 
 A chart is stretched to the width of the page. A column of an area is one unit wide, and a chart is
 ``HEIGHT`` high. Positions of parts that are not stretched, such as text, are percentages of the
@@ -8,9 +8,7 @@ chart.
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
-from compactctl.commands.lab.eval_figures import EvalFigures
 from compactctl.records import Record
-from compactctl.views.results.evaluate import Curve
 from compactctl.views.terminal.graph import round_values
 
 HEIGHT = 1_000
@@ -18,9 +16,6 @@ HEIGHT = 1_000
 _MAX_LINE_SHARE = 0.87
 # The number of colors in the style sheet for series.
 SERIES = 6
-_LINES = 5
-# The space above and to the right is for the labels of points.
-_TOP, _RIGHT = 96.0, 96.0
 
 
 class Area(Record):
@@ -134,60 +129,3 @@ def percent(part: float, whole: float) -> float:
 def series(index: int) -> str:
     """Return the CSS class with the color of the series with this index."""
     return f"s-{index % SERIES}"
-
-
-def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, object] | None:
-    """Return the chart of curves under these names; None without any.
-
-    The grid is horizontal for recall, and vertical for the tokens kept.
-    """
-    shares = [point.kept.value for curve in curves for point in curve.points]
-    if not shares:
-        return None
-    widest = max(0.05, *shares)
-    return {
-        "curves": [
-            _curve(index, curve, label, widest)
-            for index, (curve, label) in enumerate(zip(curves, labels, strict=True))
-        ],
-        "across": [ChartLine(label=f"{n * 20}%", at=_y(n / _LINES)) for n in range(1, 6)],
-        "down": [
-            ChartLine(label=f"{100 * value:.3g}%", at=_x(value, widest))
-            for value in round_values(widest, _LINES)
-        ],
-    }
-
-
-def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, object]:
-    """Return a named curve: its class, an SVG path over 100 by 100, and its points."""
-    dots = [_dot(point, label, widest) for point in curve.points]
-    return {
-        "label": label,
-        "name": series(index),
-        "is_control": curve.is_control,
-        "path": "M" + "L".join(f"{dot['x']} {dot['y']}" for dot in dots),
-        "dots": dots,
-    }
-
-
-def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
-    """Return a point, the vertical extent of its interval, and its label."""
-    mean = point.measures["recall"]
-    says = f"{label}: {100 * mean.value:.1f}% recall at {100 * point.kept.value:.1f}% kept"
-    if mean.sessions > 1:
-        says += f", 95% from {100 * mean.low:.1f} to {100 * mean.high:.1f}"
-    return {
-        "x": _x(point.kept.value, widest),
-        "y": _y(mean.value),
-        "low": _y(mean.low),
-        "high": _y(mean.high),
-        "says": says,
-    }
-
-
-def _x(share: float, widest: float) -> float:
-    return round(_RIGHT * share / widest, 2)
-
-
-def _y(recall: float) -> float:
-    return round(100 - _TOP * recall, 2)

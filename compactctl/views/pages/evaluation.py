@@ -6,7 +6,7 @@ from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.commands.lab.eval_session import CONTROL_POLICIES
 from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.commands.page_choice import PageChoice
-from compactctl.views.pages.drawing import recall_chart
+from compactctl.views.pages.drawing import ChartLine, series
 from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.results.evaluate import (
     CAVEAT,
@@ -15,14 +15,19 @@ from compactctl.views.results.evaluate import (
     STATE,
     STATE_LEGEND,
     TITLES,
+    Curve,
     asked_shares,
     curves,
     percent_text,
     recalls,
 )
+from compactctl.views.terminal.graph import round_values
 from compactctl.views.terminal.text import plural, share_text
 
 _BEYOND = "beyond"
+_CHART_LINES = 5
+# The space above and to the right is for the labels of points.
+_TOP, _RIGHT = 96.0, 96.0
 _TITLES = {**TITLES, _BEYOND: "Beyond chance"}
 
 
@@ -140,3 +145,60 @@ def _sessions(
         }
         for session in result.sessions
     ]
+
+
+def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, object] | None:
+    """Return the chart of curves under these names; None without any.
+
+    The grid is horizontal for recall, and vertical for the tokens kept.
+    """
+    shares = [point.kept.value for curve in curves for point in curve.points]
+    if not shares:
+        return None
+    widest = max(0.05, *shares)
+    return {
+        "curves": [
+            _curve(index, curve, label, widest)
+            for index, (curve, label) in enumerate(zip(curves, labels, strict=True))
+        ],
+        "across": [ChartLine(label=f"{n * 20}%", at=_y(n / _CHART_LINES)) for n in range(1, 6)],
+        "down": [
+            ChartLine(label=f"{100 * value:.3g}%", at=_x(value, widest))
+            for value in round_values(widest, _CHART_LINES)
+        ],
+    }
+
+
+def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, object]:
+    """Return a named curve: its class, an SVG path over 100 by 100, and its points."""
+    dots = [_dot(point, label, widest) for point in curve.points]
+    return {
+        "label": label,
+        "name": series(index),
+        "is_control": curve.is_control,
+        "path": "M" + "L".join(f"{dot['x']} {dot['y']}" for dot in dots),
+        "dots": dots,
+    }
+
+
+def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
+    """Return a point, the vertical extent of its interval, and its label."""
+    mean = point.measures["recall"]
+    says = f"{label}: {100 * mean.value:.1f}% recall at {100 * point.kept.value:.1f}% kept"
+    if mean.sessions > 1:
+        says += f", 95% from {100 * mean.low:.1f} to {100 * mean.high:.1f}"
+    return {
+        "x": _x(point.kept.value, widest),
+        "y": _y(mean.value),
+        "low": _y(mean.low),
+        "high": _y(mean.high),
+        "says": says,
+    }
+
+
+def _x(share: float, widest: float) -> float:
+    return round(_RIGHT * share / widest, 2)
+
+
+def _y(recall: float) -> float:
+    return round(100 - _TOP * recall, 2)

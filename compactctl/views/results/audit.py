@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.commands.lab.audit import AuditedCompaction, AuditResult, AuditVerdict
-from compactctl.history.references import SourceRef
-from compactctl.lab.audit_findings import (
+from compactctl.audit.findings import (
     LOSS_KINDS,
     Audit,
     Loss,
@@ -13,6 +11,8 @@ from compactctl.lab.audit_findings import (
     RepeatedRead,
     UnsupportedClaim,
 )
+from compactctl.commands.inspect.audit import AuditedCompaction, AuditResult, AuditVerdict
+from compactctl.history.references import SourceRef
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, warning_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem

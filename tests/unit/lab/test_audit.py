@@ -18,9 +18,9 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.audit.audit import AuditInput, audit
+from compactctl.audit.findings import Audit, LossKind
 from compactctl.history.references import SourceRef
-from compactctl.lab.audit import AuditInput, audit
-from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message
 
 CONFIG = "\n".join(f"setting_{n} = {n}" for n in range(30))

@@ -3,14 +3,14 @@
 import pytest
 from builders import assistant, attached, call, conversation, result, thinking, user
 
-from compactctl.history.references import SourceRef
-from compactctl.lab.losses import (
+from compactctl.audit.losses import (
     KnownFact,
     find_known_facts,
     later_mentions,
     unresolved_errors,
 )
-from compactctl.lab.mention_index import MentionIndex, visible_texts, without_line_suffix
+from compactctl.audit.mention_index import MentionIndex, visible_texts, without_line_suffix
+from compactctl.history.references import SourceRef
 from compactctl.model.message import Message
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import read_passages, tool_pairs

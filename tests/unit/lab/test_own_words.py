@@ -2,7 +2,7 @@
 
 import pytest
 
-from compactctl.lab.audit import without_boilerplate, without_transcript_path
+from compactctl.audit.audit import without_boilerplate, without_transcript_path
 from compactctl.model.own_texts import HandOver, OwnDigest
 
 

@@ -14,6 +14,7 @@ from builders import (
     user,
 )
 
+from compactctl.audit.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.lab.controls import (
     MASK_TEXT,
     keep_all,
@@ -23,7 +24,6 @@ from compactctl.lab.controls import (
 )
 from compactctl.lab.probes import ProbeAnswers, make_probes, rules_in
 from compactctl.lab.questions import make_questions
-from compactctl.lab.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.lab.score import collect_mentions, find_supported_names
 from compactctl.lab.tally import Tally
 from compactctl.lab.text_content import (

@@ -5,7 +5,7 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.lab.mention_index import MentionIndex
+from compactctl.audit.mention_index import MentionIndex
 from compactctl.summaries.extract.entities import Lexicon
 
 

@@ -14,7 +14,7 @@ from unit.commands.client_sessions import clients
 from unit.commands.conversations import log_of, squeeze, view_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.lab.audit import AuditOptions, audit
+from compactctl.commands.inspect.audit import AuditOptions, audit
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import ArchiveError, ChangedError, UsageError

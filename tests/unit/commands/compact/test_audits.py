@@ -2,9 +2,9 @@
 
 import pytest
 
+from compactctl.audit.findings import Audit, Loss, LossKind, UnsupportedClaim
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.history.references import SourceRef
-from compactctl.lab.audit_findings import Audit, Loss, LossKind, UnsupportedClaim
 
 
 def audit_of(known: dict[LossKind, int], lost: dict[LossKind, int], *invented: str) -> Audit:

@@ -8,7 +8,7 @@ from asked import asked
 from unit.commands.client_sessions import clients
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.lab.audit import (
+from compactctl.commands.inspect.audit import (
     AuditedCompaction,
     AuditGate,
     AuditOptions,

@@ -12,9 +12,9 @@ from compactctl.views.pages.drawing import (
     down,
     grid,
     percent,
-    recall_chart,
     series,
 )
+from compactctl.views.pages.evaluation import recall_chart
 from compactctl.views.results.evaluate import Curve
 
 

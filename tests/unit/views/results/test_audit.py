@@ -6,7 +6,8 @@ import pytest
 from unit.views.measurements import measured
 from unit.views.results.screens import titles, words
 
-from compactctl.commands.lab.audit import (
+from compactctl.audit.findings import Audit, Loss, LossKind, RepeatedRead, UnsupportedClaim
+from compactctl.commands.inspect.audit import (
     AuditedCompaction,
     AuditOptions,
     AuditResult,
@@ -14,7 +15,6 @@ from compactctl.commands.lab.audit import (
 )
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.references import SourceRef
-from compactctl.lab.audit_findings import Audit, Loss, LossKind, RepeatedRead, UnsupportedClaim
 from compactctl.records import replace
 from compactctl.views.results.audit import NOTE, audit_document, audit_messages, audit_terminal
 

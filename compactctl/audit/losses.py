@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from compactctl.audit.findings import Loss, LossKind
+from compactctl.audit.mention_index import MentionIndex, without_line_suffix
 from compactctl.history.references import SourceRef
 from compactctl.history.shell_lines import only_looks
-from compactctl.lab.audit_findings import Loss, LossKind
-from compactctl.lab.mention_index import MentionIndex, without_line_suffix
 from compactctl.records import Record
 from compactctl.summaries.extract.entities import EntityUses, Lexicon
 from compactctl.summaries.extract.files import FileUse, file_uses

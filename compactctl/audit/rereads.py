@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from compactctl.audit.findings import RepeatedRead
 from compactctl.history.read_calls import normal_path
 from compactctl.history.references import SourceRef
 from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import kind_of
-from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.records import Record
 from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.line_marks import LINE_NUMBER

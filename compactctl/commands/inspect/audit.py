@@ -5,6 +5,9 @@ from itertools import chain, pairwise
 from typing import Literal, get_args
 
 from compactctl.asks import GATES, MAY, SHOWN, ask
+from compactctl.audit.audit import AuditInput, without_boilerplate, without_transcript_path
+from compactctl.audit.audit import audit as audit_of
+from compactctl.audit.findings import Audit, LossKind
 from compactctl.clients.records.decode import Decoded
 from compactctl.commands.client_sessions.places import (
     CompactionRange,
@@ -23,9 +26,6 @@ from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.references import SourceRef, refs_of
-from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
-from compactctl.lab.audit import audit as audit_of
-from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, field, replace

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Loss, UnsupportedClaim
-from compactctl.lab.losses import KnownFact, find_known_facts, later_mentions
-from compactctl.lab.mention_index import MentionIndex, visible_texts
-from compactctl.lab.rereads import SeenLines, find_read_calls, find_rereads
+from compactctl.audit.findings import LOSS_KINDS, Audit, Loss, UnsupportedClaim
+from compactctl.audit.losses import KnownFact, find_known_facts, later_mentions
+from compactctl.audit.mention_index import MentionIndex, visible_texts
+from compactctl.audit.rereads import SeenLines, find_read_calls, find_rereads
 from compactctl.model.message import Message
 from compactctl.model.own_texts import FIRST_LINE, LAST_LINE
 from compactctl.records import Record, replace

@@ -1,0 +1,1 @@
+"""What a compaction lost, and what it made up."""
