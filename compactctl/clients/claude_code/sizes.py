@@ -6,11 +6,11 @@ from compactctl.tokens.client_sizes import ClientRule, ClientSizes, UsualTokens,
 _SHORTER_RESERVE = (2, 1, 21)
 
 
-def _claude_code_before_2_1_21(budget: Budget) -> int:
+def _threshold_before_2_1_21(budget: Budget) -> int:
     return budget.window - answer_reserve(budget, 32_000) - 13_000
 
 
-def _claude_code(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     return budget.window - answer_reserve(budget, 20_000) - 13_000
 
 
@@ -20,7 +20,7 @@ SIZES = ClientSizes(
             format="claude-code",
             name="Claude Code",
             formula="window - longest answer (at most 32,000) - 13,000",
-            threshold=_claude_code_before_2_1_21,
+            threshold=_threshold_before_2_1_21,
             source=(
                 "the program of 2.1.19, as published; eight compactions of 2.0.76 to 2.1.20,"
                 " seven at 155,258 to 157,925 of 200,000, one at 176,700"
@@ -32,7 +32,7 @@ SIZES = ClientSizes(
             format="claude-code",
             name="Claude Code",
             formula="window - longest answer (at most 20,000) - 13,000",
-            threshold=_claude_code,
+            threshold=_threshold,
             source=(
                 "anthropics/claude-code, changelog of 2.1.21 and issue 31806; eight compactions of"
                 " 2.1.37 to 2.1.49, seven at 167,081 to 171,656 of 200,000, one at 178,144; one of"

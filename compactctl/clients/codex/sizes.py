@@ -9,7 +9,7 @@ from compactctl.tokens.client_sizes import ClientRule, ClientSizes, UsualTokens
 _RECORDED_SHARE = Fraction(95, 100)
 
 
-def _codex(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     window = Fraction(budget.window)
     if budget.is_recorded:
         window /= _RECORDED_SHARE
@@ -22,7 +22,7 @@ SIZES = ClientSizes(
             format="codex",
             name="Codex",
             formula="90% of the model's input, of which it records 95% as its window",
-            threshold=_codex,
+            threshold=_threshold,
             source=(
                 "openai/codex, protocol/src/openai_models.rs and issue 40095; seven compactions of"
                 " 0.140 to 0.142, seen from 188,493 to 240,937 where 258,400 are recorded"

@@ -4,7 +4,7 @@ from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_sizes import ClientRule, ClientSizes
 
 
-def _copilot_cli(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     return budget.window * 8 // 10
 
 
@@ -14,7 +14,7 @@ SIZES = ClientSizes(
             format="copilot-cli",
             name="Copilot CLI",
             formula="80% of the window; from 95% on it waits for that",
-            threshold=_copilot_cli,
+            threshold=_threshold,
             source="GitHub's documentation of Copilot CLI (context management) and of its SDK",
             date="2026-04",
         ),

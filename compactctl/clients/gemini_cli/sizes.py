@@ -4,7 +4,7 @@ from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_sizes import ClientRule, ClientSizes
 
 
-def _gemini_cli(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     return budget.window // 2
 
 
@@ -14,7 +14,7 @@ SIZES = ClientSizes(
             format="gemini-cli",
             name="Gemini CLI",
             formula="50% of the window",
-            threshold=_gemini_cli,
+            threshold=_threshold,
             source="google-gemini/gemini-cli, chatCompressionService.ts of 0.61",
             date="2026-11",
         ),

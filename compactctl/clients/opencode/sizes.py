@@ -4,7 +4,7 @@ from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_sizes import ClientRule, ClientSizes, UsualTokens, answer_reserve
 
 
-def _opencode(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     reserve = answer_reserve(budget, 32_000)
     return budget.window - (min(20_000, reserve) if budget.is_input_only else reserve)
 
@@ -17,7 +17,7 @@ SIZES = ClientSizes(
             formula=(
                 "window - longest answer (at most 32,000); of a window for input alone - 20,000"
             ),
-            threshold=_opencode,
+            threshold=_threshold,
             source="anomalyco/opencode, src/session/overflow.ts and pull request 48813",
             date="2026-09",
         ),

@@ -4,7 +4,7 @@ from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_sizes import ClientRule, ClientSizes
 
 
-def _pi(budget: Budget) -> int:
+def _threshold(budget: Budget) -> int:
     return budget.window - 16_384
 
 
@@ -14,7 +14,7 @@ SIZES = ClientSizes(
             format="pi",
             name="pi",
             formula="window - 16,384",
-            threshold=_pi,
+            threshold=_threshold,
             source="badlogic/pi-mono, compaction.ts of its coding agent, and its documentation",
             date="2026-11",
         ),

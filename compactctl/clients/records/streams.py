@@ -151,7 +151,7 @@ def _events_in_text(text: str) -> _Events | None:
 
 def _json_lines(text: str) -> _Events | None:
     """Return the objects of a text with one in each line; the last may be torn."""
-    lines = [line for line in _lines(text) if line.strip()]
+    lines = [line for line in _event_lines(text) if line.strip()]
     objects = [item for item in map(_loaded, lines) if isinstance(item, dict)]
     n_torn = len(lines) - len(objects)
     is_torn_at_end = n_torn == 1 and not isinstance(_loaded(lines[-1]), dict)
@@ -160,7 +160,7 @@ def _json_lines(text: str) -> _Events | None:
     return _Events([*objects], lines[-1:] if n_torn else [])
 
 
-def _lines(text: str) -> list[str]:
+def _event_lines(text: str) -> list[str]:
     """Return the lines of a text: JSON may hold other characters that break lines."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
@@ -171,7 +171,7 @@ def _server_sent(text: str) -> _Events | None:
     torn: list[str] = []
     name, data = "", list[str]()
     # An empty line ends the last event as well.
-    lines = [*_lines(text), ""]
+    lines = [*_event_lines(text), ""]
     for number, line in enumerate(lines, 2):
         field, colon, content = (part.strip() for part in line.partition(":"))
         if not colon and field:
