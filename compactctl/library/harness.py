@@ -20,7 +20,7 @@ def limit_output(
 ) -> str:
     """Truncate a tool's output to so many bytes of UTF-8 and lines, notice included.
 
-    As ``compactctl harness limit-output`` does; 0 is no limit. A text within the limits is returned
+    As ``compactctl harness limit-output`` does; 0 sets none. A text within the limits is returned
     unchanged.
     """
     limits = OutputLimits(max_bytes=max_bytes, max_lines=max_lines)
