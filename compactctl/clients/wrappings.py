@@ -1,6 +1,7 @@
 """The wrappings of all clients, for records that do not say which client wrote them.
 
-A client is known by its system prompt, if the records have it.
+A client is known by its system prompt, if the records have it. The format of a client in this list
+reads its records with ``KnownWrappings(unknown=ITS_OWN)``.
 """
 
 import re

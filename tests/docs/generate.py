@@ -119,7 +119,13 @@ def _run_block(block: str, folder: Path) -> str:
 def _output(command: str, folder: Path) -> str:
     """Return what a command prints, on a path that has this environment's compactctl first."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = {"PATH": programs, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    environment = {
+        "PATH": programs,
+        # The environment may be another checkout's.
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+    }
     run = _run_here if is_plain(command) else _run_in_a_shell
     with TemporaryFile(buffering=0) as out, TemporaryFile(buffering=0) as err:
         # Programs joined by a pipe write at the same time: one file for both streams would hold

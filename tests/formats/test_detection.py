@@ -228,7 +228,7 @@ def test_some_apis_take_answers_that_they_did_not_give() -> None:
         "neurolink",
         "openai-chat",
         "spring-ai",
-    }
+    }, "name here the format whose assistant messages others may write, once that was tried"
 
 
 @pytest.mark.parametrize(

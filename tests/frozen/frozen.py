@@ -186,13 +186,17 @@ def _write(frozen: Mapping[str, str]) -> None:
 def _diff(name: str, commit: str = "") -> int:
     """Print how what a case prints differs from what it printed at a commit."""
     (name,) = _chosen([name])
-    commit = commit or _commit_of(name)
     try:
-        changes = _changes(name, commit)
+        changes = _changes(name, commit) if commit else _changes_since_frozen(name)
     except subprocess.CalledProcessError as error:
         sys.exit(f"at {commit} it could not be run: {error.stderr}")
     sys.stdout.writelines(changes)
     return 1 if changes else 0
+
+
+def _changes_since_frozen(name: str) -> list[str]:
+    """Return the changes since HEAD; if there are none, since the case was frozen as it is."""
+    return _changes(name, "HEAD") or _changes(name, _commit_of(name))
 
 
 def _changes(name: str, commit: str) -> list[str]:
@@ -214,7 +218,7 @@ def _changes(name: str, commit: str) -> list[str]:
 def _sample(name: str) -> Iterator[str]:
     """Yield the first lines of what differs in a case; none where Git cannot tell what it was."""
     try:
-        changes = _changes(name, _commit_of(name))
+        changes = _changes_since_frozen(name)
     except (OSError, subprocess.CalledProcessError):
         return
     yield from changes[:_SAMPLE]

@@ -27,7 +27,8 @@ _STATING = [name for name, client in CLIENTS.items() if client.states_success]
 
 def test_all_formats_that_mark_how_calls_end_are_tried() -> None:
     # A log of requests holds what the other APIs do; Spring AI records nothing of an outcome.
-    assert UNTRIED == UNTOLD == {"api-log", "spring-ai"}
+    assert {"api-log", "spring-ai"} == UNTRIED, "tests/outcomes/written_calls.py: add these"
+    assert UNTOLD == UNTRIED, "tests/outcomes/endings.py: add the rows of these to _TABLES"
 
 
 @pytest.mark.parametrize("ending", ENDINGS, ids=str)

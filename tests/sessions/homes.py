@@ -347,15 +347,26 @@ WRITERS = {
 }
 
 
+# What sessions of some clients do not record: the project, a title, the size of the context.
+UNRECORDED: Mapping[str, frozenset[str]] = {
+    "roo": frozenset({"title"}),
+    "vscode-chat": frozenset({"context"}),
+}
+
+
+def recording(what: str) -> list[str]:
+    """Return the clients whose sessions record something."""
+    return [name for name in WRITERS if what not in UNRECORDED.get(name, ())]
+
+
 def everything(home: Home, project: str = "/home/dev/quayside") -> None:
     """Write a session of each client, of different ages."""
-    for number, write in enumerate(
-        (home.codex, home.opencode, home.pi, home.copilot, home.gemini, home.cline, home.roo,
-         home.vscode, home.claude)
-    ):  # fmt: skip
+    oldest_last = [*(name for name in WRITERS if name != "claude-code"), "claude-code"]
+    for number, client in enumerate(oldest_last):
+        write = WRITERS[client]
         name = getattr(write, "__name__", "")
         said = Said(name=name, project=project, prompt=f"Ask {name}", age=(number + 1) * HOUR)
-        write(said)  # type: ignore[operator]
+        write(home, said)  # type: ignore[operator]
 
 
 def many(home: Home, count: int, n_bytes: int = 300_000) -> None:

@@ -131,7 +131,7 @@ def test_the_list_on_a_terminal(home: Home, ask: Ask) -> None:
     outcome = ask("sessions")
     assert (outcome.code, outcome.err) == (0, "")
     for store in ALL_STORES:
-        assert store.title in outcome.out
+        assert store.title in outcome.out, "tests/sessions/homes.py: add its session to WRITERS"
     assert f"inspect   compactctl stats {Said(name='codex').id[:8]}" in outcome.out
 
 

@@ -54,7 +54,10 @@ def lines(messages: list[Message]) -> list[str]:
 
 
 def test_every_format_has_a_way_to_attach_media() -> None:
-    assert not UNTRIED, "tests/voices/attached.py: add how these formats write them to WRITERS"
+    assert not UNTRIED, (
+        "tests/voices/attached.py: add how these formats write them to WRITERS, or to "
+        "_WITHOUT_MEDIA if they have none"
+    )
 
 
 @pytest.mark.parametrize("shape", WRITERS)

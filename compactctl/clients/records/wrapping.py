@@ -84,7 +84,7 @@ class KnownWrappings(Record):
     """The wrappings of clients that are known by their system prompts, and that of all others."""
 
     unknown: Wrapping
-    clients: tuple[Wrapping, ...]
+    clients: tuple[Wrapping, ...] = ()
 
     def by_prompt(self, prompt: Iterable[Part]) -> Wrapping | None:
         """Return the wrapping of the client with this system prompt, None if it is not known."""
