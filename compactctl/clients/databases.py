@@ -1,6 +1,6 @@
 """Sessions in clients' databases, which are only read; ``opencode:ses_1`` is the path of one.
 
-The stores are imported only for such a path, since every path is looked at.
+The stores are imported only for what may be such a path, since every path is looked at.
 """
 
 import os
@@ -24,7 +24,7 @@ def database_path(client: str, session_id: str) -> str:
 def is_in_database(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is the pseudo path of a session in a database, and no existing file."""
     client, colon, _ = os.fspath(path).partition(":")
-    return bool(colon) and client in _databases() and not os.path.lexists(path)
+    return bool(colon) and not os.path.lexists(path) and client in _databases()
 
 
 def store_of(path: str) -> "SessionStore":

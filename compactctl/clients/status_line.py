@@ -11,29 +11,22 @@ class StatusFields(Record):
 
     Attributes:
         format: the format of its transcripts.
-        context: names the tokens of the newest request; "" if only its usage is written.
-        windows: names the context window; the first present one counts.
+        contexts: name the tokens of the newest request; () if only its usage is written.
         boundary: the bytes of a compaction in its transcripts; b"" if there are none such.
     """
 
     format: str
-    context: str = ""
-    windows: tuple[str, ...]
+    contexts: tuple[str, ...] = ()
     boundary: bytes = b""
 
 
-_COPILOT_CLI = StatusFields(
-    format="copilot-cli",
-    context="current_context_tokens",
-    windows=("displayed_context_limit", "context_window_size"),
-)
-_CLAUDE_CODE = StatusFields(
-    format="claude-code",
-    windows=("context_window_size",),
-    boundary=b'"subtype":"compact_boundary"',
-)
+_COPILOT_CLI = StatusFields(format="copilot-cli", contexts=("current_context_tokens",))
+_CLAUDE_CODE = StatusFields(format="claude-code", boundary=b'"subtype":"compact_boundary"')
+WINDOWS = ("displayed_context_limit", "context_window_size")
+"""The names of the context window, whichever client writes it; the first present one counts."""
 
 
 def status_fields(context_window: Mapping[str, Any]) -> StatusFields:
     """Return the fields of the client that wrote a context window."""
-    return _COPILOT_CLI if _COPILOT_CLI.context in context_window else _CLAUDE_CODE
+    is_copilot = any(name in context_window for name in _COPILOT_CLI.contexts)
+    return _COPILOT_CLI if is_copilot else _CLAUDE_CODE

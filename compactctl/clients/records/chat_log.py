@@ -104,9 +104,8 @@ class ChatLogReader:
 
     ``new_conversation`` returns the parser of a conversation by its number, and ``messages_key`` is
     the key of the array of records in a document; ``wrappings`` are those of clients that may have
-    written it. In a log, bare lines may be of several
-    conversations and in any order; elsewhere they are one list, like an array or a document. For
-    ``unsent_fields`` see ``TranscriptBuilder``.
+    written it. In a log, bare lines may be of several conversations and in any order; elsewhere
+    they are one list, like an array or a document. For ``unsent_fields`` see ``TranscriptBuilder``.
     """
 
     def __init__(  # noqa: PLR0913 - what differs between the formats

@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.clients.sizes import client_sizes
-from compactctl.clients.status_line import StatusFields, status_fields
+from compactctl.clients.status_line import WINDOWS, StatusFields, status_fields
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.records import Record
 from compactctl.tokens.budget import Budget
@@ -37,7 +37,7 @@ def statusline(status_input: Mapping[str, Any]) -> StatusLineResult:
     """Summarize the input of a status line. Never fails."""
     tokens = object_or_empty(status_input.get("context_window"))
     fields = status_fields(tokens)
-    window = _first(tokens, fields.windows)
+    window = _first(tokens, WINDOWS)
     client = client_sizes(fields.format).rule(text_or_empty(status_input.get("version")))
     budget = _budget(window, status_input) if window else None
     return StatusLineResult(
@@ -62,7 +62,7 @@ def _context(tokens: Mapping[str, Any], fields: StatusFields) -> int | None:
     """Return the tokens of the newest request, without its answer, as the client counts."""
     usage = object_or_empty(tokens.get("current_usage"))
     parts = [part for part in (_count(usage.get(name)) for name in _ASKED) if part is not None]
-    return _first(tokens, (fields.context,)) or (sum(parts) if parts else None)
+    return _first(tokens, fields.contexts) or (sum(parts) if parts else None)
 
 
 def _first(tokens: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

@@ -47,7 +47,7 @@ def test_every_shape_is_taken_for_what_it_is(tmp_path: Path) -> None:
         path.write_bytes(data)
         taken[name] = (right, format_of(path))
     assert confused(taken) == [], (
-        "let fewer files pass sniff of the wrong format, or put it later in formats/registry.py"
+        "let fewer files pass sniff of the wrong format, or put it later in clients/registry.py"
     )
 
 
