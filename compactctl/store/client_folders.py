@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from compactctl.model.json_parser import parse_json
 from compactctl.records import Record, field
 
 STATE_VARIABLE = "XDG_STATE_HOME"
@@ -40,6 +41,8 @@ _SERVER_FOLDERS = (
     ".vscodium-server",
     ".cursor-server",
 )
+# Bytes to read at most of a client's settings.
+_MAX_SETTINGS = 1 << 20
 CLINE_EXTENSION = "saoudrizwan.claude-dev"
 ROO_EXTENSION = "rooveterinaryinc.roo-cline"
 
@@ -92,8 +95,26 @@ def pi_folder(machine: UserEnvironment) -> Path:
 
 
 def pi_sessions_folder(machine: UserEnvironment) -> Path:
-    """Return the folder of pi's sessions by the environment; pi's settings may name another."""
-    return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi_folder(machine) / "sessions")
+    """Return the folder that the environment names, else pi's settings, else the default one."""
+    default = pi_folder(machine) / "sessions"
+    variable = "PI_CODING_AGENT_SESSION_DIR"
+    if machine.environ.get(variable):
+        return machine.folder(variable, default)
+    configured = _setting(pi_folder(machine) / "settings.json", "sessionDir")
+    if configured.startswith("~"):
+        return Path(configured.replace("~", str(machine.home), 1))
+    return Path(configured or default)
+
+
+def _setting(path: Path, name: str) -> str:
+    """Return a text in a client's settings; "" if there is none, or if they cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            settings = parse_json(stream.read(_MAX_SETTINGS).decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return ""
+    value = settings.get(name) if isinstance(settings, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def copilot_cli_folder(machine: UserEnvironment) -> Path:

@@ -10,7 +10,9 @@ from compactctl.clients.reading.documents import (
     first_value,
     iter_items,
     iter_values,
+    last_field,
     last_value,
+    newest_object,
     read_small_array,
     read_small_object,
 )
@@ -168,3 +170,21 @@ def test_a_small_document_is_what_it_has_to_be_or_empty(tmp_path: Path) -> None:
     ):
         path.write_bytes(data)
         assert (read_small_object(path), read_small_array(path)) == expected
+
+
+def test_fields_of_a_document_are_not_those_of_what_is_in_it() -> None:
+    tail = rb'ew"}, {"summary": "inner"}], "summary": "outer", "kind": {"summary": 1}}' + b"\n"
+    assert last_field(tail, "summary") == "outer"
+    assert last_field(tail, "kind") == {"summary": 1}
+    assert last_field(b'{"a": {"summary": "inner"}}', "summary") is None
+    assert last_field(b'"summary": ' + DEEP, "summary") is None
+
+
+def test_the_newest_object_is_one_with_the_key_itself() -> None:
+    call = b'"calls": [{"args": {"type": "gemini", "tokens": 1, "x": "{"}}]'
+    tail = b'"cut"}, {"type": "gemini", "tokens": 2}, {"type": "user", "tokens": 3, ' + call + b"}]"
+    assert newest_object(tail, "tokens", type="gemini")["tokens"] == 1
+    named = tail.replace(b'"type": "gemini", "tokens": 1', b'"type": "other", "tokens": 1')
+    assert newest_object(named, "tokens", type="gemini")["tokens"] == 2
+    assert newest_object(named, "tokens", type="none") == {}
+    assert newest_object(b'{"tokens": ' + DEEP, "tokens") == {}

@@ -169,6 +169,11 @@ def test_a_fork_of_claude_code_has_an_agents_name_where_its_original_has(
     [
         (None, 'cwd: "/p"\n'),
         (b"id: old\nsummary: s\nname: x\nuser_named: false\ncwd: /q\n", "summary: s\ncwd: /q\n"),
+        (b"id: old\nname: >-\n  The long\n\n  name\ncwd: /q # here\n", "cwd: /q # here\n"),
+        (
+            b'# mine\nname: "a\n  b"\ncwd: /q\ntags:\n- name: x\n',
+            "# mine\ncwd: /q\ntags:\n- name: x\n",
+        ),
     ],
 )
 def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(

@@ -428,3 +428,13 @@ def test_sessions_made_of_one_session_have_titles_of_their_own(
         "Tide windows (compacted 2)",
         "Tide windows (compacted 3)",
     ]
+
+
+def test_a_header_that_codex_wrote_again_names_the_new_session(home: Home, ask: Ask) -> None:
+    path = WRITERS["codex"](home)
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([b"\xef\xbb\xbf", first, *others, first]))
+    fork = Path(forked(ask, path)["output"])
+    lines = fork.read_bytes().splitlines()
+    headers = [json.loads(line) for line in lines if b"session_meta" in line]
+    assert [header["payload"]["id"] for header in headers] == [fork.stem[-36:]] * 2

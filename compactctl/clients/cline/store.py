@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.clients.cline.tasks import task_context, task_entries, task_prompt
 from compactctl.clients.fork import Fork, ForkIdentity, session_id_replacer
-from compactctl.clients.reading.documents import last_value, read_small_array, read_small_object
+from compactctl.clients.reading.documents import newest_object, read_small_array, read_small_object
 from compactctl.clients.reading.fields import first_title, sum_counts
 from compactctl.clients.reading.file_ends import read_edges
 from compactctl.clients.reading.folders import FolderScanner, is_alive, stat_or_none
@@ -61,18 +61,20 @@ def _details(entry: SessionEntry) -> SessionDetails:
         title=first_title(metadata.get("title"), manifest.get("prompt")),
         project=text_or_empty(manifest.get("cwd") or manifest.get("workspace_root")),
         model=_model(tail) or text_or_empty(manifest.get("model")),
-        context=_context(object_or_empty(last_value(tail, "metrics"))),
+        context=_context(newest_object(tail, "metrics", role="assistant")),
         kind=_kind(manifest),
         open=manifest.get("status") == "running" and is_alive(manifest.get("pid")),
     )
 
 
 def _model(tail: bytes) -> str:
-    model = object_or_empty(last_value(tail, "modelInfo"))
+    answer = newest_object(tail, "modelInfo", role="assistant")
+    model = object_or_empty(answer.get("modelInfo"))
     return text_or_empty(model.get("modelId") or model.get("id"))
 
 
-def _context(metrics: Mapping[str, Any]) -> int | None:
+def _context(answer: Mapping[str, Any]) -> int | None:
+    metrics = object_or_empty(answer.get("metrics"))
     older = object_or_empty(metrics.get("tokens"))
     return sum_counts(metrics, *_TOKENS) or sum_counts(older, *_OLDER_TOKENS)
 

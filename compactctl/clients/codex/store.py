@@ -1,5 +1,6 @@
 """Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
 
+import codecs
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
@@ -10,6 +11,7 @@ from compactctl.clients.fork import Fork, ForkIdentity, header_text
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
 from compactctl.clients.reading.file_ends import FileEnds, read_ends
 from compactctl.clients.reading.folders import FolderScanner
+from compactctl.clients.records.decode import decode
 from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
 from compactctl.clients.session import Session, SessionDetails, SessionEntry, SessionKind
 from compactctl.clients.store import SessionStore
@@ -129,7 +131,10 @@ def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
 
 
 def fork(session: Session, identity: ForkIdentity) -> Fork:
-    """Fork into the folder of today, with a new id in the first record and a line in the index."""
+    """Fork into the folder of today, with a new id in its headers and a line in the index.
+
+    A client that resumes a session may write its header once more.
+    """
     new, day = identity.timed_id, identity.now.astimezone()
     folder = (
         client_folders.codex_folder(identity.machine)
@@ -140,7 +145,10 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     )
 
     def rewrite_line(index: int, line: bytes) -> bytes:
-        return line if index else _with_meta(line, session, new)
+        if index == 0:
+            # A client refuses a session that begins with a byte order mark.
+            return _with_meta(line.removeprefix(codecs.BOM_UTF8), session, new)
+        return _with_meta(line, session, new) if _is_header(line, session.id) else line
 
     return Fork(
         id=new,
@@ -152,6 +160,15 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
             _index_line(session, new, identity),
         ),
     )
+
+
+def _is_header(line: bytes, session_id: str) -> bool:
+    """Return whether a line names the session once more."""
+    if session_id.encode() not in line or b"session_meta" not in line:
+        return False
+    values, damage = decode(line)
+    record = object_or_empty(values[0] if values and damage is None else None)
+    return record.get("type") == "session_meta" and _payload(record).get("id") == session_id
 
 
 def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:

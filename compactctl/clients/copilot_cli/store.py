@@ -1,11 +1,11 @@
 """Sessions of Copilot CLI: ``session-state/<uuid>/events.jsonl`` beside a ``workspace.yaml``."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.clients.copilot_cli.workspace import read_fields, with_fields
 from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.fork import ID_KEY, Fork, ForkIdentity, with_session_id
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
@@ -19,12 +19,10 @@ from compactctl.store.client_folders import UserEnvironment
 
 NAME = "copilot-cli"
 _EVENTS = "events.jsonl"
-_FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 # The names under which clients record the context's size, newest first.
 _SIZES = ("currentTokens", "postCompactionTokens")
 _MODELS = ("currentModel", "newModel", "model", "selectedModel")
 _WORKSPACE = "workspace.yaml"
-_RENAMED_FIELDS = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
@@ -52,17 +50,8 @@ def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _workspace(path: Path) -> dict[str, str]:
-    """Return the scalar fields at the top level of a session's ``workspace.yaml``."""
-    text = (read_head(path) or b"").decode("utf-8", "replace")
-    return {name: _unquoted(value) for name, value in _FIELD.findall(text)}
-
-
-def _unquoted(value: str) -> str:
-    if value[:1] == value[-1:] == "'" and len(value) > 1:
-        return value[1:-1].replace("''", "'")
-    if value[:1] == value[-1:] == '"' and len(value) > 1:
-        return re.sub(r"\\(.)", r"\1", value[1:-1])
-    return value
+    """Return the fields of a session's ``workspace.yaml``; {} if it cannot be read."""
+    return read_fields((read_head(path) or b"").decode("utf-8", "replace"))
 
 
 def _first_prompt(ends: FileEnds) -> str:
@@ -108,12 +97,12 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 def _workspace_file(session: Session, identity: ForkIdentity, new: str) -> bytes:
     """Return the session's ``workspace.yaml`` with a new id and title."""
     workspace = read_head(session.entry.path.with_name(_WORKSPACE))
-    project = f"cwd: {json.dumps(session.details.project)}\n"
-    text = project if workspace is None else workspace.decode("utf-8", "replace")
     # A JSON string is a YAML string too.
     title = json.dumps(identity.fork_title(session.details.title), ensure_ascii=False)
-    other_fields = _RENAMED_FIELDS.sub("", text)
-    return f"id: {new}\nname: {title}\nuser_named: true\n{other_fields}".encode()
+    fields = {"id": new, "name": title, "user_named": "true"}
+    if workspace is None:
+        fields["cwd"] = json.dumps(session.details.project)
+    return with_fields((workspace or b"").decode("utf-8", "replace"), fields).encode()
 
 
 STORE = SessionStore(

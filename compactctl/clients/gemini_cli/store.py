@@ -11,7 +11,8 @@ from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.reading.documents import (
     first_value,
     iter_items,
-    last_value,
+    last_field,
+    newest_object,
     read_small_object,
 )
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
@@ -92,16 +93,23 @@ def _summary(ends: FileEnds) -> str:
 
 
 def _document_details(head: bytes, tail: bytes) -> SessionDetails:
-    title = first_title(last_value(tail, "summary"), next(_prompts(head), None))
-    tokens = object_or_empty(last_value(tail, "tokens"))
-    kind = first_value(head, "kind") or last_value(tail, "kind")
+    front = head.partition(b'"messages"')[0]
+    title = first_title(_field(front, tail, "summary"), next(_prompts(head), None))
+    newest = newest_object(tail, "tokens", type="gemini")
+    model = newest.get("model") or newest_object(tail, "model", type="gemini").get("model")
+    kind = _field(front, tail, "kind")
     return SessionDetails(
-        id=text_or_empty(first_value(head, "sessionId") or last_value(tail, "sessionId")),
+        id=text_or_empty(_field(front, tail, "sessionId")),
         title=title,
-        model=text_or_empty(last_value(tail, "model")),
-        context=sum_counts(tokens, *_USAGE),
+        model=text_or_empty(model),
+        context=sum_counts(_tokens(newest), *_USAGE),
         kind=_kind(kind, title),
     )
+
+
+def _field(front: bytes, tail: bytes, key: str) -> object:
+    """Return a field of a document, which stands before or behind its messages."""
+    return first_value(front, key) or last_field(tail, key)
 
 
 def _prompts(head: bytes) -> Iterator[str]:

@@ -13,7 +13,6 @@ from compactctl.clients.pi.upgrade import (
     version_of,
 )
 from compactctl.clients.pi.wrapping import PI
-from compactctl.clients.reading.documents import read_small_object
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
 from compactctl.clients.reading.file_ends import FileEnds, read_ends, read_head
 from compactctl.clients.reading.folders import FolderScanner
@@ -33,22 +32,10 @@ _USAGE = ("input", "cacheRead", "cacheWrite", "output")
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    root = _root(machine)
+    root = client_folders.pi_sessions_folder(machine)
     for folder in (root, *folders.folders(root)):
         for path, status in folders.files(folder, ".jsonl"):
             yield SessionEntry.of_file(NAME, path.stem.rpartition("_")[2], (path, status))
-
-
-def _root(machine: UserEnvironment) -> Path:
-    """Return the folder named by the environment, else by pi's settings, or else the default."""
-    default = client_folders.pi_sessions_folder(machine)
-    if "PI_CODING_AGENT_SESSION_DIR" in machine.environ:
-        return default
-    settings = read_small_object(client_folders.pi_folder(machine) / "settings.json")
-    configured = text_or_empty(settings.get("sessionDir"))
-    if configured.startswith("~"):
-        return Path(configured.replace("~", str(machine.home), 1))
-    return Path(configured or default)
 
 
 def _details(entry: SessionEntry) -> SessionDetails:

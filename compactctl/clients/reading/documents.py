@@ -11,6 +11,8 @@ from compactctl.model.json_parser import BoundedDecoder
 
 MAX_BYTES = 1 << 20
 """Bytes to read at most of a small file."""
+# Braces that are tried before a key, the innermost first.
+_MAX_ENCLOSING = 200
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = BoundedDecoder()
 
@@ -68,6 +70,44 @@ def last_value(data: bytes, key: str) -> object:
     text = data.decode("utf-8", "replace")
     values = (_value_at(text, match.end()) for match in reversed(list(_find_key(text, key))))
     return next((value for value in values if value is not None), None)
+
+
+def last_field(tail: bytes, key: str) -> object:
+    """Return the last complete value under a key of the document that ends with ``tail``, or None.
+
+    What follows such a field closes the document; a field of a value inside of it does not.
+    """
+    text = tail.decode("utf-8", "replace").rstrip()
+    for match in reversed(list(_find_key(text, key))):
+        try:
+            fields, end = _DECODER.raw_decode("{" + text[match.start() :])
+        except ValueError:
+            continue
+        if match.start() + end == len(text) + 1:
+            return fields[key]
+    return None
+
+
+def newest_object(tail: bytes, key: str, **fields: str) -> Mapping[str, Any]:
+    """Return the last complete object with a key and these fields of its own; {} if there is none.
+
+    Other objects in it, such as the arguments of a call, may have the same key.
+    """
+    text = tail.decode("utf-8", "replace")
+    for match in reversed(list(_find_key(text, key))):
+        start = match.start()
+        for _ in range(_MAX_ENCLOSING):
+            start = text.rfind("{", 0, start)
+            if start < 0:
+                break
+            try:
+                value, end = _DECODER.raw_decode(text, start)
+            except ValueError:
+                continue
+            is_around = end > match.start() and key in value
+            if is_around and all(value.get(name) == wanted for name, wanted in fields.items()):
+                return object_or_empty(value)
+    return {}
 
 
 def _find_key(text: str, key: str) -> Iterator[re.Match[str]]:
