@@ -438,3 +438,14 @@ def test_a_header_that_codex_wrote_again_names_the_new_session(home: Home, ask: 
     lines = fork.read_bytes().splitlines()
     headers = [json.loads(line) for line in lines if b"session_meta" in line]
     assert [header["payload"]["id"] for header in headers] == [fork.stem[-36:]] * 2
+
+
+def test_the_last_record_of_a_fork_of_codex_has_a_number_if_others_have(
+    home: Home, ask: Ask
+) -> None:
+    path = WRITERS["codex"](home)
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    numbered = [{**record, "ordinal": at} for at, record in enumerate(records[:-1])]
+    path.write_text("\n".join(map(json.dumps, [*numbered, records[-1]])))
+    fork = Path(forked(ask, path)["output"])
+    assert json.loads(fork.read_bytes().splitlines()[-1])["ordinal"] == len(numbered)

@@ -9,7 +9,7 @@ from typing import Any
 from compactctl.clients.codex.wrapping import CODEX
 from compactctl.clients.fork import Fork, ForkIdentity, header_text
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
-from compactctl.clients.reading.file_ends import FileEnds, read_ends
+from compactctl.clients.reading.file_ends import WINDOW, FileEnds, last_lines, read_ends
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.records.decode import decode
 from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
@@ -144,7 +144,11 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         / f"{day:%d}"
     )
 
+    unnumbered, number = _unnumbered_end(session.entry.path)
+
     def rewrite_line(index: int, line: bytes) -> bytes:
+        if line.removesuffix(b"\n") == unnumbered:
+            return with_fields(line.decode(), {"ordinal": number}).encode()
         if index == 0:
             # A client refuses a session that begins with a byte order mark.
             return _with_meta(line.removeprefix(codecs.BOM_UTF8), session, new)
@@ -160,6 +164,27 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
             _index_line(session, new, identity),
         ),
     )
+
+
+def _unnumbered_end(path: Path) -> tuple[bytes | None, int]:
+    """Return the last line and the number that it lacks; None if none of the last lines has one.
+
+    A client refuses a session whose last record has no number, if others have.
+    """
+    try:
+        lines = [line for line in last_lines(path, WINDOW) if line.strip()]
+    except OSError:
+        return None, 0
+    numbers = [_ordinal(line) for line in lines]
+    known = [number for number in numbers if number is not None]
+    if not known or numbers[-1] is not None or decode(lines[-1])[1] is not None:
+        return None, 0
+    return lines[-1], max(known) + 1
+
+
+def _ordinal(line: bytes) -> int | None:
+    values, _ = decode(line)
+    return count_or_none(object_or_empty(values[0] if values else None).get("ordinal"))
 
 
 def _is_header(line: bytes, session_id: str) -> bool:
