@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from compactctl.model.json_parser import BoundedDecoder
 
 MAX_BYTES = 1 << 20
 """Bytes to read at most of a small file."""
-# Braces that are tried before a key, the innermost first.
-_MAX_ENCLOSING = 200
+# How many of the last keys are tried, of the braces before each, and how often a text is decoded.
+_MAX_KEYS, _MAX_ENCLOSING, _MAX_DECODED = 20, 200, 32
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = BoundedDecoder()
 
@@ -78,7 +79,7 @@ def last_field(tail: bytes, key: str) -> object:
     What follows such a field closes the document; a field of a value inside of it does not.
     """
     text = tail.decode("utf-8", "replace").rstrip()
-    for match in reversed(list(_find_key(text, key))):
+    for match in reversed(_last_keys(text, key)):
         try:
             fields, end = _DECODER.raw_decode("{" + text[match.start() :])
         except ValueError:
@@ -94,20 +95,40 @@ def newest_object(tail: bytes, key: str, **fields: str) -> Mapping[str, Any]:
     Other objects in it, such as the arguments of a call, may have the same key.
     """
     text = tail.decode("utf-8", "replace")
-    for match in reversed(list(_find_key(text, key))):
-        start = match.start()
-        for _ in range(_MAX_ENCLOSING):
-            start = text.rfind("{", 0, start)
-            if start < 0:
-                break
-            try:
-                value, end = _DECODER.raw_decode(text, start)
-            except ValueError:
-                continue
+    remaining = _MAX_DECODED * len(text)
+    for match in reversed(_last_keys(text, key)):
+        for start in _braces_before(text, match.start()):
+            value, end = _object_at(text, start)
+            remaining -= end - start
             is_around = end > match.start() and key in value
             if is_around and all(value.get(name) == wanted for name, wanted in fields.items()):
-                return object_or_empty(value)
+                return value
+            if remaining < 0:
+                return {}
     return {}
+
+
+def _braces_before(text: str, pos: int) -> Iterator[int]:
+    """Yield the last opening braces before a position, the innermost first."""
+    for _ in range(_MAX_ENCLOSING):
+        pos = text.rfind("{", 0, pos)
+        if pos < 0:
+            return
+        yield pos
+
+
+def _object_at(text: str, start: int) -> tuple[Mapping[str, Any], int]:
+    """Return the object at a brace, {} if it is none, and how far the text was read."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except JSONDecodeError as error:
+        return {}, error.pos
+    except ValueError:
+        return {}, len(text)
+
+
+def _last_keys(text: str, key: str) -> list[re.Match[str]]:
+    return list(_find_key(text, key))[-_MAX_KEYS:]
 
 
 def _find_key(text: str, key: str) -> Iterator[re.Match[str]]:
