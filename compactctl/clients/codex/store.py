@@ -176,10 +176,10 @@ def _unnumbered_end(path: Path) -> tuple[bytes | None, int]:
     except OSError:
         return None, 0
     numbers = [_ordinal(line) for line in lines]
-    known = [number for number in numbers if number is not None]
-    if not known or numbers[-1] is not None or decode(lines[-1])[1] is not None:
+    newest = max((number for number in numbers if number is not None), default=None)
+    if newest is None or numbers[-1] is not None or decode(lines[-1])[1] is not None:
         return None, 0
-    return lines[-1], max(known) + 1
+    return lines[-1], newest + 1
 
 
 def _ordinal(line: bytes) -> int | None:

@@ -101,7 +101,7 @@ def newest_object(tail: bytes, key: str, **fields: str) -> Mapping[str, Any]:
             value, end = _object_at(text, start)
             remaining -= end - start
             is_around = end > match.start() and key in value
-            if is_around and all(value.get(name) == wanted for name, wanted in fields.items()):
+            if is_around and all(value.get(name) == field for name, field in fields.items()):
                 return value
             if remaining < 0:
                 return {}
