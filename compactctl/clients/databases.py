@@ -27,9 +27,9 @@ def is_in_database(path: str | os.PathLike[str]) -> bool:
     return bool(colon) and not os.path.lexists(path) and client in _databases()
 
 
-def store_of(path: str) -> "SessionStore":
+def database_store(path: str) -> "SessionStore":
     """Return the store that a pseudo path names."""
-    return _databases()[path.partition(":")[0]][0]
+    return _databases()[_client_of(path)][0]
 
 
 def session_in_database(path: str, machine: "UserEnvironment") -> "Session | None":
@@ -37,7 +37,7 @@ def session_in_database(path: str, machine: "UserEnvironment") -> "Session | Non
     from compactctl.clients.reading.folders import FolderScanner
     from compactctl.clients.stores import load_sessions
 
-    entries = store_of(path).entries(machine, FolderScanner())
+    entries = database_store(path).entries(machine, FolderScanner())
     return next(load_sessions(entry for entry in entries if entry.id == _id_of(path)), None)
 
 
@@ -60,7 +60,11 @@ def imported_documents(
 
 
 def _database_of(path: str) -> "SessionDatabase":
-    return _databases()[path.partition(":")[0]][1]
+    return _databases()[_client_of(path)][1]
+
+
+def _client_of(path: str) -> str:
+    return path.partition(":")[0]
 
 
 def _id_of(path: str) -> str:

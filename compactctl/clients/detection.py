@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.clients.apis.api_format import Ambiguous, ApiFormat, ApiLog
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import Decoded, complete_value
-from compactctl.clients.registry import ALL_FORMATS, API_LOGS, format_names
+from compactctl.clients.registry import ALL_FORMATS, ANY_DIALECT, format_names
 from compactctl.clients.unsupported import (
     describe_chunks,
     describe_file,
@@ -107,7 +107,7 @@ def _match_format(values: Sequence[Any]) -> Format | Ambiguous | None:
             continue
         if (candidate.reads_arrays or not is_array) and candidate.sniff(records):
             return candidate
-    return API_LOGS.classify(_objects(values, deep=True))
+    return ANY_DIALECT.classify(_objects(values, deep=True))
 
 
 def _check_not_truncated(head: bytes, where: str) -> None:

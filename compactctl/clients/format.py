@@ -64,17 +64,12 @@ class Format(RecordWriter, ABC):
         return None
 
     def compaction_request(
-        self,
-        lines: Iterable[Decoded],
-        summary: RecordLocation,
+        self, lines: Iterable[Decoded], summary: RecordLocation
     ) -> tuple[RecordLocation, ...]:
-        """Return the records that asked the client for a summary; they are undone together."""
+        """Return the records that asked the client for a summary; both are undone together."""
         return ()
 
-    def cleared_outputs(
-        self,
-        lines: Iterable[Decoded],
-    ) -> Iterator[tuple[RecordLocation, Any]]:
+    def cleared_outputs(self, lines: Iterable[Decoded]) -> Iterator[tuple[RecordLocation, Any]]:
         """Yield each value that marks an output as cleared by the client, and its value before.
 
         The output itself is still in the file, and is sent again once the mark is removed.
@@ -82,10 +77,7 @@ class Format(RecordWriter, ABC):
         return iter(())
 
     def without_compactions(
-        self,
-        lines: Sequence[bytes],
-        dropped: Collection[int],
-        repeated: Collection[int],
+        self, lines: Sequence[bytes], dropped: Collection[int], repeated: Collection[int]
     ) -> Mapping[int, bytes]:
         """Return, by index, the lines that change if some lines are dropped.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from compactctl.records import Record, field
+from compactctl.records import Record
 from compactctl.store.client_folders import UserEnvironment
 
 HookAnswer = Literal["decision", "continue", "text"]
@@ -22,7 +22,7 @@ class ClientFiles(Record):
     files: Mapping[str, Path]
     settings: Path | None = None
     has_status_line: bool = False
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 class Integration(Record):

@@ -34,8 +34,7 @@ DIALECTS: tuple[ApiFormat, ...] = (
     AISdk(),
     OpenAIResponses(),
 )
-API_LOGS = ApiLog(DIALECTS)
-_API_FORMATS: tuple[Format, ...] = (*DIALECTS, API_LOGS)
+ANY_DIALECT = ApiLog(DIALECTS)
 
 ALL_FORMATS: tuple[Format, ...] = (
     # Before Codex, whose oldest rollouts have bare items of the same types as pi's entries.
@@ -53,7 +52,8 @@ ALL_FORMATS: tuple[Format, ...] = (
     Cline(),
     NeuroLink(),
     MiniSweAgent(),
-    *_API_FORMATS,
+    *DIALECTS,
+    ANY_DIALECT,
 )
 
 
@@ -109,5 +109,5 @@ def roles_between_in(name: str) -> RolesBetween | None:
 
 
 def format_names() -> str:
-    """Return the names of all formats in this order, for an error."""
+    """Return the names of all formats, for an error."""
     return ", ".join(candidate.name for candidate in ALL_FORMATS)

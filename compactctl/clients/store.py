@@ -39,9 +39,9 @@ class SessionStore(Record):
         entries: yields all sessions; unreadable folders become warnings of the scanner.
         details: reads the details from both ends of a session; may raise OSError, ValueError or
             sqlite3.Error.
-        fork: derives a session under a new id, or None for one that cannot be forked; None for a
-            client whose sessions are replaced instead.
-        database: how sessions are read that are in a database; None for those in files.
+        fork: derives a session under a new id, and returns None if it cannot be forked; a client
+            without it has its sessions replaced.
+        database: how sessions are read from a database; None if they are files.
         is_in_one_file: whether all details of a session are in its file, so that they are the same
             as long as the file is.
         unsupported_hint: what to do instead if transcripts cannot be compacted; "" if they can.

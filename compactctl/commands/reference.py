@@ -52,9 +52,6 @@ class KnownModel(Record):
         return Budget(window=window, output_reserve=output_reserve(window), source=self.model.rule)
 
 
-_CLIENT_RULES = tuple(rule for sizes in CLIENT_SIZES.values() for rule in sizes.rules)
-
-
 class ModelsResult(Record):
     """The rows of the tables, the user's own first; ``resolved`` if a name was given.
 
@@ -98,7 +95,8 @@ def models(name: str | None = None, user_models: UserModelTable = NO_USER_MODELS
         return ModelsResult(resolved=_known_model(resolve_model(name, user_models)))
     first = (resolve_model(row.prefix, user_models) for row in user_models.rows)
     rows = tuple(map(_known_model, (*first, *all_models())))
-    return ModelsResult(rows=rows, clients=_CLIENT_RULES, sources=SOURCES)
+    rules = tuple(rule for sizes in CLIENT_SIZES.values() for rule in sizes.rules)
+    return ModelsResult(rows=rows, clients=rules, sources=SOURCES)
 
 
 def profiles(name: str | None = None) -> ProfilesResult:

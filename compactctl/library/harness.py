@@ -20,8 +20,8 @@ def limit_output(
 ) -> str:
     """Truncate a tool's output to so many bytes of UTF-8 and lines, notice included.
 
-    As ``compactctl harness limit-output`` does; 0 sets none. A text within the limits is returned
-    unchanged.
+    As ``compactctl harness limit-output`` does; 0 means no limit. A text within the limits is
+    returned unchanged.
     """
     limits = OutputLimits(max_bytes=max_bytes, max_lines=max_lines)
     return truncate(text, limits, TruncationStyle()).content

@@ -171,6 +171,10 @@ def test_a_fork_of_claude_code_has_an_agents_name_where_its_original_has(
         (b"id: old\nsummary: s\nname: x\nuser_named: false\ncwd: /q\n", "summary: s\ncwd: /q\n"),
         (b"id: old\nname: >-\n  The long\n\n  name\ncwd: /q # here\n", "cwd: /q # here\n"),
         (
+            b"id: old\r\nname: x\r\ncwd: /q\r\nnote: a\xe2\x80\xa8b",
+            "cwd: /q\r\nnote: a\u2028b",
+        ),
+        (
             b'# mine\nname: "a\n  b"\ncwd: /q\ntags:\n- name: x\n',
             "# mine\ncwd: /q\ntags:\n- name: x\n",
         ),

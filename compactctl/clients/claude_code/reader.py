@@ -142,9 +142,7 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
 def sent_chain(lines: Iterable[Decoded]) -> SentChain:
     """Read a session and return the chain of its records that the next request would send."""
     reader = ClaudeReader()
-    for decoded in lines:
-        reader.builder.add_line(decoded)
-        reader.add_line(decoded)
+    reader.add_lines(lines)
     return reader.sent()
 
 

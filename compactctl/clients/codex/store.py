@@ -18,7 +18,7 @@ from compactctl.clients.store import SessionStore
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
-from compactctl.records import replace
+from compactctl.records import Record, replace
 from compactctl.store import client_folders
 from compactctl.store.client_folders import UserEnvironment
 
@@ -144,11 +144,11 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         / f"{day:%d}"
     )
 
-    unnumbered, number = _unnumbered_end(session.entry.path)
+    unnumbered = _unnumbered_end(session.entry.path)
 
     def rewrite_line(index: int, line: bytes) -> bytes:
-        if line.removesuffix(b"\n") == unnumbered:
-            return with_fields(line.decode(), {"ordinal": number}).encode()
+        if unnumbered is not None and line.removesuffix(b"\n") == unnumbered.line:
+            return with_fields(line.decode(), {"ordinal": unnumbered.number}).encode()
         if index == 0:
             # A client refuses a session that begins with a byte order mark.
             return _with_meta(line.removeprefix(codecs.BOM_UTF8), session, new)
@@ -166,20 +166,24 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     )
 
 
-def _unnumbered_end(path: Path) -> tuple[bytes | None, int]:
-    """Return the last line and the number that it lacks; None if none of the last lines has one.
+class _UnnumberedEnd(Record):
+    """The last line of a session, and the number that it lacks."""
 
-    A client refuses a session whose last record has no number, if others have.
-    """
+    line: bytes
+    number: int
+
+
+def _unnumbered_end(path: Path) -> _UnnumberedEnd | None:
+    """Return the last line if others have a number and it has none: a client refuses that."""
     try:
         lines = [line for line in last_lines(path, WINDOW) if line.strip()]
     except OSError:
-        return None, 0
+        return None
     numbers = [_ordinal(line) for line in lines]
     newest = max((number for number in numbers if number is not None), default=None)
     if newest is None or numbers[-1] is not None or decode(lines[-1])[1] is not None:
-        return None, 0
-    return lines[-1], newest + 1
+        return None
+    return _UnnumberedEnd(line=lines[-1], number=newest + 1)
 
 
 def _ordinal(line: bytes) -> int | None:

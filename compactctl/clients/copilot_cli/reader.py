@@ -82,9 +82,9 @@ class CopilotReader(LineReader):
         self._copied: list[tuple[Mapping[str, Any], int]] = []
         # By the type of an event: what it says of the session, and how it changes what is sent.
         self._notes: Mapping[str, Callable[[Mapping[str, Any], int], None]] = {
-            "session.start": self._start,
-            "session.error": self._fail,
-            "session.shutdown": self._shut_down,
+            "session.start": self._note_start,
+            "session.error": self._note_error,
+            "session.shutdown": self._note_shutdown,
         }
         self._changes: Mapping[str, Callable[[Mapping[str, Any], int, Message | None], None]] = {
             "session.compaction_complete": self._condense,
@@ -178,7 +178,7 @@ class CopilotReader(LineReader):
     ) -> None:
         """Note how an event of the main conversation changes what is sent.
 
-        The client's own counts hold until then.
+        After a change, the client's own counts no longer hold.
         """
         if kind in self._notes:
             self._notes[kind](data, line)
@@ -190,13 +190,13 @@ class CopilotReader(LineReader):
             self.history.add(message, next(iter(text_parts(data, "content")), None))
             self.client_counts = None
 
-    def _start(self, data: Mapping[str, Any], line: int) -> None:
+    def _note_start(self, data: Mapping[str, Any], line: int) -> None:
         self.builder.add_session(text_or_none(data.get("sessionId")), line)
 
-    def _fail(self, data: Mapping[str, Any], line: int) -> None:
+    def _note_error(self, data: Mapping[str, Any], line: int) -> None:
         self.builder.add_error(text_or_none(data.get("message")), line)
 
-    def _shut_down(self, data: Mapping[str, Any], line: int) -> None:
+    def _note_shutdown(self, data: Mapping[str, Any], line: int) -> None:
         self.client_counts = _client_token_counts(data)
 
     def _condense(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:

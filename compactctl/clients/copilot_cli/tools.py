@@ -1,4 +1,4 @@
-"""How the tools of Copilot CLI say in a result how their call ended, as data."""
+"""How Copilot CLI says in a result how the call ended, as data."""
 
 from compactctl.clients.records.outcomes import Ending, ResultWording
 

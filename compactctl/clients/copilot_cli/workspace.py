@@ -7,12 +7,12 @@ A field goes on over all lines that are indented, or blank, so a long name is on
       with a survey of the mole
 """
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
-_BEGINNING = re.compile(r"(\w+):(?:[ \t]+(.*))?")
+_BEGINNING = re.compile(r"(\w+):(?=\s|\Z)")
 _BLOCK = re.compile(r"[|>][+\-\d]*(?:[ \t]+#.*)?")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
@@ -27,27 +27,31 @@ def with_fields(text: str, fields: Mapping[str, str]) -> str:
 
     Their values are scalars of YAML; the other lines stay as they are.
     """
-    new = "".join(f"{name}: {scalar}\n" for name, scalar in fields.items())
+    new = (f"{name}: {scalar}\n" for name, scalar in fields.items())
     others = (line for name, lines in _entries(text) if name not in fields for line in lines)
-    return new + "".join(f"{line}\n" for line in others)
+    return "".join((*new, *others))
 
 
 def _entries(text: str) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the lines of each field with its name; "" for comments and other lines."""
-    number, numbered = 0, list[tuple[int, str]]()
-    for line in text.splitlines():
-        number += bool(line[:1].strip())
-        numbered.append((number, line))
-    for _, group in groupby(numbered, key=lambda pair: pair[0]):
-        lines = [line for _, line in group]
-        match = _BEGINNING.fullmatch(lines[0])
-        yield match[1] if match else "", lines
+    lines: list[str] = []
+    for line in io.StringIO(text, newline="\n"):
+        if lines and line[:1].strip():
+            yield _name(lines[0]), lines
+            lines = []
+        lines.append(line)
+    if lines:
+        yield _name(lines[0]), lines
+
+
+def _name(line: str) -> str:
+    match = _BEGINNING.match(line)
+    return match[1] if match else ""
 
 
 def _scalar(lines: Sequence[str]) -> str:
     """Return the scalar of a field: plain, quoted, or a folded or literal block."""
-    match = _BEGINNING.fullmatch(lines[0])
-    first = (match[2] or "").strip() if match else ""
+    first = lines[0].partition(":")[2].strip()
     if _BLOCK.fullmatch(first):
         separator = "\n" if first.startswith("|") else " "
         return separator.join(line.strip() for line in lines[1:]).strip()

@@ -354,10 +354,14 @@ class LineReader(ABC):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
+        self.add_lines(lines)
+        return self.finish()
+
+    def add_lines(self, lines: Iterable[Decoded]) -> None:
+        """Add the records on all lines, in order."""
         for decoded in lines:
             self.builder.add_line(decoded)
             self.add_line(decoded)
-        return self.finish()
 
     @abstractmethod
     def add_line(self, decoded: Decoded) -> None:

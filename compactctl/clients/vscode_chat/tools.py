@@ -1,4 +1,4 @@
-"""How the tools of VS Code Copilot Chat say in a result how their call ended, as data."""
+"""How VS Code Copilot Chat says in a result how the call ended, as data."""
 
 from compactctl.clients.records.outcomes import Ending, ResultWording
 

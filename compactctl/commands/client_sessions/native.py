@@ -109,7 +109,7 @@ def _range_text(oldest: Version, newest: Version) -> str:
 def check_not_open(
     path: str, rules: NativeAppend, version: Version | None, *, while_open: bool, way: str
 ) -> None:
-    """Raise ``open_error`` if there is one; ``while_open`` skips the check."""
+    """Raise the error of ``open_error``, if there is one; ``while_open`` skips the check."""
     error = None if while_open else open_error(path, rules, version, way)
     if error is not None:
         raise error

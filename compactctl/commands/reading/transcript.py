@@ -7,7 +7,12 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from compactctl.asks import INPUT, MAY, ask, flag
-from compactctl.clients.databases import export_session, imported_document, is_in_database, store_of
+from compactctl.clients.databases import (
+    database_store,
+    export_session,
+    imported_document,
+    is_in_database,
+)
 from compactctl.clients.detection import MAX_SNIFFED, detect, incomplete, recognizes
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import decode, decode_lines, is_cut_off, is_value
@@ -39,7 +44,7 @@ def read_from_database(path: str, limits: ReadLimits) -> bytes:
     try:
         document = export_session(path, this_machine(), limits)
     except sqlite3.Error as error:
-        store = store_of(path)
+        store = database_store(path)
         wait = f"run it again when {store.title} rests"
         advice = {
             sqlite3.SQLITE_BUSY: wait,
@@ -225,11 +230,8 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
     """
     if not is_in_database(path):
         return open_input(path, limits)
-    lines, archive = (
-        (read_from_database(path, limits),),
-        archive_folder(imported_document(path, this_machine())),
-    )
-    digest = digest_of(lines)
+    lines = (read_from_database(path, limits),)
+    archive, digest = archive_folder(imported_document(path, this_machine())), digest_of(lines)
     return Source(path=None, lines=lines, digest=digest, limits=limits, archive=archive, name=path)
 
 

@@ -1,4 +1,4 @@
-"""Parts of charts and lists on a page: stacked areas, bars.
+"""Parts of charts and lists on a page: stacked areas and bars.
 
 A chart is stretched to the width of the page. A column of an area is one unit wide, and a chart is
 ``HEIGHT`` high. Positions of parts that are not stretched, such as text, are percentages of the
