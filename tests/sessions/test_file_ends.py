@@ -1,5 +1,6 @@
 """What is read of a long session: both its ends, and more of it only when asked for."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,12 +8,13 @@ import pytest
 
 from compactctl.clients.reading import file_ends
 from compactctl.clients.reading.documents import (
+    IN_DOCUMENT,
+    IN_MESSAGE,
+    Members,
     first_value,
     iter_items,
     iter_values,
-    last_field,
     last_value,
-    newest_object,
     read_small_array,
     read_small_object,
 )
@@ -172,19 +174,42 @@ def test_a_small_document_is_what_it_has_to_be_or_empty(tmp_path: Path) -> None:
         assert (read_small_object(path), read_small_array(path)) == expected
 
 
-def test_fields_of_a_document_are_not_those_of_what_is_in_it() -> None:
-    tail = rb'ew"}, {"summary": "inner"}], "summary": "outer", "kind": {"summary": 1}}' + b"\n"
-    assert last_field(tail, "summary") == "outer"
-    assert last_field(tail, "kind") == {"summary": 1}
-    assert last_field(b'{"a": {"summary": "inner"}}', "summary") is None
-    assert last_field(b'"summary": ' + DEEP, "summary") is None
+CALL = {"args": {"tokens": 9, "summary": 'in"ner', "text": '{"tokens": 8, \\'}}
+DOCUMENT = {
+    "id": "d",
+    "messages": [
+        {"text": "{" * 300, "tokens": 1},
+        {"tokens": 2, "calls": [CALL]},
+        {"tokens": None},
+    ],
+    "summary": "outer",
+    "kind": {"id": 1},
+}
 
 
-def test_the_newest_object_is_one_with_the_key_itself() -> None:
-    call = b'"calls": [{"args": {"type": "gemini", "tokens": 1, "x": "{"}}]'
-    tail = b'"cut"}, {"type": "gemini", "tokens": 2}, {"type": "user", "tokens": 3, ' + call + b"}]"
-    assert newest_object(tail, "tokens", type="gemini")["tokens"] == 1
-    named = tail.replace(b'"type": "gemini", "tokens": 1', b'"type": "other", "tokens": 1')
-    assert newest_object(named, "tokens", type="gemini")["tokens"] == 2
-    assert newest_object(named, "tokens", type="none") == {}
-    assert newest_object(b'{"tokens": ' + DEEP, "tokens") == {}
+def test_members_of_a_document_are_not_those_of_what_is_in_it() -> None:
+    members = Members.of_beginning(json.dumps(DOCUMENT, indent=1).encode())
+    assert members.last(IN_DOCUMENT, "id") == "d"
+    assert members.last(IN_DOCUMENT, "summary") == "outer"
+    assert members.last(IN_DOCUMENT, "kind") == {"id": 1}
+    assert members.last(IN_MESSAGE, "tokens") == 2
+    assert members.last(IN_MESSAGE, "summary") is None
+
+
+def test_the_end_of_a_document_has_the_members_of_the_whole() -> None:
+    text = json.dumps(DOCUMENT)
+    for start in range(text.index('"summary": "outer"')):
+        # Behind half of an escape nobody knows where a string ends.
+        if not text[:start].endswith("\\"):
+            members = Members.of_end(text[start:].encode() + b"\n\0\0")
+            assert members.last(IN_DOCUMENT, "summary") == "outer", start
+            has_tokens = start <= text.index('"tokens": 2')
+            assert members.last(IN_MESSAGE, "tokens") == (2 if has_tokens else None), start
+
+
+def test_a_document_that_was_cut_off_has_members_in_its_beginning_only() -> None:
+    cut = b'{"id": "d", "messages": [{"tokens": 2, "text": "abc'
+    assert Members.of_beginning(cut).last(IN_MESSAGE, "tokens") == 2
+    assert Members.of_end(cut).last(IN_MESSAGE, "tokens") is None
+    assert Members.of_end(b"}").last(IN_DOCUMENT, "id") is None
+    assert Members.of_beginning(DEEP).last(IN_DOCUMENT, "id") is None

@@ -7,7 +7,12 @@ from typing import Any
 
 from compactctl.clients.cline.tasks import task_context, task_entries, task_prompt
 from compactctl.clients.fork import Fork, ForkIdentity, session_id_replacer
-from compactctl.clients.reading.documents import newest_object, read_small_array, read_small_object
+from compactctl.clients.reading.documents import (
+    IN_MESSAGE,
+    Members,
+    read_small_array,
+    read_small_object,
+)
 from compactctl.clients.reading.fields import first_title, sum_counts
 from compactctl.clients.reading.file_ends import read_edges
 from compactctl.clients.reading.folders import FolderScanner, is_alive, stat_or_none
@@ -55,26 +60,26 @@ def _details(entry: SessionEntry) -> SessionDetails:
             title=first_title(task_prompt(entry.path)), context=context, model=model
         )
     manifest = read_small_object(entry.path.with_name(f"{entry.id}.json"))
-    _, tail = read_edges(entry.path)
+    head, tail = read_edges(entry.path)
+    members = Members.of_beginning(tail) if tail is head else Members.of_end(tail)
     metadata = object_or_empty(manifest.get("metadata"))
     return SessionDetails(
         title=first_title(metadata.get("title"), manifest.get("prompt")),
         project=text_or_empty(manifest.get("cwd") or manifest.get("workspace_root")),
-        model=_model(tail) or text_or_empty(manifest.get("model")),
-        context=_context(newest_object(tail, "metrics", role="assistant")),
+        model=_model(members) or text_or_empty(manifest.get("model")),
+        context=_context(members),
         kind=_kind(manifest),
         open=manifest.get("status") == "running" and is_alive(manifest.get("pid")),
     )
 
 
-def _model(tail: bytes) -> str:
-    answer = newest_object(tail, "modelInfo", role="assistant")
-    model = object_or_empty(answer.get("modelInfo"))
+def _model(members: Members) -> str:
+    model = object_or_empty(members.last(IN_MESSAGE, "modelInfo"))
     return text_or_empty(model.get("modelId") or model.get("id"))
 
 
-def _context(answer: Mapping[str, Any]) -> int | None:
-    metrics = object_or_empty(answer.get("metrics"))
+def _context(members: Members) -> int | None:
+    metrics = object_or_empty(members.last(IN_MESSAGE, "metrics"))
     older = object_or_empty(metrics.get("tokens"))
     return sum_counts(metrics, *_TOKENS) or sum_counts(older, *_OLDER_TOKENS)
 

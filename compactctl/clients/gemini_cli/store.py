@@ -9,10 +9,10 @@ from typing import Any
 from compactctl.clients.fork import Fork, ForkIdentity, session_id_replacer
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.reading.documents import (
-    first_value,
+    IN_DOCUMENT,
+    IN_MESSAGE,
+    Members,
     iter_items,
-    last_field,
-    newest_object,
     read_small_object,
 )
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
@@ -93,23 +93,21 @@ def _summary(ends: FileEnds) -> str:
 
 
 def _document_details(head: bytes, tail: bytes) -> SessionDetails:
-    front = head.partition(b'"messages"')[0]
-    title = first_title(_field(front, tail, "summary"), next(_prompts(head), None))
-    newest = newest_object(tail, "tokens", type="gemini")
-    model = newest.get("model") or newest_object(tail, "model", type="gemini").get("model")
-    kind = _field(front, tail, "kind")
+    beginning = Members.of_beginning(head)
+    end = beginning if tail is head else Members.of_end(tail)
+
+    def field(name: str) -> object:
+        return beginning.last(IN_DOCUMENT, name) or end.last(IN_DOCUMENT, name)
+
+    title = first_title(field("summary"), next(_prompts(head), None))
+    tokens = object_or_empty(end.last(IN_MESSAGE, "tokens"))
     return SessionDetails(
-        id=text_or_empty(_field(front, tail, "sessionId")),
+        id=text_or_empty(field("sessionId")),
         title=title,
-        model=text_or_empty(model),
-        context=sum_counts(_tokens(newest), *_USAGE),
-        kind=_kind(kind, title),
+        model=text_or_empty(end.last(IN_MESSAGE, "model")),
+        context=sum_counts(tokens, *_USAGE),
+        kind=_kind(field("kind"), title),
     )
-
-
-def _field(front: bytes, tail: bytes, key: str) -> object:
-    """Return a field of a document, which stands before or behind its messages."""
-    return first_value(front, key) or last_field(tail, key)
 
 
 def _prompts(head: bytes) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Read small JSON files, and single values from a part of a large file."""
 
 import re
-from collections.abc import Iterator, Mapping
-from json import JSONDecodeError
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from compactctl.model.json_parser import BoundedDecoder
 
 MAX_BYTES = 1 << 20
 """Bytes to read at most of a small file."""
-# How many of the last keys are tried, of the braces before each, and how often a text is decoded.
-_MAX_KEYS, _MAX_ENCLOSING, _MAX_DECODED = 20, 200, 32
+# A bracket, a string, with a colon the name of a member, or a string that does not end.
+_TOKEN = re.compile(r'[\[\]{}]|"(?P<text>(?>(?:[^"\\]|\\.)*))"(?P<colon>\s*:\s*)?|"', re.DOTALL)
+_QUOTE = re.compile(r'\\.|"', re.DOTALL)
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = BoundedDecoder()
 
@@ -73,62 +74,66 @@ def last_value(data: bytes, key: str) -> object:
     return next((value for value in values if value is not None), None)
 
 
-def last_field(tail: bytes, key: str) -> object:
-    """Return the last complete value under a key of the document that ends with ``tail``, or None.
+IN_DOCUMENT, IN_MESSAGE = 1, 3
+"""The depths of members of a document, and of objects in its array of messages."""
 
-    What follows such a field closes the document; a field of a value inside of it does not.
+
+class Members:
+    """The members of the objects in a piece of a JSON document, by their depth in it.
+
+    What has the same name at another depth, such as an argument of a call, is another member.
     """
-    text = tail.decode("utf-8", "replace").rstrip()
-    for match in reversed(_last_keys(text, key)):
-        try:
-            fields, end = _DECODER.raw_decode("{" + text[match.start() :])
-        except ValueError:
-            continue
-        if match.start() + end == len(text) + 1:
-            return fields[key]
-    return None
+
+    def __init__(self, text: str, members: Iterable[tuple[int, str, int]]) -> None:
+        self._text = text
+        self._starts: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for depth, name, start in members:
+            self._starts[depth, name].append(start)
+
+    @classmethod
+    def of_beginning(cls, data: bytes) -> "Members":
+        """Return the members in the beginning of a document, or in all of it."""
+        text = data.decode("utf-8", "replace")
+        return cls(text, _members(text, 0)[0])
+
+    @classmethod
+    def of_end(cls, data: bytes) -> "Members":
+        """Return the members in the end of a document, none of one that was cut off.
+
+        Depths are counted from the last bracket. The end begins in a string if the number of quotes
+        is odd.
+        """
+        text = data.decode("utf-8", "replace").rstrip(" \t\r\n\0")
+        if not text.endswith("}"):
+            return cls(text, ())
+        quotes = [match.end() for match in _QUOTE.finditer(text) if match[0] == '"']
+        members, end = _members(text, quotes[0] if len(quotes) % 2 else 0)
+        return cls(text, ((depth - end, name, start) for depth, name, start in members))
+
+    def last(self, depth: int, name: str) -> object:
+        """Return the last complete value under a name at a depth that is not null, or None."""
+        values = (_value_at(self._text, start) for start in reversed(self._starts[depth, name]))
+        return next((value for value in values if value is not None), None)
 
 
-def newest_object(tail: bytes, key: str, **fields: str) -> Mapping[str, Any]:
-    """Return the last complete object with a key and these fields of its own; {} if there is none.
+def _members(text: str, start: int) -> tuple[list[tuple[int, str, int]], int]:
+    """Return the depth, name and value's start of the members in a text, and the depth at its end.
 
-    Other objects in it, such as the arguments of a call, may have the same key.
+    The depth at the start is 0. A string that does not end is the last of the text.
     """
-    text = tail.decode("utf-8", "replace")
-    remaining = _MAX_DECODED * len(text)
-    for match in reversed(_last_keys(text, key)):
-        for start in _braces_before(text, match.start()):
-            value, end = _object_at(text, start)
-            remaining -= end - start
-            is_around = end > match.start() and key in value
-            if is_around and all(value.get(name) == field for name, field in fields.items()):
-                return value
-            if remaining < 0:
-                return {}
-    return {}
-
-
-def _braces_before(text: str, pos: int) -> Iterator[int]:
-    """Yield the last opening braces before a position, the innermost first."""
-    for _ in range(_MAX_ENCLOSING):
-        pos = text.rfind("{", 0, pos)
-        if pos < 0:
-            return
-        yield pos
-
-
-def _object_at(text: str, start: int) -> tuple[Mapping[str, Any], int]:
-    """Return the object at a brace, {} if it is none, and how far the text was read."""
-    try:
-        return _DECODER.raw_decode(text, start)
-    except JSONDecodeError as error:
-        return {}, error.pos
-    except ValueError:
-        return {}, len(text)
-
-
-def _last_keys(text: str, key: str) -> list[re.Match[str]]:
-    return list(_find_key(text, key))[-_MAX_KEYS:]
+    members: list[tuple[int, str, int]] = []
+    depth = 0
+    for match in _TOKEN.finditer(text, start):
+        sign = match[0]
+        if sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+        elif match["colon"]:
+            members.append((depth, match["text"], match.end()))
+        elif sign == '"':
+            break
+    return members, depth
 
 
 def _find_key(text: str, key: str) -> Iterator[re.Match[str]]:
