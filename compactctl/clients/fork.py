@@ -167,7 +167,7 @@ def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
 
 
 def header_text(line: bytes, kind: str, session: Session) -> str:
-    """Return a session's first line as text.
+    """Return a session's first line as text, without a byte order mark: clients refuse that.
 
     Raises:
         NotUnderstoodError: it is not a record of type ``kind``, which alone names the session, or
@@ -180,7 +180,7 @@ def header_text(line: bytes, kind: str, session: Session) -> str:
             f"{session.entry.path}: does not begin with the record that names the session "
             f"({kind}), so it cannot become a new session; write elsewhere with -o"
         )
-    return line.decode()
+    return line.decode().lstrip("\ufeff \t")
 
 
 def _value_at(value: object, path: JsonPath) -> object:

@@ -117,7 +117,8 @@ def with_added_fields(record: str, fields: Mapping[str, Any], depth: int = 0) ->
     if not fields:
         return record
     end = _last_brace(record, depth)
-    return f"{record[:end]},{escape(dump(fields)[1:-1], depth)}{record[end:]}"
+    comma = "" if record[:end].rstrip().endswith("{") else ","
+    return f"{record[:end]}{comma}{escape(dump(fields)[1:-1], depth)}{record[end:]}"
 
 
 def _last_brace(record: str, depth: int) -> int:

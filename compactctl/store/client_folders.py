@@ -12,6 +12,7 @@ from pathlib import Path
 
 from compactctl.model.json_parser import parse_json
 from compactctl.records import Record, field
+from compactctl.store.beginning import read_beginning
 
 STATE_VARIABLE = "XDG_STATE_HOME"
 """Moves compactctl's folder for archives of sessions."""
@@ -94,27 +95,31 @@ def pi_folder(machine: UserEnvironment) -> Path:
     return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")
 
 
-def pi_sessions_folder(machine: UserEnvironment) -> Path:
-    """Return the folder that the environment names, else pi's settings, else the default one."""
+def pi_session_folders(machine: UserEnvironment) -> tuple[Path, ...]:
+    """Return the default folder, in which pi always finds sessions, and the configured one.
+
+    The environment takes precedence over pi's settings. A folder around the user's home is left
+    out: it contains more than sessions. A relative one is another folder in each project.
+    """
     default = pi_folder(machine) / "sessions"
-    variable = "PI_CODING_AGENT_SESSION_DIR"
-    if machine.environ.get(variable):
-        return machine.folder(variable, default)
-    configured = _setting(pi_folder(machine) / "settings.json", "sessionDir")
-    if configured.startswith("~"):
-        return Path(configured.replace("~", str(machine.home), 1))
-    return Path(configured or default)
+    configured = _path_setting(pi_folder(machine) / "settings.json", "sessionDir")
+    if configured == "~" or configured.startswith("~/"):
+        configured = f"{machine.home}{configured[1:]}"
+    named = machine.folder("PI_CODING_AGENT_SESSION_DIR", Path(configured or default))
+    folders = dict.fromkeys((default, named))
+    return tuple(folder for folder in folders if not machine.home.is_relative_to(folder))
 
 
-def _setting(path: Path, name: str) -> str:
-    """Return a text in a client's settings; "" if there is none, or if they cannot be read."""
+def _path_setting(path: Path, name: str) -> str:
+    """Return a path in a client's settings; "" if there is none, or if they cannot be read."""
+    data = read_beginning(path, _MAX_SETTINGS) or b""
     try:
-        with path.open("rb") as stream:
-            settings = parse_json(stream.read(_MAX_SETTINGS).decode("utf-8", "replace"))
-    except (OSError, ValueError):
+        settings = parse_json(data.decode("utf-8", "replace"))
+        value = settings.get(name) if isinstance(settings, dict) else None
+        text = value if isinstance(value, str) else ""
+        return "" if b"\0" in os.fsencode(text) else text
+    except ValueError:
         return ""
-    value = settings.get(name) if isinstance(settings, dict) else None
-    return value if isinstance(value, str) else ""
 
 
 def copilot_cli_folder(machine: UserEnvironment) -> Path:
@@ -150,7 +155,7 @@ def store_folders(machine: UserEnvironment) -> Iterator[Path]:
     yield codex_folder(machine) / "sessions"
     yield codex_folder(machine) / "archived_sessions"
     yield opencode_folder(machine)
-    yield pi_sessions_folder(machine)
+    yield from filter(Path.is_absolute, pi_session_folders(machine))
     yield copilot_cli_folder(machine)
     yield gemini_cli_folder(machine) / "tmp"
     yield cline_folder(machine)

@@ -14,7 +14,7 @@ from sessions.homes import DAY, HOUR, WRITERS, Home, Said, recording
 
 from compactctl.clients.session import Session
 from compactctl.commands.sessions import SessionFilter, sessions
-from compactctl.store.client_folders import UserEnvironment
+from compactctl.store.client_folders import UserEnvironment, store_containing
 
 ALL = SessionFilter(hidden=True)
 Listed = Callable[..., list[Session]]
@@ -301,6 +301,37 @@ def test_stores_that_settings_have_moved_are_found(home: Home, listed: Listed) -
     settings = f'{{ // mine\n  "roo-cline.customStoragePath": {json.dumps(str(roo))},\n}}'
     home.text(home.editor / "settings.json", settings, 0)
     assert {session.entry.client for session in listed()} == {"pi", "roo"}
+
+
+@pytest.mark.parametrize("setting", ["a\0", "/\ud800", "~", "/", 5, None, "~other"])
+def test_a_setting_that_is_no_folder_of_sessions_moves_nothing(
+    home: Home, listed: Listed, setting: object
+) -> None:
+    path = home.pi(Said())
+    other = home.text(home.root / "run.jsonl", path.read_text(), 0)
+    home.document(home.root / ".pi/agent/settings.json", {"sessionDir": setting}, 0)
+    assert [session.entry.path for session in listed()] == [path]
+    machine = UserEnvironment(home=home.root)
+    assert store_containing(path, machine) == home.root / ".pi/agent/sessions"
+    assert store_containing(other, machine) is None
+
+
+def test_settings_that_are_a_pipe_are_not_waited_for(home: Home, listed: Listed) -> None:
+    path = home.pi(Said())
+    settings = home.root / ".pi/agent/settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(settings)
+    assert [session.entry.path for session in listed()] == [path]
+
+
+def test_pi_continues_in_its_default_folder_too(home: Home, listed: Listed) -> None:
+    elsewhere = Home(root=home.root / "elsewhere", now=home.now)
+    paths = {home.pi(Said()), elsewhere.pi(Said())}
+    folder = str(elsewhere.root / ".pi/agent/sessions")
+    home.document(home.root / ".pi/agent/settings.json", {"sessionDir": folder}, 0)
+    assert {session.entry.path for session in listed()} == paths
+    machine = UserEnvironment(home=home.root)
+    assert all(store_containing(path, machine) for path in paths)
 
 
 def test_editors_on_macos_keep_theirs_elsewhere(home: Home) -> None:

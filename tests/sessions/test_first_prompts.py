@@ -172,6 +172,9 @@ def test_the_folder_of_a_session_of_copilot_cli_is_in_its_workspace_or_first_eve
         (None, "go", "/first"),
         ("cwd: /w\n", "go", "/w"),
         ("name: 'it''s'\ncwd: \"\"\n", "it's", "/first"),
+        ('name: "a\\x41\\u0041 \\U0001F600\\_\\"b"\n', 'aAA \U0001f600 "b', "/first"),
+        ('"name" : "a long\n  na\\\n  me\\\n  \\ here" # x\n', "a long name here", "/first"),
+        ('name: "a\\qb"\n', "a\\qb", "/first"),
     ):
         if workspace is not None:
             (tmp_path / "workspace.yaml").write_text(workspace)

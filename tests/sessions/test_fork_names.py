@@ -18,6 +18,7 @@ from compactctl.clients.fork import (
     with_session_id,
 )
 from compactctl.clients.gemini_cli import store as gemini_cli
+from compactctl.clients.opencode import store as opencode
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import JsonPath
@@ -123,6 +124,12 @@ def test_an_id_is_replaced_wherever_it_follows_its_key() -> None:
     )
 
 
+def test_a_byte_order_mark_does_not_stay() -> None:
+    line = b'\xef\xbb\xbf \xef\xbb\xbf{"type": "header"}'
+    assert header_text(line[3:], "header", SESSION) == '{"type": "header"}'
+    assert header_text(line[4:], "header", SESSION) == '{"type": "header"}'
+
+
 @pytest.mark.parametrize("line", [b'{"type": "other"}', b"[]", b"{", b'[{"type": "header"}]'])
 def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
     assert header_text(b'{"type": "header"}\n', "header", SESSION) == '{"type": "header"}\n'
@@ -178,6 +185,8 @@ def test_a_fork_of_claude_code_has_an_agents_name_where_its_original_has(
             b'# mine\nname: "a\n  b"\ncwd: /q\ntags:\n- name: x\n',
             "# mine\ncwd: /q\ntags:\n- name: x\n",
         ),
+        (b"\xef\xbb\xbf\"id\": old\n'name' : n\ncwd: /q\n", "cwd: /q\n"),
+        (b"id: old\ntext: %s\ncwd: /q\n" % (b"x" * 70_000), f"text: {'x' * 70_000}\ncwd: /q\n"),
     ],
 )
 def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
@@ -192,6 +201,14 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
     workspace = f"id: {fork.id}\n{title}{other_fields}".encode()
     assert fork.path == tmp_path / fork.id / "events.jsonl"
     assert fork.extra_files == ((fork.path.with_name("workspace.yaml"), workspace),)
+
+
+@pytest.mark.parametrize("old", ["ses_/../../../x", "/x", "..", "ses_0123456789abABCDEFGHIJKLMN"])
+def test_a_fork_of_opencode_is_a_document_in_its_folder(old: str) -> None:
+    entry = SessionEntry(client="opencode", id=old, path=Path("/d.db"), modified=0)
+    fork = opencode.fork(Session(entry=entry, details=SessionDetails()), IDENTITY)
+    assert fork.path.parent == Path("/h/.local/state/compactctl/opencode")
+    assert fork.path.stem == fork.id or "/" in old or "." in old
 
 
 @pytest.mark.parametrize(

@@ -449,3 +449,31 @@ def test_the_last_record_of_a_fork_of_codex_has_a_number_if_others_have(
     path.write_text("\n".join(map(json.dumps, [*numbered, records[-1]])))
     fork = Path(forked(ask, path)["output"])
     assert json.loads(fork.read_bytes().splitlines()[-1])["ordinal"] == len(numbered)
+
+
+@pytest.mark.parametrize(
+    "behind", [b"", b'{"timestamp":"t","type":"event_ms', b"\0\0\0\n", b"[1]\n", b"5", b"null\n"]
+)
+def test_what_codex_cannot_parse_is_not_its_last_record(
+    home: Home, ask: Ask, behind: bytes
+) -> None:
+    path = WRITERS["codex"](home)
+    *records, last = (json.loads(line) for line in path.read_bytes().splitlines())
+    numbered = [{**record, "ordinal": at} for at, record in enumerate(records)]
+    giant = {**last, "padding": "x" * 70_000}
+    path.write_bytes("".join(f"{json.dumps(r)}\n" for r in [*numbered, giant]).encode() + behind)
+    fork = Path(forked(ask, path)["output"])
+    (forked_last,) = (line for line in fork.read_bytes().splitlines() if b"padding" in line)
+    assert json.loads(forked_last) == {**giant, "ordinal": len(numbered)}
+
+
+def test_a_last_header_of_codex_gets_the_new_id_and_a_number(home: Home, ask: Ask) -> None:
+    path = WRITERS["codex"](home)
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    numbered = [{**record, "ordinal": at} for at, record in enumerate(records)]
+    copy = path.with_name("rollout-copy.jsonl")
+    copy.write_text("".join(f"{json.dumps(each)}\n" for each in [*numbered, records[0]]))
+    path.unlink()
+    fork = Path(forked(ask, copy)["output"])
+    last = json.loads(fork.read_bytes().splitlines()[-1])
+    assert (last["payload"]["id"], last["ordinal"]) == (fork.stem[-36:], len(numbered))

@@ -1,6 +1,5 @@
 """Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
 
-import codecs
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from compactctl.clients.codex.wrapping import CODEX
 from compactctl.clients.fork import Fork, ForkIdentity, header_text
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
-from compactctl.clients.reading.file_ends import WINDOW, FileEnds, last_lines, read_ends
+from compactctl.clients.reading.file_ends import FileEnds, read_ends
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.records.decode import decode
 from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
@@ -75,7 +74,7 @@ def _titles(index: Path) -> dict[str, str]:
 
 def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
-    meta = next((_payload(r) for r in ends.head_records() if r.get("type") == "session_meta"), {})
+    meta = _first_meta(ends)
     turn = next(
         (_payload(r) for r in ends.records_newest_first() if r.get("type") == "turn_context"), {}
     )
@@ -88,6 +87,10 @@ def _details(entry: SessionEntry) -> SessionDetails:
         window=window,
         kind=_kind(meta),
     )
+
+
+def _first_meta(ends: FileEnds) -> Mapping[str, Any]:
+    return next((_payload(r) for r in ends.head_records() if r.get("type") == "session_meta"), {})
 
 
 def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -144,15 +147,16 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         / f"{day:%d}"
     )
 
-    unnumbered = _unnumbered_end(session.entry.path)
+    ends = _ends_or_nothing(session.entry.path)
+    old = text_or_empty(_first_meta(ends).get("id")) or session.id
+    unnumbered = _unnumbered_end(ends)
 
     def rewrite_line(index: int, line: bytes) -> bytes:
+        is_header = index == 0 or _is_header(line, old)
+        renamed = _with_meta(line, session, new) if is_header else line
         if unnumbered is not None and line.removesuffix(b"\n") == unnumbered.line:
-            return with_fields(line.decode(), {"ordinal": unnumbered.number}).encode()
-        if index == 0:
-            # A client refuses a session that begins with a byte order mark.
-            return _with_meta(line.removeprefix(codecs.BOM_UTF8), session, new)
-        return _with_meta(line, session, new) if _is_header(line, session.id) else line
+            return with_fields(renamed.decode(), {"ordinal": unnumbered.number}).encode()
+        return renamed
 
     return Fork(
         id=new,
@@ -167,37 +171,49 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 
 
 class _UnnumberedEnd(Record):
-    """The last line of a session, and the number that it lacks."""
+    """The line of a session's last record, and the number that it lacks."""
 
     line: bytes
     number: int
 
 
-def _unnumbered_end(path: Path) -> _UnnumberedEnd | None:
-    """Return the last line if others have a number and it has none: a client refuses that."""
+def _ends_or_nothing(path: Path) -> FileEnds:
     try:
-        lines = [line for line in last_lines(path, WINDOW) if line.strip()]
+        return read_ends(path)
     except OSError:
-        return None
-    numbers = [_ordinal(line) for line in lines]
-    newest = max((number for number in numbers if number is not None), default=None)
-    if newest is None or numbers[-1] is not None or decode(lines[-1])[1] is not None:
-        return None
-    return _UnnumberedEnd(line=lines[-1], number=newest + 1)
+        return FileEnds(path=path, head=(), tail=())
 
 
-def _ordinal(line: bytes) -> int | None:
-    values, _ = decode(line)
-    return count_or_none(object_or_empty(values[0] if values else None).get("ordinal"))
+def _unnumbered_end(ends: FileEnds) -> _UnnumberedEnd | None:
+    """Return the last record if others have a number and it has none: a client refuses that.
+
+    Damaged lines behind it are skipped, as by the client.
+    """
+    line = next((line for line in reversed(ends.tail) if _record(line) is not None), b"")
+    if _ordinal(object_or_empty(_record(line))) is not None:
+        return None
+    numbers = (_ordinal(record) for record in ends.backward_records())
+    newest = next((number for number in numbers if number is not None), None)
+    return None if newest is None else _UnnumberedEnd(line=line, number=newest + 1)
+
+
+def _ordinal(record: Mapping[str, Any]) -> int | None:
+    return count_or_none(record.get("ordinal"))
 
 
 def _is_header(line: bytes, session_id: str) -> bool:
     """Return whether a line names the session once more."""
-    if session_id.encode() not in line or b"session_meta" not in line:
+    if b"session_meta" not in line:
         return False
-    values, damage = decode(line)
-    record = object_or_empty(values[0] if values and damage is None else None)
+    record = object_or_empty(_record(line))
     return record.get("type") == "session_meta" and _payload(record).get("id") == session_id
+
+
+def _record(line: bytes) -> Mapping[str, Any] | None:
+    """Return the object in an undamaged line, None for any other line."""
+    values, damage = decode(line)
+    is_record = damage is None and values and isinstance(values[0], Mapping)
+    return values[0] if is_record else None
 
 
 def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:

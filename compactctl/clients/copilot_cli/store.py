@@ -1,6 +1,5 @@
 """Sessions of Copilot CLI: ``session-state/<uuid>/events.jsonl`` beside a ``workspace.yaml``."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,16 @@ from typing import Any
 from compactctl.clients.copilot_cli.workspace import read_fields, with_fields
 from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.fork import ID_KEY, Fork, ForkIdentity, with_session_id
+from compactctl.clients.reading.documents import MAX_BYTES
 from compactctl.clients.reading.fields import first_title, sum_counts, user_text
-from compactctl.clients.reading.file_ends import FileEnds, read_ends, read_head
+from compactctl.clients.reading.file_ends import FileEnds, read_ends
 from compactctl.clients.reading.folders import FolderScanner, stat_or_none
 from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.store import SessionStore
+from compactctl.pipeline.record_splice import dump
 from compactctl.store import client_folders
+from compactctl.store.beginning import read_beginning
 from compactctl.store.client_folders import UserEnvironment
 
 NAME = "copilot-cli"
@@ -51,7 +53,7 @@ def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _workspace(path: Path) -> dict[str, str]:
     """Return the fields of a session's ``workspace.yaml``; {} if it cannot be read."""
-    return read_fields((read_head(path) or b"").decode("utf-8", "replace"))
+    return read_fields((read_beginning(path, MAX_BYTES) or b"").decode("utf-8", "replace"))
 
 
 def _first_prompt(ends: FileEnds) -> str:
@@ -96,13 +98,14 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 
 def _workspace_file(session: Session, identity: ForkIdentity, new: str) -> bytes:
     """Return the session's ``workspace.yaml`` with a new id and title."""
-    workspace = read_head(session.entry.path.with_name(_WORKSPACE))
+    workspace = read_beginning(session.entry.path.with_name(_WORKSPACE), MAX_BYTES)
     # A JSON string is a YAML string too.
-    title = json.dumps(identity.fork_title(session.details.title), ensure_ascii=False)
+    title = dump(identity.fork_title(session.details.title))
     fields = {"id": new, "name": title, "user_named": "true"}
     if workspace is None:
-        fields["cwd"] = json.dumps(session.details.project)
-    return with_fields((workspace or b"").decode("utf-8", "replace"), fields).encode()
+        fields["cwd"] = dump(session.details.project)
+    text = (workspace or b"").decode("utf-8", "surrogateescape")
+    return with_fields(text, fields).encode("utf-8", "surrogateescape")
 
 
 STORE = SessionStore(

@@ -10,16 +10,30 @@ A field goes on over all lines that are indented, or blank, so a long name is on
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-_BEGINNING = re.compile(r"(\w+):(?=\s|\Z)")
+_DOCUMENT_START = re.compile(r"(?:(?:[%#].*)?\r?\n)*---[ \t]*(?:#.*)?\r?\n")
+_BEGINNING = re.compile(r"""(["']?)(?P<name>\w+)\1[ \t]*:(?=\s|\Z)""")
 _BLOCK = re.compile(r"[|>][+\-\d]*(?:[ \t]+#.*)?")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BREAK_OR_ESCAPE = re.compile(
+    r"(?<![ \t])[ \t]*(?:\r?\n[ \t]*)+|"
+    r"\\(?:x(?P<x>[0-9A-Fa-f]{2})|U(?P<U>[0-9A-Fa-f]{8})|\r?\n[ \t]*|.)",
+    re.DOTALL,
+)
+# Escapes that JSON lacks, as JSON.
+_ESCAPES = {
+    r"\0": r"\u0000", r"\a": r"\u0007", r"\v": r"\u000b", r"\e": r"\u001b", r"\ ": " ",
+    r"\_": r"\u00a0", r"\N": r"\u0085", r"\L": r"\u2028", r"\P": r"\u2029",
+}  # fmt: skip
 
 
 def read_fields(text: str) -> dict[str, str]:
     """Return the scalars by name; of a name that occurs twice the last one."""
-    return {name: _scalar(lines) for name, lines in _entries(text) if name}
+    entries = _entries(text.removeprefix("\ufeff"))
+    return {name: _scalar(lines) for name, lines in entries if name}
 
 
 def with_fields(text: str, fields: Mapping[str, str]) -> str:
@@ -27,9 +41,13 @@ def with_fields(text: str, fields: Mapping[str, str]) -> str:
 
     Their values are scalars of YAML; the other lines stay as they are.
     """
+    text = text.removeprefix("\ufeff")
+    match = _DOCUMENT_START.match(text)
+    start = match.end() if match else 0
     new = (f"{name}: {scalar}\n" for name, scalar in fields.items())
-    others = (line for name, lines in _entries(text) if name not in fields for line in lines)
-    return "".join((*new, *others))
+    entries = _entries(text[start:])
+    others = (line for name, lines in entries if name not in fields for line in lines)
+    return "".join((text[:start], *new, *others))
 
 
 def _entries(text: str) -> Iterator[tuple[str, Sequence[str]]]:
@@ -46,7 +64,7 @@ def _entries(text: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 def _name(line: str) -> str:
     match = _BEGINNING.match(line)
-    return match[1] if match else ""
+    return match["name"] if match else ""
 
 
 def _scalar(lines: Sequence[str]) -> str:
@@ -59,15 +77,26 @@ def _scalar(lines: Sequence[str]) -> str:
     if text.startswith("'"):
         quoted = re.match(r"'((?:[^']|'')*)'", text)
         return quoted[1].replace("''", "'") if quoted else text
-    if text.startswith('"'):
-        quoted = re.match(r'"((?:[^"\\]|\\.)*)"', text)
-        return _unescaped(quoted[0]) if quoted else text
+    quoted = _QUOTED.match("".join(lines).partition(":")[2].lstrip())
+    if quoted:
+        return _unescaped(quoted[0])
     return _COMMENT.sub("", text).strip()
 
 
 def _unescaped(quoted: str) -> str:
+    text = _BREAK_OR_ESCAPE.sub(_as_json, quoted)
     try:
-        return str(json.loads(quoted, strict=False))
+        return str(json.loads(text, strict=False))
     except ValueError:
-        # YAML has more escapes than JSON.
-        return re.sub(r"\\(.)", r"\1", quoted[1:-1])
+        return text[1:-1]
+
+
+def _as_json(match: re.Match[str]) -> str:
+    """Return how JSON writes an escape of YAML; a line break is a space, an escaped one nothing."""
+    if not match[0].startswith("\\"):
+        return " "
+    code = match["x"] or match["U"]
+    if code:
+        number = int(code, 16)
+        return json.dumps(chr(number))[1:-1] if number <= sys.maxunicode else "\ufffd"
+    return "" if "\n" in match[0] else _ESCAPES.get(match[0], match[0])

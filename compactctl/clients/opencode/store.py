@@ -147,7 +147,9 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 
 def document_to_import(session: str, machine: UserEnvironment) -> Path:
     """Return the path of the document from which the client imports a fork by its id."""
-    return state_folder(machine) / "opencode" / f"{session}.json"
+    # An id may be any text; this one names a file in the folder, and no other.
+    name = re.sub(r"[^\w-]", "_", session)
+    return state_folder(machine) / "opencode" / f"{name}.json"
 
 
 def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:

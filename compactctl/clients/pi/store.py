@@ -32,8 +32,8 @@ _USAGE = ("input", "cacheRead", "cacheWrite", "output")
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    root = client_folders.pi_sessions_folder(machine)
-    for folder in (root, *folders.folders(root)):
+    roots = client_folders.pi_session_folders(machine)
+    for folder in dict.fromkeys(f for root in roots for f in (root, *folders.folders(root))):
         for path, status in folders.files(folder, ".jsonl"):
             yield SessionEntry.of_file(NAME, path.stem.rpartition("_")[2], (path, status))
 

@@ -9,6 +9,7 @@ from typing import Any
 from compactctl.clients.records.decode import decode
 from compactctl.clients.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.json_parser import BoundedDecoder
+from compactctl.store.beginning import read_beginning
 
 MAX_BYTES = 1 << 20
 """Bytes to read at most of a small file."""
@@ -30,11 +31,7 @@ def read_small_array(path: Path) -> list[Any]:
 
 
 def _read_first_value(path: Path) -> object:
-    try:
-        with path.open("rb") as stream:
-            values, _ = decode(stream.read(MAX_BYTES))
-    except OSError:
-        return None
+    values, _ = decode(read_beginning(path, MAX_BYTES) or b"")
     return values[0] if values else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from compactctl.clients.records.decode import decode
 from compactctl.records import Record
+from compactctl.store.beginning import read_beginning
 
 WINDOW = 65_536
 """Bytes to read at each end, as Claude Code's own list of sessions does."""
@@ -125,11 +126,7 @@ def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
 
 def read_head(path: Path) -> bytes | None:
     """Return the first ``WINDOW`` bytes of a file, or None if it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(WINDOW)
-    except OSError:
-        return None
+    return read_beginning(path, WINDOW)
 
 
 def read_edges(path: Path) -> tuple[bytes, bytes]:

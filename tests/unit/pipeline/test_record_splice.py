@@ -40,6 +40,7 @@ def test_appended_fields_stand_before_the_last_brace_whatever_comes_before() -> 
     record = '{"t":"}","o":{}\t}'
     assert with_added_fields(record, {"p": "g"}) == '{"t":"}","o":{}\t,"p":"g"}'
     assert with_added_fields(record, {}) == record
+    assert with_added_fields("{ }\n", {"p": "g"}) == '{ "p":"g"}\n'
 
 
 def test_a_value_is_changed_only_where_its_path_exists() -> None:
