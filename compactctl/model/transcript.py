@@ -80,11 +80,16 @@ class RecordStats(Record):
 
 
 class Link(Record, kw_only=False):
-    """A record of a format in which each record names the one it follows."""
+    """A record of a format in which each record names the one it follows.
+
+    ``is_inferred`` says that the record itself names none of the file, and that its client joins it
+    to ``parent``.
+    """
 
     line: int
     id: str
     parent: str | None
+    is_inferred: bool = False
 
 
 class Pointer(Record):

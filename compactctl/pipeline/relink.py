@@ -59,6 +59,8 @@ def relink(
         dropped_lines: indices of lines that are removed.
         inserted: the inserted records, in file order.
         frozen_lines: indices of lines that cannot be changed; their records keep their parents.
+            An inferred parent of any other record is written, since a client may infer another one
+            from the new file.
         pointers: lines that name a record; they get the parent that a record there would get.
 
     Returns:
@@ -68,7 +70,7 @@ def relink(
     chain = _Chain(links, dropped_lines, inserted)
     for child in links:
         can_change = child.line not in dropped_lines and child.line not in frozen_lines
-        if can_change and chain.is_dropped(child.parent):
+        if can_change and (child.is_inferred or chain.is_dropped(child.parent)):
             chain.by_line[child.line] = chain.parent_of(child.parent, child.line)
     links_by_line = {link.line: link for link in reversed(links)}
     for index, record in enumerate(inserted):

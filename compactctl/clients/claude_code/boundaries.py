@@ -19,14 +19,19 @@ class Boundary(Record, kw_only=False):
         head: the first preserved record.
         anchor: the record that they follow, usually the summary.
         tail: the last preserved record.
-        uuids: all of them in order (since 2.1.197). If empty, they are the chain from ``head`` to
-            ``tail``, which clients write since 2.1.79.
+        uuids: all of them in order (since 2.1.197), none included. If None, they are the chain
+            from ``head`` to ``tail``, which clients write since 2.1.79.
     """
 
     head: str | None = None
     anchor: str | None = None
     tail: str | None = None
-    uuids: tuple[str, ...] = ()
+    uuids: tuple[str, ...] | None = None
+
+    @property
+    def preserves(self) -> bool:
+        """Whether it says that it preserved records."""
+        return self != Boundary()
 
 
 def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
@@ -34,9 +39,15 @@ def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
     if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
         return None
     metadata = object_or_empty(record.get("compactMetadata"))
-    return _listed(object_or_empty(metadata.get("preservedMessages"))) or _segment(
-        object_or_empty(metadata.get("preservedSegment"))
+    listed = object_or_empty(metadata.get("preservedMessages"))
+    if isinstance(listed.get("uuids"), list):
+        uuids = tuple(_strings(listed.get("uuids")))
+        return Boundary(anchor=text_or_none(listed.get("anchorUuid")), uuids=uuids)
+    segment = object_or_empty(metadata.get("preservedSegment"))
+    head, anchor, tail = (
+        text_or_none(segment.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
     )
+    return Boundary(head, anchor, tail)
 
 
 def is_compaction(record: Mapping[str, Any]) -> bool:
@@ -57,20 +68,6 @@ def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
 def tokens_saved(record: Mapping[str, Any]) -> int | None:
     """Return the tokens that a microcompaction saved, or None if the client recorded none."""
     return count_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
-
-
-def _listed(preserved: Mapping[str, Any]) -> Boundary | None:
-    anchor, uuids = text_or_none(preserved.get("anchorUuid")), _strings(preserved.get("uuids"))
-    if anchor is None or not uuids:
-        return None
-    return Boundary(uuids[0], anchor, uuids[-1], tuple(uuids))
-
-
-def _segment(preserved: Mapping[str, Any]) -> Boundary:
-    head, anchor, tail = (
-        text_or_none(preserved.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
-    )
-    return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
 
 
 def _strings(value: object) -> list[str]:

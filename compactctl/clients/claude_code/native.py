@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from compactctl.clients.claude_code.boundaries import Boundary, boundary_of
-from compactctl.clients.claude_code.chain import LEAF_TYPES, SentChain
 from compactctl.clients.claude_code.reader import sent_chain
+from compactctl.clients.claude_code.rows import ROW_TYPES
+from compactctl.clients.claude_code.sent import SentChain
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.decode import decode, decode_lines
 from compactctl.clients.records.json_values import text_or_none
@@ -74,7 +75,7 @@ class ClaudeNativeAppend(NativeAppend):
             record = sole_record(line)
             if boundary_of(record) is not None:
                 raise ValueError("compacted by the client")
-            is_chained = record.get("type") in LEAF_TYPES and record.get("isSidechain") is not True
+            is_chained = record.get("type") in ROW_TYPES and record.get("isSidechain") is not True
             newest = line if is_chained and record.get("uuid") else newest
         return block if newest is None else [*block, mark_appended(newest, operation)]
 

@@ -9,7 +9,7 @@ from compactctl.clients.claude_code.attachments import (
     may_lack_text,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
-from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
+from compactctl.clients.claude_code.chain import build_chain
 from compactctl.clients.claude_code.requests import (
     OVERHEAD_REASON,
     REQUEST,
@@ -19,6 +19,20 @@ from compactctl.clients.claude_code.requests import (
     shape_parts,
     snapshot_parts,
     with_changes,
+)
+from compactctl.clients.claude_code.rows import (
+    ROW_TYPES,
+    Entry,
+    Row,
+    is_row,
+    read_resume_point,
+    read_row,
+)
+from compactctl.clients.claude_code.sent import (
+    RowMessages,
+    SentChain,
+    sent_messages,
+    unrelated_sessions,
 )
 from compactctl.clients.claude_code.wrapping import CLAUDE_CODE, CLAUDE_CODE_1
 from compactctl.clients.content.anthropic import content_parts, reported_usage
@@ -49,7 +63,14 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import read_tags
-from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
+from compactctl.model.transcript import (
+    Link,
+    PastCompactions,
+    Pointer,
+    SessionInfo,
+    SessionLines,
+    Transcript,
+)
 from compactctl.model.usage_fields import UsageFields, with_reported_usage
 from compactctl.records import replace
 
@@ -115,6 +136,7 @@ _SHOWN_SUBTYPES = frozenset(
         "turn_duration",
     }
 )
+_REPEATED_REASON = "the file holds an earlier record of it, which would count again"
 _ASKING_TOOL = "AskUserQuestion"
 _OLD_VERSIONS = ("0.", "1.")
 # What the client shows of results and attached files, and its own lists and judgments; facts of the
@@ -151,7 +173,11 @@ class ClaudeReader(LineReader):
 
     def __init__(self) -> None:
         super().__init__("claude-code", CLAUDE_CODE, _UNSENT_FIELDS)
-        self.chain = ClaudeChain()
+        self.entries: list[Entry] = []
+        # By uuid: messages of the newest version, and of older ones that are hidden.
+        self.row_messages: dict[str, list[Message]] = {}
+        self.unlinked: list[Message] = []
+        self.unmovable: dict[str, str] = {}
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
         # The index of each message in ``builder.messages``.
@@ -167,8 +193,6 @@ class ClaudeReader(LineReader):
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
-        if decoded.damage is not None:
-            self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self._add_record(with_reported_usage(value, COUNTS), decoded)
@@ -189,14 +213,14 @@ class ClaudeReader(LineReader):
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
-            self.chain.add(record, decoded.index)
+            self.add_row(record, decoded.index)
             if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)
         else:
             self.add_pointer(record, decoded)
         if _is_client_error(record):
             self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
-        message = self._read_message(record, decoded) if record["type"] in LEAF_TYPES else None
+        message = self._read_message(record, decoded) if record["type"] in ROW_TYPES else None
         if message is None:
             self.add_without_message(record, decoded)
             return
@@ -207,7 +231,23 @@ class ClaudeReader(LineReader):
             self.meta_ids.add(message.id)
         self.builder.unread.add_message(record, (), message.parts, decoded.index)
         self.builder.messages.append(message)
-        self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
+        linked = self.row_messages.get(uuid) if isinstance(uuid, str) else None
+        (self.unlinked if linked is None else linked).append(message)
+
+    def add_row(self, record: Mapping[str, Any], line: int) -> None:
+        """Add a record with a uuid; it replaces an earlier one with the same uuid."""
+        if not is_row(record):
+            return
+        row = read_row(record, line, len(self.entries))
+        self.entries.append(row)
+        if row.type not in ROW_TYPES:
+            return
+        earlier = self.row_messages.get(row.uuid)
+        # A message that an inline compaction tagged as hidden stays beside its rewritten record.
+        hidden = [message for message in earlier or () if message.tags.hidden_by]
+        self.row_messages[row.uuid] = hidden
+        if earlier is not None and not hidden:
+            self.unmovable[row.uuid] = _REPEATED_REASON
 
     def add_without_message(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Count a record that is never sent, or a turn of which the message cannot be read."""
@@ -247,13 +287,14 @@ class ClaudeReader(LineReader):
 
     def add_pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Add a record that names the end of a branch: a title, or where to resume the session."""
-        leaf = text_or_none(record.get("leafUuid"))
-        if leaf is None or decoded.damage is not None:
+        if decoded.damage is not None:
             return
-        pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
-        self.builder.pointers.append(pointer)
         if record["type"] == "last-prompt":
-            self.chain.set_resume_point(leaf)
+            self.entries.append(read_resume_point(record))
+        leaf = text_or_none(record.get("leafUuid"))
+        if leaf is not None:
+            pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
+            self.builder.pointers.append(pointer)
 
     def _read_message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
@@ -356,8 +397,21 @@ class ClaudeReader(LineReader):
 
     def sent(self) -> SentChain:
         """Return what would be sent of the records that were added."""
-        self.chain.rename_responses(_distinct_responses(self.builder.messages))
-        return self.chain.sent()
+        new_ids = _distinct_responses(self.builder.messages)
+        by_uuid = self.row_messages
+        if new_ids:
+            by_uuid = {
+                uuid: [_renamed(message, new_ids) for message in messages]
+                for uuid, messages in by_uuid.items()
+            }
+        messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
+        return sent_messages(build_chain(self.entries), messages)
+
+    def sessions(self) -> tuple[SessionLines, ...]:
+        """Return the line ranges of unrelated sessions in the file; () if all are related."""
+        rows = {entry.uuid: entry for entry in self.entries if isinstance(entry, Row)}
+        said = {uuid for uuid, messages in self.row_messages.items() if messages}
+        return unrelated_sessions(rows, said, self.session_lines)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
@@ -370,9 +424,11 @@ class ClaudeReader(LineReader):
         }
         effective = with_changes(effective, changes)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
-        if sent.bridged:
+        if sent.joined:
             self.builder.links = [
-                replace(link, parent=sent.bridged[link.id]) if link.id in sent.bridged else link
+                replace(link, parent=sent.joined[link.id], is_inferred=True)
+                if link.id in sent.joined
+                else link
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
@@ -397,7 +453,7 @@ class ClaudeReader(LineReader):
                 by_client=any(message.origin.is_summary for message in effective),
                 cleared=sent.cleared,
             ),
-            session_lines=self.chain.sessions(self.session_lines),
+            session_lines=self.sessions(),
         )
         return replace(transcript, effective=as_read(transcript.effective))
 
@@ -408,6 +464,11 @@ def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
         return {}
     pairs = zip(messages, with_responses(messages), strict=True)
     return {new.id: new.response_id or "" for old, new in pairs if new is not old}
+
+
+def _renamed(message: Message, new_ids: Mapping[str, str]) -> Message:
+    new_id = new_ids.get(message.id)
+    return message if new_id is None else replace(message, response_id=new_id)
 
 
 def _kind(record: Mapping[str, Any]) -> str:

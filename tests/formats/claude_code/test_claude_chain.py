@@ -15,7 +15,7 @@ from formats.claude_code.sessions import (
 )
 from formats.jsonl import read, texts
 
-from compactctl.clients.claude_code.chain import CLEARED
+from compactctl.clients.claude_code.sent import CLEARED
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import TextPart
 from compactctl.model.transcript import Transcript
@@ -45,7 +45,7 @@ def test_parallel_calls_and_their_results_are_all_effective() -> None:
     assert find_orphans(found.effective) == frozenset()
 
 
-def test_results_beside_the_path_stand_behind_the_last_record_of_their_response() -> None:
+def test_results_beside_the_path_stand_where_the_file_has_them() -> None:
     assert shown(
         user("u", None, "go"),
         called("a1", "u", "c1", "r"),
@@ -53,10 +53,10 @@ def test_results_beside_the_path_stand_behind_the_last_record_of_their_response(
         called("a2", "a1", "c2", "r"),
         answered("r2", "a2", "c2"),
         said("a3", "r2", "done"),
-    ) == ["u", "a1", "a2", "r1", "r2", "a3"]
+    ) == ["u", "a1", "r1", "a2", "r2", "a3"]
 
 
-def test_records_of_a_response_beside_the_path_stand_behind_those_on_it() -> None:
+def test_records_of_a_response_beside_the_path_stand_between_those_on_it() -> None:
     assert shown(
         user("u", None, "go"),
         called("a1", "u", "c1", "r"),
@@ -66,7 +66,7 @@ def test_records_of_a_response_beside_the_path_stand_behind_those_on_it() -> Non
         answered("r2", "a2", "c2"),
         answered("r3", "a3", "c3"),
         said("a4", "r3", "done"),
-    ) == ["u", "a1", "r1", "a3", "a2", "r2", "r3", "a4"]
+    ) == ["u", "a1", "a2", "r1", "a3", "r2", "r3", "a4"]
 
 
 def test_a_result_that_follows_no_record_of_the_response_is_not_sent() -> None:
@@ -127,7 +127,26 @@ def test_attachments_belong_to_the_branch_they_lead_to() -> None:
         user("u3", "x2", "second try"),
         attached("x3", "u3", "task_reminder", content=["beside the path"]),
         said("a3", "u3", "3"),
-    ) == ["u1", "a1", "x2", "u3", "x3", "a3"]
+    ) == ["u1", "a1", "x2", "u3", "a3"]
+
+
+def test_attachments_beside_a_parallel_result_are_sent_if_they_lead_nowhere() -> None:
+    def session(*more: object) -> list[str]:
+        return shown(
+            user("u", None, "go"),
+            called("a1", "u", "c1", "r"),
+            called("a2", "a1", "c2", "r"),
+            answered("r1", "a1", "c1"),
+            attached("x1", "r1", "todo", content="beside"),
+            attached("x2", "x1", "todo", content="and beside it"),
+            *more,
+            answered("r2", "a2", "c2"),
+            said("a3", "r2", "done"),
+        )
+
+    assert session() == ["u", "a1", "a2", "r1", "x1", "x2", "r2", "a3"]
+    branched = (attached("x3", "x1", "todo", content="another"),)
+    assert session(*branched) == ["u", "a1", "a2", "r1", "r2", "a3"]
 
 
 def test_records_that_are_no_messages_are_links_of_the_chain() -> None:
@@ -202,15 +221,25 @@ def test_what_a_compaction_kept_is_effective_when_the_path_passes_it_by() -> Non
 
 def test_a_resumed_file_may_start_with_a_boundary_whose_kept_records_are_elsewhere() -> None:
     kept = {"headUuid": "x1", "anchorUuid": "s", "tailUuid": "x9"}
-    found = claude(
-        boundary("b", "x9", preservedSegment=kept),
-        summarized("s", "b", "summary"),
-        user("u", "x9", "on"),
-        said("a", "u", "1"),
-    )
 
-    assert [m.id for m in found.effective] == ["s", "u", "a"]
-    assert found.warnings == ()
+    def session(time: str) -> Transcript:
+        summary = {**summarized("s", "b", "summary"), "timestamp": "2026-03-01T10:00:00.000Z"}
+        return claude(
+            boundary("b", "x9", preservedSegment=kept),
+            summary,
+            {**user("u", "x9", "on"), "timestamp": time},
+            said("a", "u", "1"),
+        )
+
+    joined, cut = session("2026-03-01T10:00:05.000Z"), session("2026-03-01T10:00:05.001Z")
+    assert [m.id for m in joined.effective] == ["s", "u", "a"]
+    assert joined.warnings == (
+        "line 3: its parent x9 is not in the file; the client joins it to line 2",
+    )
+    assert [m.id for m in cut.effective] == ["u", "a"]
+    assert cut.warnings == (
+        "line 3: its parent x9 is not in the file; earlier history is not sent",
+    )
 
 
 def test_a_compaction_that_lists_what_it_kept_need_not_keep_all_between() -> None:
@@ -287,7 +316,7 @@ def test_the_newest_line_ends_the_conversation_whatever_follows_its_record() -> 
         (["u2", "u3", "-> u2", "a3", "x2", "-> x2"], ["u1", "a1", "u2", "x2"]),
         (["u2", "-> u2", "u3", "-> u3", "a3"], ["u1", "a1", "u3", "a3"]),
         (["u2", "-> u2", "u3", "-> nowhere", "a3"], ["u1", "a1", "u3", "a3"]),
-        (["u2", "-> u2", "u3", "-> side", "side", "a3"], ["u1", "a1", "u3", "a3"]),
+        (["u2", "-> u2", "u3", "-> side", "side", "a3"], ["u1", "a1", "u2", "side"]),
         (["u2", "-> u2", "b", "s", "u3", "a3"], ["u1", "a1", "u3", "a3"]),
         (["u2", "b", "s", "u3", "a3", "-> u2"], ["u1", "a1", "u2"]),
     ],

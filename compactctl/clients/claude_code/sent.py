@@ -1,0 +1,248 @@
+"""The messages of the rows that the next request of Claude Code is made of."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from compactctl.clients.claude_code.chain import Chain, Join
+from compactctl.clients.claude_code.rows import Row, Rows
+from compactctl.clients.records.usage import find_newest_report, without_reports
+from compactctl.model.message import FilePart, Message, Part, ToolResultPart
+from compactctl.model.transcript import Cleared, SessionLines
+from compactctl.records import Record, field, replace
+
+# The client sends this in place of results and attachments that it has microcompacted.
+CLEARED = "[Old tool result content cleared]"
+_PRESERVED_REASON = "the client kept it verbatim at its own compaction"
+_ANCHOR_REASON = "messages that the client kept verbatim hang below it"
+
+
+class SentChain(Record):
+    """The rows that the next request would send, by uuid, and their messages.
+
+    Attributes:
+        messages: the effective history, in the order it would be sent.
+        parents: the parent of every row of the file; progress records in between are skipped.
+        path: the rows from the newest one back to where the conversation begins.
+        included: those and the rows sent beside them.
+        order: all of these, in the order they are sent.
+        joined: the parent that the client gives a row whose own is missing; None for none.
+        warnings: where a parent is missing, in words.
+        cleared: the usage that was reported before tool results were cleared, if none was since.
+    """
+
+    messages: tuple[Message, ...]
+    parents: Mapping[str, str | None]
+    path: tuple[str, ...] = ()
+    included: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+    joined: Mapping[str, str | None] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    cleared: Cleared | None = None
+
+
+class RowMessages(Record):
+    """The messages that were read from rows.
+
+    Attributes:
+        by_uuid: the messages of each row; several if an inline compaction hid an older version.
+        unlinked: messages of records that are no rows.
+        unmovable: why a row must stay in its place, by uuid.
+    """
+
+    by_uuid: Mapping[str, Sequence[Message]]
+    unlinked: Sequence[Message]
+    unmovable: Mapping[str, str]
+
+
+def sent_messages(chain: Chain, messages: RowMessages) -> SentChain:
+    """Return the rows of a chain with their messages, as far as the client sends them."""
+    parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
+    if not chain.order:
+        return SentChain(messages=tuple(messages.unlinked), parents=parents)
+    order = with_inserted(chain, _inserted(chain, messages))
+    ordered = _with_reports_that_hold(_in_order(order, messages), chain)
+    clearings = [row for row in order if row.cleared]
+    unmovable = {**messages.unmovable, **dict.fromkeys(_anchors(chain), _ANCHOR_REASON)}
+    return SentChain(
+        messages=_with_locks(_clear(ordered, clearings), messages, unmovable),
+        parents=parents,
+        path=chain.path,
+        included=frozenset([row.uuid for row in order]),
+        order=tuple([row.uuid for row in order]),
+        joined={
+            join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
+        },
+        warnings=tuple(map(_join_warning, chain.joins)),
+        cleared=_before_clearing(ordered, clearings),
+    )
+
+
+def unrelated_sessions(
+    rows: Rows, said: Collection[str], lines: Mapping[str, tuple[int, int]]
+) -> tuple[SessionLines, ...]:
+    """Return the line ranges of unrelated sessions in one file; () if all are related.
+
+    A session that was resumed under another id continues the one before it. So may one with a
+    parent that is not in the file: then the result is () too.
+
+    Args:
+        rows: all rows of the file.
+        said: the rows that have messages.
+        lines: the first and the last line with each session id. Lines without an id between two
+            sessions belong to the later one: the client writes some before the first prompt.
+    """
+    main = [row.session for row in rows.values() if row.uuid in said and not row.is_sidechain]
+    names = dict.fromkeys(name for name in main if name)
+    if len(names) <= 1:
+        return ()
+    groups = {name: name for name in names}
+    for row in rows.values():
+        for parent in (row.parent, row.logical_parent):
+            if parent is None or row.session not in groups:
+                continue
+            if parent not in rows:
+                return ()
+            before = rows[parent].session
+            if before in groups and groups[before] != groups[row.session]:
+                old, new = groups[row.session], groups[before]
+                groups = {name: new if g == old else g for name, g in groups.items()}
+    ranges: list[SessionLines] = []
+    for group in dict.fromkeys(groups.values()):
+        members = [lines[name] for name in groups if groups[name] == group and name in lines]
+        start = ranges[-1].last + 1 if ranges else 0
+        first, last = min(members)[0], max(last for _, last in members)
+        ranges.append(SessionLines(group or "", min(first, start), last))
+    return tuple(ranges) if len(ranges) > 1 else ()
+
+
+def _inserted(chain: Chain, messages: RowMessages) -> list[Row]:
+    """Return the rows that compactctl put between others, and that the client does not send."""
+    sent = {row.uuid for row in chain.order}
+    return [
+        chain.rows[uuid]
+        for uuid, row_messages in messages.by_uuid.items()
+        if any(message.origin.is_synthetic for message in row_messages)
+        and uuid not in sent
+        and uuid in chain.rows
+        and not chain.rows[uuid].is_appended
+    ]
+
+
+def with_inserted(chain: Chain, inserted: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of a chain with those that stand between them as the inline layout has them.
+
+    Hidden rows stay in that layout, and what replaces one has its parent and nothing after it:
+
+        A <- B (hidden) <- C        the summary S has the parent A, and belongs between B and C
+        A <- S
+    """
+    if not inserted:
+        return chain.order
+    indices = {row.uuid: index for index, row in enumerate(chain.order)}
+    parents = {row.parent for row in chain.order}
+    before: dict[int, list[Row]] = defaultdict(list)
+    for row in inserted:
+        if row.parent is None or row.parent in indices or row.parent in parents:
+            index = indices.get(row.parent or "", -1) + 1
+            while index < len(chain.order) and chain.order[index].place < row.place:
+                index += 1
+            before[index].append(row)
+            indices[row.uuid] = index - 1
+    end = len(chain.order)
+    placed = (item for i, row in enumerate(chain.order) for item in (*before[i], row))
+    return (*placed, *before[end])
+
+
+def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]:
+    start = max((row.place for row in rows if row.boundary is not None), default=0)
+    ordered = tuple(
+        # Usage reported for a preserved message describes the context before the compaction.
+        message
+        if row.place >= start
+        else replace(message.as_unmovable(_PRESERVED_REASON), usage=None)
+        for row in rows
+        for message in messages.by_uuid.get(row.uuid, ())
+    )
+    return _without_lone_thoughts(ordered)
+
+
+def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tuple[Message, ...]:
+    """Leave out the usage of requests that held history which is cut off now."""
+    if all(join.parent is not None for join in chain.joins):
+        return messages
+    return tuple([message if message.usage is None else replace(message, usage=None)
+                  for message in messages])  # fmt: skip
+
+
+def _join_warning(join: Join) -> str:
+    state = "comes after it" if join.is_circle else "is not in the file"
+    fault = f"line {join.row.line + 1}: its parent {(join.row.parent or '')[:8]} {state}"
+    if join.parent is None:
+        return f"{fault}; earlier history is not sent"
+    return f"{fault}; the client joins it to line {join.parent.line + 1}"
+
+
+def _anchors(chain: Chain) -> tuple[str, ...]:
+    """Return the row below which the path's compaction kept messages, if it kept any."""
+    boundary = chain.rows[chain.path[-1]].boundary
+    return () if boundary is None or boundary.anchor is None else (boundary.anchor,)
+
+
+def _before_clearing(messages: Sequence[Message], clearings: Sequence[Row]) -> Cleared | None:
+    """Return the newest report if results were cleared since, and the tokens that saved."""
+    report = find_newest_report(messages)
+    savings = [row.saved for row in clearings if report and row.line > report.line]
+    if report is None or not savings:
+        return None
+    recorded = [tokens for tokens in savings if tokens is not None]
+    return Cleared(
+        usage=report.usage,
+        response_id=report.response_id,
+        saved=sum(recorded) if len(recorded) == len(savings) else None,
+    )
+
+
+def _with_locks(
+    sent: tuple[Message, ...], messages: RowMessages, unmovable: Mapping[str, str]
+) -> tuple[Message, ...]:
+    reasons = {
+        message.id: reason
+        for uuid, reason in unmovable.items()
+        for message in messages.by_uuid.get(uuid, ())
+    }
+    if not reasons:
+        return sent
+    return tuple(
+        message.as_unmovable(reasons[message.id]) if message.id in reasons else message
+        for message in sent
+    )
+
+
+def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Leave out the reasoning of a response that was interrupted before any text or call."""
+    thoughts = {message.id for message in messages if message.is_only_reasoning}
+    complete = {message.response_id for message in messages if message.id not in thoughts}
+    return tuple([m for m in messages if m.id not in thoughts or m.response_id in complete])
+
+
+def _clear(messages: tuple[Message, ...], clearings: Iterable[Row]) -> tuple[Message, ...]:
+    """Replace cleared content by the placeholder, and drop the usage reported before that."""
+    cleared = {name: row.line for row in clearings for name in row.cleared}
+    if not cleared:
+        return messages
+    newest = max(cleared.values())
+    cleared_messages = (
+        replace(
+            message, parts=tuple(_cleared_part(part, message, cleared) for part in message.parts)
+        )
+        for message in messages
+    )
+    return without_reports(cleared_messages, lambda message: message.line < newest)
+
+
+def _cleared_part(part: Part, message: Message, cleared: Mapping[str, int]) -> Part:
+    if isinstance(part, FilePart) and cleared.get(message.id, -1) > message.line:
+        return replace(part, text=CLEARED)
+    if isinstance(part, ToolResultPart) and cleared.get(part.call_id, -1) > message.line:
+        return replace(part, text=CLEARED, media=(), cleared=True)
+    return part
