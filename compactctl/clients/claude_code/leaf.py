@@ -193,7 +193,7 @@ def _newest_after(rows: Rows, main: Sequence[Row]) -> str | None:
 
 
 def _follows(row: Row, rows: Rows, follows_by_uuid: dict[str, bool]) -> bool:
-    """Return whether a row follows one that ``follows_by_uuid`` says True of, and note it on the way."""
+    """Return whether a row follows one that the mapping says True of; note it on the way."""
     between: list[str] = []
     uuid: str | None = row.uuid
     while uuid is not None and uuid in rows and uuid not in follows_by_uuid:
