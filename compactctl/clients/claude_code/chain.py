@@ -45,6 +45,7 @@ class Chain(Record):
         order: the rows that it sends, in that order.
         path: the uuids from the newest row back to where the conversation begins.
         joins: where a parent is missing.
+        is_taken_back: the user took the whole conversation back, so nothing is sent.
     """
 
     all_rows: Rows
@@ -52,20 +53,22 @@ class Chain(Record):
     order: tuple[Row, ...] = ()
     path: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
+    is_taken_back: bool = False
 
 
 def build_chain(entries: Sequence[Entry]) -> Chain:
     """Return the rows that the next request is made of; ``entries`` in file order."""
-    all_rows = newest_versions(drop_unreadable(skip_progress(_rows_of(entries))))
+    loaded = drop_unreadable(skip_progress(_rows_of(entries)))
+    all_rows = newest_versions(loaded)
     preserved = newest_preserved(all_rows)
     rows = all_rows
     if preserved is not None:
         rows = drop_before_boundary(relink_preserved(all_rows, preserved), preserved)
     checkpoint = newest_checkpoint(entries)
     has_preserved = preserved is not None and bool(preserved.uuids)
-    leaf = choose_leaf(all_rows, rows, checkpoint, has_preserved=has_preserved)
+    leaf = choose_leaf(loaded, rows, checkpoint, has_preserved=has_preserved)
     if leaf is None:
-        return Chain(all_rows=all_rows, rows=rows)
+        return Chain(all_rows=all_rows, rows=rows, is_taken_back=checkpoint.is_empty)
     path, joins = walk(rows, leaf)
     seen = {row.uuid for row in path} | checkpoint.cut
     order = recover_beside(rows, path, seen)
@@ -279,12 +282,12 @@ def hanging_on(leaf: Row, rows: Rows, seen: Collection[str]) -> list[Row]:
     waiting = [leaf]
     while waiting:
         row = waiting.pop()
-        if row is not leaf and (row.uuid in hanging or row.uuid in seen):
+        if row.uuid in hanging:
             continue
         if row is not leaf:
             hanging[row.uuid] = row
         followers = sorted(children.get(row.uuid, ()), key=lambda child: child.stamp)
-        waiting += reversed(followers)
+        waiting += [child for child in reversed(followers) if child.uuid not in seen]
     return list(hanging.values())
 
 

@@ -4,6 +4,7 @@ Names in parentheses are those of client 2.1.332. Client 2.1.197 knows no notes 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from compactctl.clients.claude_code.rows import (
     Entry,
@@ -101,15 +102,15 @@ def _hung_on(row: Row, rows: Rows) -> Iterator[str]:
 
 
 def choose_leaf(
-    all_rows: Rows, rows: Rows, checkpoint: Checkpoint, *, has_preserved: bool
+    loaded: Sequence[Row], rows: Rows, checkpoint: Checkpoint, *, has_preserved: bool
 ) -> Row | None:
     """Return the row that the conversation ends with; None if it is empty (``finish``, ``F2``).
 
-    ``all_rows`` are those before any was dropped.
+    ``loaded`` are all rows in file order, older versions included; ``rows`` those that remain.
     """
     if checkpoint.is_empty:
         return None
-    ends = _ends(all_rows, rows, checkpoint, has_preserved=has_preserved)
+    ends = _ends(loaded, rows, checkpoint, has_preserved=has_preserved)
     if ends:
         return _latest(row for uuid, row in rows.items() if uuid in ends)
     main = [row for row in rows.values() if not row.is_sidechain]
@@ -117,14 +118,12 @@ def choose_leaf(
 
 
 def _ends(
-    all_rows: Rows, rows: Rows, checkpoint: Checkpoint, *, has_preserved: bool
+    loaded: Sequence[Row], rows: Rows, checkpoint: Checkpoint, *, has_preserved: bool
 ) -> Collection[str]:
-    ordered = sorted(all_rows.values(), key=lambda row: row.newest_place)
-    main = [row for row in ordered if not row.is_sidechain and not row.is_snapshot]
+    main = [row for row in loaded if not row.is_sidechain and not row.is_snapshot]
     last = main[-1].uuid if main else None
-    ends_on_snapshot = bool(main) and any(
-        row.is_snapshot for row in ordered[ordered.index(main[-1]) :]
-    )
+    since_last = takewhile(lambda row: row.uuid != last, reversed(loaded))
+    ends_on_snapshot = any(row.is_snapshot for row in since_last)
     named = checkpoint.leaf if checkpoint.leaf in rows else None
     is_pinned = checkpoint.is_explicit and named is not None and not rows[named].is_sidechain
     if not has_preserved or is_pinned:
@@ -181,7 +180,7 @@ def _newest_after(rows: Rows, main: Sequence[Row]) -> str | None:
         return None
     last = main[-1]
     newest = max(main, key=lambda row: row.stamp)
-    if newest.stamp == "" or newest is last or last.uuid not in rows:
+    if newest.stamp == "" or newest.uuid == last.uuid or last.uuid not in rows:
         return last.uuid
     after = {last.uuid: True}
     leaf, stamp = last.uuid, ""

@@ -34,7 +34,6 @@ class Row(Record):
     Attributes:
         line: the index of the first line with the uuid.
         place: the number of the first record with it; a damaged line can hold several.
-        newest_place: the number of the last one.
         side: the value of ``isSidechain``; True in what a subagent said.
         stamp: the time as it is written.
         response: the id of the response that an assistant row is of.
@@ -53,7 +52,6 @@ class Row(Record):
     uuid: str
     line: int
     place: int
-    newest_place: int
     parent: str | None
     type: str
     subtype: str = ""
@@ -146,7 +144,6 @@ def read_row(record: Mapping[str, Any], line: int, place: int) -> Row:
         uuid=record["uuid"],
         line=line,
         place=place,
-        newest_place=place,
         parent=text_or_none(record.get("parentUuid")),
         type=kind,
         side=record.get("isSidechain"),

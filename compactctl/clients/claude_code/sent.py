@@ -58,7 +58,9 @@ def sent_messages(chain: Chain, messages: RowMessages) -> SentChain:
     """Return the rows of a chain with their messages, as far as the client sends them."""
     parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
     if not chain.order:
-        return SentChain(messages=tuple(messages.unlinked), parents=parents)
+        return SentChain(
+            messages=tuple(messages.unlinked), parents=parents, warnings=_empty_warnings(chain)
+        )
     order = with_inserted(chain, _inserted(chain, messages))
     ordered = _with_reports_that_hold(_in_order(order, messages), chain)
     clearings = [row for row in order if row.cleared]
@@ -167,11 +169,21 @@ def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]
 
 
 def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tuple[Message, ...]:
-    """Leave out the usage of requests that held history which is cut off now."""
-    if all(join.parent is not None for join in chain.joins):
-        return messages
-    return tuple([message if message.usage is None else replace(message, usage=None)
-                  for message in messages])  # fmt: skip
+    """Leave out the usage of requests that held history of the file which is cut off now."""
+    is_cut = any(
+        join.parent is None
+        and any(row.is_said and row.place < join.row.place for row in chain.all_rows.values())
+        for join in chain.joins
+    )
+    return tuple(without_reports(messages, lambda _: True)) if is_cut else messages
+
+
+def _empty_warnings(chain: Chain) -> tuple[str, ...]:
+    if chain.is_taken_back:
+        return ("the user took the whole conversation back; nothing of it is sent",)
+    if chain.all_rows:
+        return ("no message begins or ends a conversation; the client refuses to resume it",)
+    return ()
 
 
 def _join_warning(join: Join) -> str:
