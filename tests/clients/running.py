@@ -2,7 +2,8 @@
 
 Another client is a class here or beside this, and its entry in ``ALL_CLIENTS``, its package in
 ``run.py``, the pieces of its sessions and requests in ``WIRES`` of ``pieces.py``, and a row in the
-table of docs/sessions.md.
+table of docs/sessions.md. A version beside the newest one is a class whose program has a name of
+its own.
 """
 
 import json
@@ -30,7 +31,7 @@ def _anthropic(request: Json) -> Iterator[Sent]:
 
 
 class ClaudeCode:
-    """Claude Code, told without a screen."""
+    """Claude Code of the newest version, told without a screen."""
 
     name = "claude-code"
     program = "claude"
@@ -42,7 +43,7 @@ class ClaudeCode:
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         name = (desk.asked or "claude-sonnet-4-5-20250929") + ("[1m]" if limit is None else "")
-        command = ["claude", "-p", prompt, "--model", name, "--allowedTools", "Read"]
+        command = [self.program, "-p", prompt, "--model", name, "--allowedTools", "Read"]
         command += ["--resume", session] if session else []
         settings = {
             "ANTHROPIC_BASE_URL": desk.model.url,
@@ -69,6 +70,12 @@ class ClaudeCode:
     def sent(self, request: Json) -> Iterator[Sent]:
         said = ((kind, call, bare(text)) for kind, call, text in _anthropic(request))
         return (each for each in said if each[0] != "text" or each[2])
+
+
+class OlderClaudeCode(ClaudeCode):
+    """An older version that is still in use."""
+
+    program = "claude-older"
 
 
 class Codex:
@@ -198,6 +205,7 @@ class Led:
 
 ALL_CLIENTS: tuple[Client, ...] = (
     ClaudeCode(),
+    OlderClaudeCode(),
     Codex(),
     Pi(),
     OpenCode(),

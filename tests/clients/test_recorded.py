@@ -1,0 +1,87 @@
+"""A session is read as Claude Code sent it, by requests that were recorded with the client.
+
+``record.py`` records them; no client is needed here.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from clients.pieces import shown_pieces
+from clients.recorded.requests import (
+    OF_CLIENT,
+    Piece,
+    Words,
+    digest_of,
+    marks_in,
+    marks_of_texts,
+    newest,
+    read_rule,
+    strings_of,
+)
+from clients.recorded.sessions import RULES, Rule
+from clients.stub import Json
+
+from compactctl.commands.inspect.view import ViewOptions, view
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.errors import CompactctlError
+from compactctl.views.results.view import view_document
+
+RECORDED = {rule.name: read_rule(rule.name) for rule in RULES}
+VERSION = newest(
+    recording
+    for sessions in RECORDED.values()
+    for session in sessions.values()
+    for recording in session.requests
+)
+CASES = [
+    pytest.param(rule, name, id=f"{rule.name}-{name}") for rule in RULES for name in rule.writers
+]
+View = Callable[[bytes], list[Json]]
+
+
+@pytest.fixture
+def viewed(tmp_path: Path) -> View:
+    """Return a function that returns the messages which ``view`` shows of a session."""
+
+    def view_session(session: bytes) -> list[Json]:
+        path = tmp_path / "session.jsonl"
+        path.write_bytes(session)
+        options = ViewOptions(input=InputOptions(path=str(path), format="claude-code"))
+        try:
+            messages: list[Json] = view_document(view(options))["messages"]
+        except CompactctlError:
+            return []
+        return messages
+
+    return view_session
+
+
+@pytest.mark.parametrize(("rule", "name"), CASES)
+def test_it_is_shown_as_it_was_sent(rule: Rule, name: str, viewed: View) -> None:
+    session = rule.session(name)
+    recorded = RECORDED[rule.name][name]
+    assert recorded.digest == digest_of(session), "record it again with record.py"
+    recording, words = recorded.of(VERSION), Words(session)
+    # What the client adds in words of its own stands nowhere in a session: it need not be shown.
+    added = {piece for piece in recording.pieces if piece[0].startswith(OF_CLIENT)}
+    sent = [piece for piece in recording.pieces if piece not in added]
+    messages = viewed(session)
+    pieces = map(words.canonical, shown_pieces(messages, session))
+    shown = [piece for piece in pieces if piece not in added]
+    if difference := first_difference(sent, shown):
+        pytest.fail(f"{rule.name} ({rule.about}): {difference}", pytrace=False)
+    marks = {*marks_in(strings_of([message["parts"] for message in messages]))}
+    assert marks <= {*recording.marks}, f"{rule.name}: this is not sent"
+    assert marks >= marks_of_texts(session) & {*recording.marks}, f"{rule.name}: this is sent"
+    # Of names alone some are enough: the sentence around them is the client's.
+    assert bool(marks) == bool(recording.marks), rule.name
+
+
+def first_difference(sent: Iterable[Piece], shown: Iterable[Piece]) -> str:
+    """Say which piece is the first that is not the same; "" for none."""
+    for number, (piece, other) in enumerate(zip_longest(sent, shown), 1):
+        if piece != other:
+            return f"piece {number}: Claude Code {VERSION} sends {piece}, shown is {other}"
+    return ""
