@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -69,7 +70,7 @@ class Recorder:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         return cls(program=program, version=done.stdout.split()[0], model=StubModel())
 
-    def recorded(self, session: bytes) -> Recording:
+    def recorded(self, session: bytes, window: str) -> Recording:
         """Resume a session and return what was sent."""
         with tempfile.TemporaryDirectory() as folder:
             desk = Desk(
@@ -83,7 +84,8 @@ class Recorder:
             path.parent.mkdir(parents=True)
             path.write_bytes(session)
             self.model.expect()
-            printed = ClaudeCode().say(desk, PROMPT, session=SESSION, limit=None)
+            limit = None if window == "1M" else 0
+            printed = ClaudeCode().say(desk, PROMPT, session=SESSION, limit=limit)
         requests = [request for request in self.model.requests if request.get("tools")]
         if not requests:
             return Recording(versions=(self.version,), refusal=refusal_in(printed))
@@ -105,7 +107,8 @@ def record_rule(rule: Rule, only: str, recorders: Sequence[Recorder]) -> None:
             earlier = sessions.get(name)
             requests = earlier.requests if earlier and earlier.digest == digest else ()
             if only in ("", name):
-                for sent in pool.map(lambda recorder: recorder.recorded(session), recorders):  # noqa: B023
+                record = partial(Recorder.recorded, session=session, window=rule.window)
+                for sent in pool.map(record, recorders):
                     requests = merged(requests, sent)
                     print(rule.name, name, *summary(sent), sep="\t", flush=True)  # noqa: T201
             sessions[name] = RecordedSession(digest=digest, requests=requests)

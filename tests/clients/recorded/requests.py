@@ -25,7 +25,6 @@ FOLDER = Path(__file__).parent / "claude-code"
 PROMPT = "And now, please?"
 
 _SHORT = 60
-_PICTURE = re.compile("<(?:image|document)>")
 # The name of something, and not a text.
 _NAME = re.compile(r"(?:file://)?/?Z\d\d(?:\.pdf)?")
 _MARK = re.compile(r"\bZ\d\d\b")
@@ -137,7 +136,7 @@ class Words:
         return kind if is_own else f"{OF_CLIENT}{kind}", call, shown
 
     def _is_own(self, said: str) -> bool:
-        lines = (line for line in said.split("\n") if not _PICTURE.fullmatch(line))
+        lines = said.split("\n")
         return said in self._texts or all(not line or line in self._texts for line in lines)
 
 

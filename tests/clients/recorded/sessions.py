@@ -6,7 +6,7 @@ Code 2.1.332, with the functions of its code.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from clients.recorded.drafts import (
     MISSING,
@@ -24,10 +24,14 @@ Write = Callable[[Draft], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A rule, what it says, and the sessions that show it."""
+    """A rule, what it says, and the sessions that show it.
+
+    ``window`` is that of the model that is asked: 1M tokens, or the usual one.
+    """
 
     name: str
     about: str
+    window: Literal["1M", "usual"] = "1M"
     writers: dict[str, Write] = field(default_factory=dict)
 
     def __call__(self, write: Write) -> Write:
@@ -1149,7 +1153,10 @@ def after_a_boundary(draft: Draft) -> None:
 
 
 MEDIA_CAP = Rule(
-    name="media_cap", about="at most 100 pictures and documents are sent; above, 80 are left (ano)"
+    name="media_cap",
+    about="at most 100 pictures and documents are sent to a model with the usual window; at each"
+    " overflow the oldest go until 80 are left (ano)",
+    window="usual",
 )
 
 
