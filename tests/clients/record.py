@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from clients.desk import Desk
-from clients.given import claude_code_folder
+from clients.given import claude_code_folder, model_of
 from clients.pieces import request_pieces
 from clients.recorded.drafts import MODEL, SESSION
 from clients.recorded.requests import (
@@ -84,6 +84,10 @@ class Recorder:
             path.parent.mkdir(parents=True)
             path.write_bytes(session)
             self.model.expect()
+            if window == "by itself":
+                ClaudeCode().ask(desk, PROMPT, SESSION, model_of(session), {})
+                compacts = not any(asks_for_all(asked) for asked in self.model.requests)
+                return Recording(versions=(self.version,), compacts=compacts)
             limit = None if window == "1M" else 0
             printed = ClaudeCode().say(desk, PROMPT, session=SESSION, limit=limit)
         requests = [request for request in self.model.requests if request.get("tools")]
@@ -116,6 +120,12 @@ def record_rule(rule: Rule, only: str, recorders: Sequence[Recorder]) -> None:
     write_rule(rule.name, rule.about, written)
 
 
+def asks_for_all(request: Json) -> bool:
+    """Whether a request holds the beginning of the session, and the prompt behind it."""
+    pieces = [*request_pieces(request)]
+    return pieces[:1] == [("text", "", "Q1 first")] and ("text", "", PROMPT) in pieces
+
+
 def refusal_in(printed: str) -> str:
     """Return what a client says where it resumes nothing, without its warnings and our paths."""
     said = next(line for line in printed.splitlines() if not line.startswith("⚠"))
@@ -134,6 +144,8 @@ def summary(recording: Recording) -> Iterator[str]:
     yield recording.versions[-1]
     if recording.refusal:
         yield f"refused: {recording.refusal}"
+    if recording.compacts is not None:
+        yield f"compacts: {recording.compacts}"
     yield json.dumps([f"{kind[:6]} {call} {said}" for kind, call, said in recording.pieces])
     if recording.marks:
         yield " ".join(recording.marks)
