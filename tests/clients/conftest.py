@@ -42,7 +42,7 @@ def model() -> Iterator[StubModel]:
     stub.close()
 
 
-@pytest.fixture(scope="session", params=ALL_CLIENTS, ids=lambda client: client.name)
+@pytest.fixture(scope="session", params=ALL_CLIENTS, ids=lambda client: client.program)
 def kept(
     request: pytest.FixtureRequest,
     programs: Path,
@@ -53,7 +53,7 @@ def kept(
     client: Client = request.param
     if not (programs / client.program).exists():
         pytest.skip(f"{client.program} is not installed: {HOW}")
-    folder = tmp_path_factory.mktemp(client.name)
+    folder = tmp_path_factory.mktemp(client.program)
     desk = Desk(home=folder / "home", programs=programs, model=model)
     session = talk(client, desk)
     shutil.copytree(desk.home, folder / "kept", symlinks=True)

@@ -1,8 +1,10 @@
 """Real sessions, put where their client finds them, and the ways in which they are tried."""
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clients.desk import Client, Desk
@@ -12,23 +14,66 @@ from clients.stub import Json
 from examples import LONG
 from transcripts import FOLDER
 
+ALL = os.environ.get("CLIENTS_SESSIONS") == "all"
+KEEP = ("compact", "--keep", "40%")
 NATIVE = ("--native", "--while-open")
 WAYS: Mapping[str, tuple[str, ...]] = {
-    "new session": ("compact", "--keep", "40%"),
-    "new session, undone": ("compact", "--keep", "40%"),
-    "native": ("compact", "--keep", "40%", *NATIVE),
-    "native, undone": ("compact", "--keep", "40%", *NATIVE),
+    "as it is": (),
+    "new session": KEEP,
+    "new session, undone": KEEP,
+    "in place": (*KEEP, "--in-place"),
+    "in place, undone": (*KEEP, "--in-place"),
+    "native": (*KEEP, *NATIVE),
+    "native, undone": (*KEEP, *NATIVE),
     "client's compaction undone": ("rewind", "--client", *NATIVE),
 }
 """What is done with a session; it is rewound after those that end in ``, undone``."""
 
+# The sessions of a client that a long run tries.
+_CHOICE = 12
+
 
 def given_sessions() -> Iterator[tuple[Client, Path]]:
-    """Yield the sessions of each client: the smallest one, in the long run all of them."""
-    for client in ALL_CLIENTS:
-        files = sorted(FOLDER.glob(f"{client.name}/*.jsonl"), key=lambda path: path.stat().st_size)
-        if client.name in WIRES:
-            yield from ((client, path) for path in (files if LONG else files[:1]))
+    """Yield sessions of each client: the smallest one, or a choice, or all of them."""
+    for name in WIRES:
+        client = next(client for client in ALL_CLIENTS if client.name == name)
+        files = sorted(FOLDER.glob(f"{name}/*.jsonl"), key=lambda path: path.stat().st_size)
+        yield from ((client, path) for path in _chosen(files))
+
+
+def _chosen(files: Sequence[Path]) -> Sequence[Path]:
+    """Return all files, or one; in a long run first those that are more than a plain chain."""
+    if ALL:
+        return files
+    if not LONG:
+        return files[:1]
+    return sorted(files, key=lambda path: not _has_turns_of_its_own(path.read_bytes()))[:_CHOICE]
+
+
+def _has_turns_of_its_own(data: bytes) -> bool:
+    """Whether a session has a compaction, pictures, branches or a gap."""
+    return any(mark in data for mark in _MARKS) or _is_broken(data)
+
+
+_MARKS = (b"compact_boundary", b'"compacted"', b'"compaction"', b'"type":"image"', b'"input_image"')
+
+
+def _is_broken(data: bytes) -> bool:
+    """Whether a record of Claude Code names a parent that is not there, or one that has more."""
+    records = [record for line in data.splitlines() if (record := _record(line)).get("uuid")]
+    parents = Counter(
+        record.get("parentUuid") for record in records if record.get("type") == "user"
+    )
+    uuids = {record["uuid"] for record in records}
+    return any(parent and (parent not in uuids or count > 1) for parent, count in parents.items())
+
+
+def _record(line: bytes) -> Json:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def table(outcomes: Iterable[tuple[str, bool]]) -> Iterator[str]:
@@ -39,19 +84,19 @@ def table(outcomes: Iterable[tuple[str, bool]]) -> Iterator[str]:
     tried = [(name, is_right) for name, is_right in outcomes if "test_given_sessions" in name]
     if tried:
         yield f"| | {' | '.join(WAYS)} |"
-    for client in WIRES:
+    for client in ALL_CLIENTS:
         counts = []
         for way in WAYS:
-            of_it = [is_right for name, is_right in tried if f"[{client}-" in name
-                     and name.endswith(f"-{way}]")]  # fmt: skip
+            of_it = [is_right for name, is_right in tried if f"[{client.program}:" in name
+                     and name.endswith(f":{way}]")]  # fmt: skip
             counts.append(f"{sum(of_it)} of {len(of_it)}")
-        if tried:
-            yield f"| {client} | {' | '.join(counts)} |"
+        if tried and client.name in WIRES:
+            yield f"| {client.program} | {' | '.join(counts)} |"
 
 
-def model_of(records: Iterable[Json]) -> str:
+def model_of(session: bytes) -> str:
     """Return the model to go on with: reasoning is sent to the one alone that had it."""
-    said = [record.get("message") or {} for record in records]
+    said = [_record(line).get("message") or {} for line in session.splitlines()]
     names = (
         str(message.get("model") or "")
         for message in reversed(said)
@@ -73,13 +118,18 @@ def placed(client: Client, source: Path, desk: Desk) -> Path:
     return path
 
 
+def claude_code_folder(desk: Desk) -> str:
+    """Return the folder below the home where Claude Code looks for the sessions of the project."""
+    return f".claude/projects/{re.sub('[^A-Za-z0-9]', '-', str(desk.project))}"
+
+
 _Place = tuple[str, str, Json | None]
 
 
 def _claude_code(data: bytes, desk: Desk) -> _Place:
     records = map(json.loads, data.splitlines()[:50])
     name = next(record["sessionId"] for record in records if record.get("sessionId"))
-    return f".claude/projects/{re.sub('[^A-Za-z0-9]', '-', str(desk.project))}", name, None
+    return claude_code_folder(desk), name, None
 
 
 def _codex(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001

@@ -1,19 +1,23 @@
-"""A conversation in pieces: as a request holds it, and as ``view --jsonl`` shows it."""
+"""A conversation in pieces: as a request holds it, and as ``view`` shows it."""
 
 import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from clients.desk import bare
+from clients.asking import compactctl, viewed_records
+from clients.desk import Desk, bare
 from clients.stub import Json
 
 Piece = tuple[str, str, str]
 """Text, reasoning, call, result or picture; the id of its call; what it says."""
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
+_MEDIA = frozenset({"image", "document"})
 # What Claude Code 2.1.331 says behind the result of a search for tools.
 _LOADED = "Tool loaded."
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
@@ -58,32 +62,8 @@ def _anthropic_blocks(content: Any) -> Iterator[Piece]:
 
 
 def _anthropic_request(request: Json) -> Iterator[Piece]:
-    # Among the messages the client puts reminders for the model, as those of a system.
-    spoken = (message for message in request["messages"] if message["role"] != "system")
-    return (piece for message in spoken for piece in _anthropic_blocks(message["content"]))
-
-
-def _claude_code_view(records: Iterable[Json]) -> Iterator[Piece]:
-    """Yield the pieces of records: all of a response at once, results first in what follows."""
-    groups: dict[str, list[Json]] = {}
-    for number, record in enumerate(records):
-        response = record.get("message", {}).get("id") or f"line {number}"
-        groups.setdefault(response, []).append(record)
-    asked: list[Piece] = []
-    for record in (record for group in groups.values() for record in group):
-        if record["type"] == "assistant":
-            yield from _results_first(asked)
-            asked = []
-            yield from _anthropic_blocks(record["message"]["content"])
-        elif record["type"] == "user":
-            asked += _anthropic_blocks(record["message"]["content"])
-        elif record["type"] == "system":
-            asked += _anthropic_blocks(record["content"])
-    yield from _results_first(asked)
-
-
-def _results_first(pieces: Iterable[Piece]) -> list[Piece]:
-    return sorted(pieces, key=lambda piece: piece[0] != "result")
+    for message in request["messages"]:
+        yield from _anthropic_blocks(message["content"])
 
 
 def _codex_items(items: Iterable[Json]) -> Iterator[Piece]:
@@ -161,6 +141,90 @@ def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
             yield "image", "", ""
 
 
+def request_pieces(request: Json) -> Iterator[Piece]:
+    """Yield what a request of Claude Code holds, in words: inputs and thinking as they stand.
+
+    The pictures of a result follow it.
+    """
+    for message in request["messages"]:
+        # Among the messages the client puts reminders for the model, as those of a system.
+        for block in _blocks_of(message["content"] if message["role"] != "system" else ()):
+            match block["type"]:
+                case "tool_use" | "server_tool_use":
+                    yield "call", block["id"], json.dumps(block["input"], sort_keys=True)
+                case "tool_result" | "web_search_tool_result":
+                    blocks = _blocks_of(block.get("content"))
+                    texts = [_text_of(part) for part in blocks if part["type"] not in _MEDIA]
+                    yield "result", block["tool_use_id"], bare("\n".join(filter(None, texts)))
+                    yield from ((part["type"], "", "") for part in blocks if part["type"] in _MEDIA)
+                case "thinking" | "redacted_thinking":
+                    yield "reasoning", "", block.get("thinking", "")
+                case "document" if block["source"]["type"] == "text":
+                    yield "text", "", block["source"]["data"]
+                case _:
+                    yield from _anthropic_blocks([block])
+
+
+def _text_of(block: Json) -> str:
+    is_text = block["type"] == "text"
+    return bare(block["text"]) if is_text else json.dumps(block, separators=(",", ":"))
+
+
+def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    """Yield what ``view`` shows of a session of Claude Code, as the document of its messages.
+
+    All of a response comes at once, and results first in what follows: so they are sent. What
+    stands in attachments is reminders, and not a part of the conversation.
+    """
+    records = session.split(b"\n")
+    groups: dict[str, list[Json]] = {}
+    for message in messages:
+        record = json.loads(records[message["line"] - 1].lstrip(b"\0"))
+        if record["type"] != "attachment":
+            answer = record.get("message", {}).get("id") if record["type"] == "assistant" else None
+            groups.setdefault(answer or f"line {message['line']}", []).append(message)
+    asked: list[list[Piece]] = []
+    for message in (message for group in groups.values() for message in group):
+        parts = [[*_shown(part)] for part in message["parts"]]
+        if message["role"] == "assistant":
+            yield from _results_first(asked)
+            yield from chain.from_iterable(parts)
+            asked = []
+        else:
+            asked += parts
+    yield from _results_first(asked)
+
+
+def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
+    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] != "result"))
+
+
+def _shown(part: Json) -> Iterator[Piece]:
+    match part["kind"]:
+        case "tool_call":
+            arguments = json.dumps(json.loads(part["arguments"]), sort_keys=True)
+            yield "call", part["callId"], arguments
+        case "tool_result":
+            yield "result", part["callId"], bare(part["text"])
+            yield from ((_kind_of(media), "", "") for media in part["media"])
+        case "reasoning":
+            yield "reasoning", "", part["text"]
+        case "media":
+            yield _kind_of(part), "", ""
+        case _ if text := bare(part["text"]):
+            yield "text", "", text
+
+
+def _kind_of(media: Json) -> str:
+    return "image" if media["mediaType"].startswith("image/") else "document"
+
+
+def _claude_code_view(desk: Desk, session: Path) -> Iterator[Piece]:
+    messages = compactctl(desk, "view", "--full", str(session))["messages"]
+    assert isinstance(messages, list)
+    return shown_pieces(messages, session.read_bytes())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wire:
     """How pieces are taken from a session of a client, and from its request.
@@ -169,21 +233,29 @@ class Wire:
     out.
     """
 
-    view: Callable[[Iterable[Json]], Iterator[Piece]]
+    view: Callable[[Desk, Path], Iterator[Piece]]
     request: Callable[[Json], Iterator[Piece]]
     missing: str
 
 
 WIRES: Mapping[str, Wire] = {
-    "claude-code": Wire(view=_claude_code_view, request=_anthropic_request, missing=""),
-    "codex": Wire(view=_codex_view, request=lambda r: _codex_items(r["input"]), missing="aborted"),
-    "pi": Wire(view=_pi_view, request=_pi_request, missing="No result provided"),
+    "claude-code": Wire(view=_claude_code_view, request=request_pieces, missing=""),
+    "codex": Wire(
+        view=lambda desk, session: _codex_view(viewed_records(desk, session)),
+        request=lambda request: _codex_items(request["input"]),
+        missing="aborted",
+    ),
+    "pi": Wire(
+        view=lambda desk, session: _pi_view(viewed_records(desk, session)),
+        request=_pi_request,
+        missing="No result provided",
+    ),
 }
 
 
-def pieces_expected(wire: Wire, records: Iterable[Json]) -> list[Piece]:
-    """Return what is to be sent of a session that ``view`` shows."""
-    pieces = [*wire.view(records)]
+def pieces_expected(wire: Wire, desk: Desk, session: Path) -> list[Piece]:
+    """Return what is to be sent of a session, as ``view`` shows it."""
+    pieces = [*wire.view(desk, session)]
     results = {call for kind, call, _ in pieces if kind == "result"}
     if not wire.missing:
         return [piece for piece in pieces if piece[0] != "call" or piece[1] in results]

@@ -1,8 +1,9 @@
 """Installs the clients and runs these tests with them, where nothing but loopback can be reached.
 
-    python tests/clients/run.py [--quick] [--into FOLDER] [arguments of pytest]
+    python tests/clients/run.py [--quick | --all] [--into FOLDER] [arguments of pytest]
 
-``--quick`` tries one way of each. The clients stay in the folder for the next time.
+``--quick`` tries one way of each, ``--all`` every given session in every way. The clients stay in
+the folder for the next time.
 """
 
 import argparse
@@ -10,10 +11,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGES = {
-    "@anthropic-ai/claude-code": "2.1.197",
+    "@anthropic-ai/claude-code": "2.1.332",
     "@openai/codex": "0.169.0",
     "@mariozechner/pi-coding-agent": "0.73.1",
     "opencode-ai": "1.18.33",
@@ -21,6 +23,9 @@ PACKAGES = {
     "cline": "3.0.65",
     "@google/gemini-cli": "0.61.0",
 }
+# Versions beside the newest one: the program is CLIENT-older.
+OLDER_PACKAGES = {"@anthropic-ai/claude-code": "2.1.197"}
+_PROGRAMS = {"@anthropic-ai/claude-code": "claude"}
 # What npm does not run by itself, below the packages.
 _AFTERWARDS = {"@anthropic-ai/claude-code": "install.cjs", "opencode-ai": "postinstall.mjs"}
 # Cline leaves a server behind, which ends with the namespace.
@@ -32,7 +37,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Install what is not there, run the tests, and return their exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one way of each")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="one way of each")
+    extent.add_argument("--all", action="store_true", help="every given session in every way")
     parser.add_argument("--into", type=Path, default=_CACHE / "compactctl-clients")
     options, more = parser.parse_known_args()
     missing = _missing()
@@ -44,6 +51,8 @@ def main() -> int:
         environment["CLIENTS"] = str(options.into)
     if not options.quick:
         environment["COMPACTCTL_LONG_TESTS"] = "1"
+    if options.all:
+        environment["CLIENTS_SESSIONS"] = "all"
     tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/clients", *more]
     alone = [] if missing else [*_ALONE, "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
     return subprocess.run([*alone, *tests], cwd=_ROOT, env=environment, check=False).returncode
@@ -63,18 +72,33 @@ def _run(*command: str, folder: Path | None = None) -> int:
 
 
 def _install(folder: Path) -> None:
+    _install_packages(folder, PACKAGES)
+    older = folder / "older"
+    _install_packages(older, OLDER_PACKAGES)
+    for package in OLDER_PACKAGES:
+        program = _PROGRAMS[package]
+        link = _programs(folder) / f"{program}-older"
+        link.unlink(missing_ok=True)
+        link.symlink_to(_programs(older) / program)
+
+
+def _programs(folder: Path) -> Path:
+    return folder / "node_modules" / ".bin"
+
+
+def _install_packages(folder: Path, versions: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = [f"{name}@{version}" for name, version in PACKAGES.items()]
+    packages = [f"{name}@{version}" for name, version in versions.items()]
     note = folder / "installed.txt"
-    if note.is_file() and note.read_text().split() == wanted:
+    if note.is_file() and note.read_text().split() == packages:
         return
     (folder / "package.json").write_text('{"private": true}')
     silent = ["--no-audit", "--no-fund"]
-    if _run("npm", "install", *silent, *wanted, folder=folder):
+    if _run("npm", "install", *silent, *packages, folder=folder):
         sys.exit("npm could not install the clients")
-    for name, script in _AFTERWARDS.items():
-        _run("node", script, folder=folder / "node_modules" / name)
-    note.write_text("\n".join(wanted))
+    for name in versions.keys() & _AFTERWARDS.keys():
+        _run("node", _AFTERWARDS[name], folder=folder / "node_modules" / name)
+    note.write_text("\n".join(packages))
 
 
 if __name__ == "__main__":

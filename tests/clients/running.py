@@ -2,11 +2,12 @@
 
 Another client is a class here or beside this, and its entry in ``ALL_CLIENTS``, its package in
 ``run.py``, the pieces of its sessions and requests in ``WIRES`` of ``pieces.py``, and a row in the
-table of docs/sessions.md.
+table of docs/sessions.md. A version beside the newest one is a class whose program has a name of
+its own.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def _anthropic(request: Json) -> Iterator[Sent]:
 
 
 class ClaudeCode:
-    """Claude Code, told without a screen."""
+    """Claude Code of the newest version, told without a screen."""
 
     name = "claude-code"
     program = "claude"
@@ -42,7 +43,16 @@ class ClaudeCode:
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         name = (desk.asked or "claude-sonnet-4-5-20250929") + ("[1m]" if limit is None else "")
-        command = ["claude", "-p", prompt, "--model", name, "--allowedTools", "Read"]
+        key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW" if limit else "DISABLE_AUTO_COMPACT"
+        # What it keeps free for the answer and for its own summary is taken off the window.
+        value = limit + 33_000 if limit else 1
+        return self.ask(desk, prompt, session, name, {key: str(value)})
+
+    def ask(
+        self, desk: Desk, prompt: str, session: str, model: str, more: Mapping[str, str]
+    ) -> str:
+        """Say something to a model, with these settings; return what the client printed."""
+        command = [self.program, "-p", prompt, "--model", model, "--allowedTools", "Read"]
         command += ["--resume", session] if session else []
         settings = {
             "ANTHROPIC_BASE_URL": desk.model.url,
@@ -51,10 +61,7 @@ class ClaudeCode:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "0",
         }
-        key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW" if limit else "DISABLE_AUTO_COMPACT"
-        # What it keeps free for the answer and for its own summary is taken off the window.
-        value = limit + 33_000 if limit else 1
-        done = desk.run(command, settings | {key: str(value)})
+        done = desk.run(command, {**settings, **more})
         return done.stdout + done.stderr
 
     def session(self, desk: Desk) -> str:
@@ -69,6 +76,12 @@ class ClaudeCode:
     def sent(self, request: Json) -> Iterator[Sent]:
         said = ((kind, call, bare(text)) for kind, call, text in _anthropic(request))
         return (each for each in said if each[0] != "text" or each[2])
+
+
+class OlderClaudeCode(ClaudeCode):
+    """An older version that is still in use."""
+
+    program = "claude-older"
 
 
 class Codex:
@@ -198,6 +211,7 @@ class Led:
 
 ALL_CLIENTS: tuple[Client, ...] = (
     ClaudeCode(),
+    OlderClaudeCode(),
     Codex(),
     Pi(),
     OpenCode(),

@@ -1,46 +1,103 @@
 """Real sessions, compacted and undone, are sent by their client as ``view`` shows them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from clients.asking import compactctl, viewed_records
+from clients.asking import compactctl
 from clients.desk import Client, Desk
 from clients.given import WAYS, given_sessions, model_of, placed
-from clients.pieces import WIRES, pieces_expected, pieces_sent
+from clients.pieces import WIRES, Piece, pieces_expected, pieces_sent
+from clients.running import ALL_CLIENTS
 from clients.stub import StubModel
 
-from compactctl.records import replace
-
 PROMPT = "And now, please?"
-SESSIONS = [pytest.param(*each, id=f"{each[0].name}-{each[1].stem}") for each in given_sessions()]
 
 
-@pytest.fixture
-def desk(programs: Path, model: StubModel, tmp_path: Path) -> Desk:
-    return Desk(home=tmp_path / "home", programs=programs, model=model)
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """A session of a client, and what is done with it."""
+
+    client: Client
+    source: Path
+    way: str
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("client", "source"), SESSIONS)
-def test_it_is_sent_as_view_shows_it(client: Client, source: Path, way: str, desk: Desk) -> None:
-    wire, path = WIRES[client.name], placed(client, source, desk)
-    before, whole = path.read_bytes(), pieces_expected(wire, viewed_records(desk, path))
-    command, *options = WAYS[way]
-    done = compactctl(desk, command, str(path), *options)
-    if command == "rewind" and not done["byClient"]:
-        pytest.skip("its client has compacted nothing")
-    session = str(done["output"])
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A session that was changed: its bytes, those before, and what ``view`` shows of it.
+
+    ``whole`` is what it showed before, where the change is undone.
+    """
+
+    desk: Desk
+    path: Path
+    data: bytes
+    original: bytes
+    expected: Sequence[Piece]
+    whole: Sequence[Piece]
+
+
+# All versions of a client go on with one session after another: it is changed once for them.
+CASES = [
+    pytest.param(given, client, id=f"{client.program}:{source.stem}:{way}")
+    for first, source in given_sessions()
+    for way in WAYS
+    for given in [Given(client=first, source=source, way=way)]
+    for client in ALL_CLIENTS
+    if client.name == first.name
+]
+
+
+@pytest.fixture(scope="module")
+def changed(
+    request: pytest.FixtureRequest,
+    programs: Path,
+    model: StubModel,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Changed:
+    given: Given = request.param
+    desk = Desk(home=tmp_path_factory.mktemp("given") / "home", programs=programs, model=model)
+    wire, path = WIRES[given.client.name], placed(given.client, given.source, desk)
+    original, session = path.read_bytes(), path
+    is_undone = given.way.endswith(", undone")
+    whole = pieces_expected(wire, desk, path) if is_undone else []
+    if WAYS[given.way]:
+        command, *options = WAYS[given.way]
+        done = compactctl(desk, command, str(path), *options)
+        if command == "rewind" and not done["byClient"]:
+            pytest.skip("its client has compacted nothing")
+        session = Path(str(done["output"]))
+    if is_undone:
+        compactctl(desk, "rewind", str(session), "--while-open")
+    return Changed(
+        desk=desk,
+        path=session,
+        data=session.read_bytes(),
+        original=original,
+        expected=pieces_expected(wire, desk, session),
+        whole=whole,
+    )
+
+
+@pytest.mark.parametrize(("changed", "client"), CASES, indirect=["changed"], scope="module")
+def test_it_is_sent_as_view_shows_it(
+    changed: Changed, client: Client, request: pytest.FixtureRequest
+) -> None:
+    if not (changed.desk.programs / client.program).exists():
+        pytest.skip(f"{client.program} is not installed")
+    way = request.node.callspec.id.rpartition(":")[2]
     if way.endswith(", undone"):
-        compactctl(desk, "rewind", session, "--while-open")
-    records = viewed_records(desk, session)
-    expected = pieces_expected(wire, records)
-    if way.endswith(", undone"):
-        assert expected == whole
+        assert changed.expected == changed.whole
+    if way != "in place":
+        assert changed.data.startswith(changed.original) or way.startswith("new session")
+    changed.path.write_bytes(changed.data)
+    desk = replace(changed.desk, asked=model_of(changed.data))
     desk.model.expect()
-    named = session if client.name == "pi" else client.id_of(session)
-    asking = replace(desk, asked=model_of(records))
-    said = client.say(asking, PROMPT, session=named, limit=None)
-    requests = [request for request in desk.model.requests if request.get("tools")]
+    named = str(changed.path) if client.name == "pi" else client.id_of(str(changed.path))
+    said = client.say(desk, PROMPT, session=named, limit=None)
+    requests = [asked for asked in desk.model.requests if asked.get("tools")]
     assert len(requests) == 1, said
-    assert pieces_sent(wire, requests[0], expected, PROMPT) == expected
-    assert path.read_bytes().startswith(before)
+    expected = [*changed.expected]
+    assert pieces_sent(WIRES[client.name], requests[0], expected, PROMPT) == expected
