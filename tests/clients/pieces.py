@@ -173,26 +173,37 @@ def _text_of(block: Json) -> str:
 def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
     """Yield what ``view`` shows of a session of Claude Code, as the document of its messages.
 
-    All of a response comes at once, and results first in what follows: so they are sent. What
-    stands in attachments is reminders, and not a part of the conversation.
+    All of a response comes at once, its calls last, and results first in what follows: so they are
+    sent. What stands in attachments is reminders, and not a part of the conversation.
     """
     records = session.split(b"\n")
-    groups: dict[str, list[Json]] = {}
+    groups: list[list[Json]] = []
+    answers: dict[str, list[Json]] = {}
     for message in messages:
-        record = json.loads(records[message["line"] - 1].lstrip(b"\0"))
-        if record["type"] != "attachment":
-            answer = record.get("message", {}).get("id") if record["type"] == "assistant" else None
-            groups.setdefault(answer or f"line {message['line']}", []).append(message)
+        record = json.loads(records[message["line"] - 1].decode("utf-8-sig", "replace"))
+        answer = record.get("message", {}).get("id") if record["type"] == "assistant" else None
+        if answer in answers:
+            answers[answer].append(message)
+        elif record["type"] != "attachment":
+            groups.append([message])
+            answers = {**answers, answer: groups[-1]} if answer else answers
+        if not answer and any(part["kind"] != "tool_result" for part in message["parts"]):
+            # What is said ends a response; other responses and results may stand within it.
+            answers = {}
     asked: list[list[Piece]] = []
-    for message in (message for group in groups.values() for message in group):
-        parts = [[*_shown(part)] for part in message["parts"]]
-        if message["role"] == "assistant":
+    for group in groups:
+        parts = [[*_shown(part)] for message in group for part in message["parts"]]
+        if group[0]["role"] == "assistant":
             yield from _results_first(asked)
-            yield from chain.from_iterable(parts)
+            yield from _calls_last(parts)
             asked = []
         else:
             asked += parts
     yield from _results_first(asked)
+
+
+def _calls_last(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
+    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] == "call"))
 
 
 def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:

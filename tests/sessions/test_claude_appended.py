@@ -85,7 +85,7 @@ def ok(outcome: Outcome) -> None:
 def limit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Return the size above which the client reads nothing beside the chain."""
     limit: int = request.param
-    monkeypatch.setattr("compactctl.clients.claude_code.native._MAX_FULLY_READ", limit)
+    monkeypatch.setattr("compactctl.clients.claude_code.chain._MAX_FULLY_READ", limit)
     return limit
 
 

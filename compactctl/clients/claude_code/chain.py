@@ -18,6 +18,8 @@ from compactctl.clients.claude_code.leaf import choose_leaf, newest_checkpoint
 from compactctl.clients.claude_code.rows import Entry, Row, Rows
 from compactctl.records import Record, replace
 
+# In bytes (``HSe``).
+_MAX_FULLY_READ = 5 * 2**20
 # How long before a row the row may be written that it is joined to, in seconds (``eTr``).
 _MAX_GAP = 5.0
 # The part of a row's uuid that the rows share which the client makes of it (``Av``).
@@ -56,8 +58,12 @@ class Chain(Record):
     is_taken_back: bool = False
 
 
-def build_chain(entries: Sequence[Entry]) -> Chain:
-    """Return the rows that the next request is made of; ``entries`` in file order."""
+def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> Chain:
+    """Return the rows that the next request is made of.
+
+    ``entries`` are in file order; ``n_bytes`` is the size of the file.
+    """
+    entries = skip_head(entries, n_bytes)
     loaded = drop_unreadable(skip_progress(_rows_of(entries)))
     all_rows = newest_versions(loaded)
     preserved = newest_preserved(all_rows)
@@ -79,6 +85,28 @@ def build_chain(entries: Sequence[Entry]) -> Chain:
         path=tuple([row.uuid for row in reversed(path)]),
         joins=joins,
     )
+
+
+def is_read_whole(n_bytes: int) -> bool:
+    """Return whether the client reads all of a file of that size in bytes.
+
+    4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.332).
+    """
+    return n_bytes <= _MAX_FULLY_READ
+
+
+def skip_head(entries: Sequence[Entry], n_bytes: int) -> Sequence[Entry]:
+    """Skip what stands before the newest compaction of a large file (``zMe``).
+
+    One that preserved rows hides nothing before it.
+    """
+    if is_read_whole(n_bytes):
+        return entries
+    for index in reversed(range(len(entries))):
+        entry = entries[index]
+        if isinstance(entry, Row) and entry.boundary is not None and not entry.boundary.preserves:
+            return entries[index:]
+    return entries
 
 
 def _rows_of(entries: Iterable[Entry]) -> list[Row]:

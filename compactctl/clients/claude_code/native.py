@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from compactctl.clients.claude_code.boundaries import Boundary, boundary_of
+from compactctl.clients.claude_code.chain import is_read_whole
 from compactctl.clients.claude_code.reader import sent_chain
 from compactctl.clients.claude_code.rows import ROW_TYPES
 from compactctl.clients.claude_code.sent import SentChain
@@ -23,9 +24,6 @@ from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields, without_fields
 from compactctl.pipeline.spans import find_sole_record
 
-# In a larger file (bytes), the client skips everything before its newest compaction that preserved
-# no messages: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
-_MAX_FULLY_READ = 5 * 2**20
 _DISPLAYED = "toolUseResult"
 _Session = RecordVersions[SentChain]
 _Parents = Mapping[str, str | None]
@@ -57,7 +55,7 @@ class ClaudeNativeAppend(NativeAppend):
         parents, tip = dict(new.chain.parents), new.chain.path[0]
         appended = _shortest_block(old, new, parents, tip, operation)
         beside = new.chain.included.difference(new.chain.path)
-        if beside and sum(map(len, (*current, *appended))) > _MAX_FULLY_READ:
+        if beside and not is_read_whole(sum(map(len, (*current, *appended)))):
             order = pairwise(reversed(new.chain.order))
             parents |= {
                 name: prior for name, prior in order if not beside.isdisjoint((name, prior))
@@ -212,7 +210,7 @@ def _without_copy(line: bytes) -> bytes:
 
 def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> None:
     """Raise UsageError if the client would skip records that are to be sent."""
-    if sum(map(len, lines)) <= _MAX_FULLY_READ:
+    if is_read_whole(sum(map(len, lines))):
         return
     line_by_uuid: dict[str, int] = {}
     boundary = -1

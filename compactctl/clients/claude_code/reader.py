@@ -43,7 +43,7 @@ from compactctl.clients.records.builder import (
     content_id,
     message_id_for,
 )
-from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -174,6 +174,7 @@ class ClaudeReader(LineReader):
     def __init__(self) -> None:
         super().__init__("claude-code", CLAUDE_CODE, _UNSENT_FIELDS)
         self.entries: list[Entry] = []
+        self.n_bytes = 0
         # By uuid: messages of the newest version, and of older ones that are hidden.
         self.row_messages: dict[str, list[Message]] = {}
         self.unlinked: list[Message] = []
@@ -193,6 +194,7 @@ class ClaudeReader(LineReader):
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
+        self.n_bytes += decoded.n_bytes
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self._add_record(with_reported_usage(value, COUNTS), decoded)
@@ -213,7 +215,8 @@ class ClaudeReader(LineReader):
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
-            self.add_row(record, decoded.index)
+            if decoded.damage in (None, NOT_UTF8):
+                self.add_row(record, decoded.index)
             if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)
         else:
@@ -235,7 +238,10 @@ class ClaudeReader(LineReader):
         (self.unlinked if linked is None else linked).append(message)
 
     def add_row(self, record: Mapping[str, Any], line: int) -> None:
-        """Add a record with a uuid; it replaces an earlier one with the same uuid."""
+        """Add a record with a uuid, which replaces an earlier one with the same uuid.
+
+        The client reads no record of a damaged line.
+        """
         if not is_row(record):
             return
         row = read_row(record, line, len(self.entries))
@@ -405,7 +411,7 @@ class ClaudeReader(LineReader):
                 for uuid, messages in by_uuid.items()
             }
         messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
-        return sent_messages(build_chain(self.entries), messages)
+        return sent_messages(build_chain(self.entries, self.n_bytes), messages, self.version)
 
     def sessions(self) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in the file; () if all are related."""

@@ -9,9 +9,12 @@ from compactctl.clients.records.usage import find_newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.transcript import Cleared, SessionLines
 from compactctl.records import Record, field, replace
+from compactctl.tokens.client_sizes import is_below
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
+# Clients since then at the latest know nothing of these records, and send everything again.
+_CLEARS_BELOW = (2, 1, 197)
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 _ANCHOR_REASON = "messages that the client kept verbatim hang below it"
 
@@ -54,8 +57,11 @@ class RowMessages(Record):
     unmovable: Mapping[str, str]
 
 
-def sent_messages(chain: Chain, messages: RowMessages) -> SentChain:
-    """Return the rows of a chain with their messages, as far as the client sends them."""
+def sent_messages(chain: Chain, messages: RowMessages, version: str | None) -> SentChain:
+    """Return the rows of a chain with their messages, as far as the client sends them.
+
+    ``version`` is that of the client that wrote the newest record.
+    """
     parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
     if not chain.order:
         return SentChain(
@@ -63,7 +69,8 @@ def sent_messages(chain: Chain, messages: RowMessages) -> SentChain:
         )
     order = with_inserted(chain, _inserted(chain, messages))
     ordered = _with_reports_that_hold(_in_order(order, messages), chain)
-    clearings = [row for row in order if row.cleared]
+    clears = version is None or is_below(_CLEARS_BELOW, version)
+    clearings = [row for row in order if row.cleared and clears]
     unmovable = {**messages.unmovable, **dict.fromkeys(_anchors(chain), _ANCHOR_REASON)}
     return SentChain(
         messages=_with_locks(_clear(ordered, clearings), messages, unmovable),

@@ -51,6 +51,10 @@ _MAX_COMPLETIONS = 4
 _CUT_TOKEN = re.compile(r"\\?[\w.+-]{0,8}\Z")
 
 
+NOT_UTF8 = "bytes that are not UTF-8"
+"""The damage of a line that is one JSON value apart from them."""
+
+
 class Decoded(Record, kw_only=False):
     """The JSON values of a line in order, and a description of its damage, if any.
 
@@ -117,8 +121,9 @@ def _read_unusual(data: bytes) -> _Reading:
     except DepthError as error:
         return _Reading((), str(error), (body,))
     except ValueError:
-        is_piece = _PIECE.match(body)
-        return _Reading((), KUBERNETES_PIECE, (body,)) if is_piece else _salvage(body)
+        if _PIECE.match(body):
+            return _Reading((), KUBERNETES_PIECE, (body,))
+        return _with_replaced_bytes(body) or _salvage(body)
     text = docker_text(value) if isinstance(value, dict) else None
     if text is None:
         return _Reading((value,), None if _is_utf8(body) else "a prefix that is not UTF-8")
@@ -126,6 +131,19 @@ def _read_unusual(data: bytes) -> _Reading:
     if not text.endswith("\n"):
         return _Reading((), DOCKER_PIECE, (logged,))
     return _split_glued(logged.strip(_PADDING))
+
+
+def _with_replaced_bytes(body: bytes) -> _Reading | None:
+    """Read a value that has bytes which are not UTF-8, as clients on Node.js do; None for no value.
+
+    Each is read as U+FFFD. The line counts as damaged, so that nothing ever changes the bytes.
+    """
+    if _is_utf8(body):
+        return None
+    try:
+        return _Reading((parse_value(body.decode("utf-8", "replace").encode()),), NOT_UTF8)
+    except ValueError:
+        return None
 
 
 def _is_utf8(data: bytes) -> bool:

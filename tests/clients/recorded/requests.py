@@ -120,11 +120,12 @@ class Words:
     """The texts of a session, which alone are kept as they are."""
 
     def __init__(self, session: bytes) -> None:
-        self._texts = {bare(text) for value in _values(session) for text in strings_of(value)}
+        texts = (text for value in _values(session) for text in strings_of(value))
+        self._texts = {bare(_whole(text)) for text in texts}
 
     def canonical(self, piece: Piece) -> Piece:
         """Return a piece with a digest in place of a long text, or of a client's words."""
-        kind, call, said = piece
+        kind, call, said = piece[0], piece[1], _whole(piece[2])
         if kind not in ("text", "result"):
             return piece
         is_own = self._is_own(said)
@@ -134,6 +135,11 @@ class Words:
     def _is_own(self, said: str) -> bool:
         lines = said.split("\n")
         return said in self._texts or all(not line or line in self._texts for line in lines)
+
+
+def _whole(text: str) -> str:
+    """Return a text with U+FFFD in place of halves of pairs, as clients on Node.js send it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _digest(said: str) -> str:
@@ -191,6 +197,6 @@ def _on_a_line(match: re.Match[str]) -> str:
 def _values(session: bytes) -> Iterator[Any]:
     for line in session.split(b"\n"):
         try:
-            yield json.loads(line.lstrip(b"\0"))
+            yield json.loads(line.lstrip(b"\0").decode("utf-8-sig", "replace"))
         except ValueError:
             continue

@@ -586,6 +586,23 @@ def by_call_id_at_the_root(draft: Draft) -> None:
 
 
 @RESULTS_BESIDE
+def response_id_of_all(draft: Draft) -> None:
+    """Some proxies give each response the same id."""
+    question = draft.user("Q1 ask")
+    first = draft.answer("A1 answer", response="msg_x")
+    draft.user("Q2 left")
+    draft.answer("A2 left", response="msg_x")
+    draft.branch(first)
+    draft.user("Q3 goes on")
+    draft.answer("A3 answer", response="msg_x")
+    draft.branch(question)
+    draft.answer("A4 beside", response="msg_x", isSidechain=True)
+    draft.branch("00000006-aaaa-4bbb-8ccc-000000000006")
+    draft.user("Q5 end")
+    draft.answer("A5 answer", response="msg_y")
+
+
+@RESULTS_BESIDE
 def call_beside(draft: Draft) -> None:
     question = draft.user("Q1 ask")
     draft.answer("A1 looks", call("toolu_01"), response="msg_x")
@@ -1697,6 +1714,56 @@ def zero_bytes_before_a_line(draft: Draft) -> None:
     draft.turn("first")
     draft.user("Q2 after zeros")
     draft.raw(b"\0" * 16 + draft.lines.pop())
+    draft.answer("A2 answer")
+
+
+@TEXTS
+def two_records_on_a_line(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 before")
+    draft.answer("A2 glued")
+    draft.raw(draft.lines.pop(-2).rstrip(b"\n") + draft.lines.pop())
+    draft.user("Q3 behind")
+    draft.answer("A3 answer")
+
+
+@TEXTS
+def record_behind_a_torn_one(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 torn")
+    draft.answer("A2 glued")
+    draft.raw(draft.lines.pop(-2)[:40] + draft.lines.pop())
+    draft.user("Q3 behind")
+    draft.answer("A3 answer")
+
+
+@TEXTS
+def byte_order_mark(draft: Draft) -> None:
+    draft.turn("first")
+    draft.lines[0] = b"\xef\xbb\xbf" + draft.lines[0]
+    draft.turn("second")
+
+
+@TEXTS
+def spaces_before_a_line(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 after spaces")
+    draft.raw(b"  \t" + draft.lines.pop())
+    draft.answer("A2 answer")
+
+
+@TEXTS
+def invalid_bytes(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 xyz")
+    draft.raw(draft.lines.pop().replace(b"xyz", b"\xff\xfe"))
+    draft.answer("A2 answer")
+
+
+@TEXTS
+def lone_surrogate(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 \ud83d half")
     draft.answer("A2 answer")
 
 

@@ -106,7 +106,7 @@ def test_of_a_large_file_nothing_before_the_clients_own_compaction_is_read(
     block = ClaudeNativeAppend().lines_to_append(now, goal, "0123456789ab")
     assert _shown((*now, *block)) == ["u0", "b0", "u1", "b1"]
     size = sum(map(len, (*now, *block)))
-    limit = "compactctl.clients.claude_code.native._MAX_FULLY_READ"
+    limit = "compactctl.clients.claude_code.chain._MAX_FULLY_READ"
     monkeypatch.setattr(limit, size)
     assert ClaudeNativeAppend().lines_to_append(now, goal, "0123456789ab") == block
     monkeypatch.setattr(limit, size - 1)

@@ -482,7 +482,7 @@ def test_a_record_that_a_damaged_line_follows_stays_where_it_is() -> None:
     whole = json.dumps(said("a", "u", "hi")).encode()
     found = claude(user("u", None, "one"), b'{"type":"user","uu' + whole, user("u2", "a", "two"))
 
-    assert [m.id for m in found.effective] == ["u", "a", "u2"]
-    assert found.effective[0].locks.unmovable_reason is not None
-    assert found.effective[1].locks.immutable_reason is not None
+    assert [m.id for m in found.messages] == ["u", "a", "u2"]
+    assert found.messages[1].locks.immutable_reason is not None
+    assert [m.id for m in found.effective] == ["u2"]
     assert [link.id for link in found.chain.links] == ["u", "a", "u2"]
