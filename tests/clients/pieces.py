@@ -185,7 +185,7 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
             groups.setdefault(answer or f"line {message['line']}", []).append(message)
     asked: list[list[Piece]] = []
     for message in (message for group in groups.values() for message in group):
-        parts = [[*_shown(part)] for part in message["parts"]]
+        parts = [pieces for part in message["parts"] if (pieces := [*_shown(part)])]
         if message["role"] == "assistant":
             yield from _results_first(asked)
             yield from chain.from_iterable(parts)
@@ -196,7 +196,11 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
 
 
 def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] != "result"))
+    return chain.from_iterable(sorted(parts, key=_is_no_result))
+
+
+def _is_no_result(pieces: list[Piece]) -> bool:
+    return pieces[0][0] != "result"
 
 
 def _shown(part: Json) -> Iterator[Piece]:
@@ -211,8 +215,8 @@ def _shown(part: Json) -> Iterator[Piece]:
             yield "reasoning", "", part["text"]
         case "media":
             yield _kind_of(part), "", ""
-        case _ if text := bare(part["text"]):
-            yield "text", "", text
+        case _:
+            yield from (("text", "", text) for text in [bare(part["text"])] if text)
 
 
 def _kind_of(media: Json) -> str:

@@ -893,11 +893,12 @@ NEVER_SENT = Rule(
 
 def _flagged(draft: Draft, flag: str, *, typed: bool = False) -> None:
     draft.turn("first")
+    flags: dict[str, Any] = {flag: True}
     if typed:
-        draft.user("X1 flagged", **{flag: True})
+        draft.user("X1 flagged", **flags)
     else:
         draft.user("Q2 ask")
-        draft.answer("X1 flagged", **{flag: True})
+        draft.answer("X1 flagged", **flags)
     draft.turn("next")
 
 
@@ -983,7 +984,7 @@ def synthetic_answer(draft: Draft) -> None:
 def interruption(draft: Draft) -> None:
     draft.turn("first")
     draft.user("Q2 ask")
-    draft.user([text("[Request interrupted by user]")][0])
+    draft.user(text("[Request interrupted by user]"))
     draft.turn("next")
 
 
@@ -1226,13 +1227,13 @@ LARGE_FILE = Rule(
 )
 
 
-def _large(draft: Draft, name: str) -> tuple[str, str]:
+def _large(draft: Draft, name: str) -> None:
     """Add a turn whose result has details of 2 MiB, which are never sent."""
     draft.user(f"Q1 {name}")
-    asked = draft.answer(call(f"toolu_{name}"))
+    draft.answer(call(f"toolu_{name}"))
     details = {"type": "text", "stdout": "x" * (2 << 20)}
     draft.user(result(f"toolu_{name}", f"R1 {name}"), toolUseResult=details)
-    return asked, draft.answer(f"A1 {name}")
+    draft.answer(f"A1 {name}")
 
 
 @LARGE_FILE
@@ -1252,7 +1253,8 @@ def large_with_boundary(draft: Draft) -> None:
 @LARGE_FILE
 def large_with_straggler(draft: Draft) -> None:
     for name in ("one", "two", "three"):
-        _, end = _large(draft, name)
+        _large(draft, name)
+    end = draft.last
     draft.compaction()
     draft.branch(end)
     draft.turn("straggler")
