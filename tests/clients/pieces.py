@@ -196,11 +196,8 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
 
 
 def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    return chain.from_iterable(sorted(parts, key=_is_no_result))
-
-
-def _is_no_result(pieces: list[Piece]) -> bool:
-    return pieces[0][0] != "result"
+    ordered = sorted(parts, key=lambda pieces: pieces[0][0] != "result")
+    return chain.from_iterable(ordered)
 
 
 def _shown(part: Json) -> Iterator[Piece]:
