@@ -252,6 +252,17 @@ def on_another_branch_before_the_last_row(draft: Draft) -> None:
 
 
 @STALE_POINTER
+def on_another_branch_before_a_boundary(draft: Draft) -> None:
+    _, first = draft.turn("first")
+    _, other = draft.turn("other")
+    draft.branch(first)
+    draft.turn("later")
+    draft.pointer(other)
+    draft.compaction()
+    draft.turn("next")
+
+
+@STALE_POINTER
 def newer_time_on_an_earlier_line(draft: Draft) -> None:
     _, first = draft.turn("first")
     draft.user("Q2 newer in time", seconds=600)
@@ -595,6 +606,16 @@ def call_beside(draft: Draft) -> None:
     draft.user(result("toolu_01", "R1 beside"), parent="00000002-aaaa-4bbb-8ccc-000000000002")
     draft.branch(end)
     draft.answer("A2 seen")
+
+
+@RESULTS_BESIDE
+def of_an_abandoned_answer(draft: Draft) -> None:
+    question = draft.user("Q1 ask")
+    draft.read("toolu_01")
+    draft.answer("A2 abandoned")
+    draft.branch(question)
+    draft.answer("A1 anew")
+    draft.turn("next")
 
 
 @RESULTS_BESIDE
