@@ -829,6 +829,13 @@ def after_idle(draft: Draft) -> None:
 
 
 @THINKING_STRIPPED
+def a_report_of_dropped_thinking(draft: Draft) -> None:
+    _thought(draft, 1)
+    draft.attachment("thinking_drop", model="claude-sonnet-4-5-20250929", blockHashes=["0abc"])
+    _thought(draft, 2)
+
+
+@THINKING_STRIPPED
 def lone_thinking_stripped(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.answer(thinking("T1 alone"))
@@ -1602,6 +1609,41 @@ def _attached(kind: str, fields: Mapping[str, Any]) -> Write:
         draft.turn("next")
 
     return write
+
+
+@ATTACHMENTS
+def file_over_the_limit(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.attachment("file", **_ATTACHMENTS["file"], overTokenLimit=True)
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def file_over_the_limit_withdrawn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.attachment("file", **_ATTACHMENTS["file"], overTokenLimit=True)
+    draft.attachment("whole_texts_withdrawn")
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def recorded_texts(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.row(
+        "attachment",
+        attachment={"type": "critical_system_reminder", "content": "Z01 reminder"},
+        rendered=[{"content": "<system-reminder>Z02 as it was sent</system-reminder>"}],
+        renderedRole="user",
+    )
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def recorded_as_nothing(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    attachment = {"type": "critical_system_reminder", "content": "Z01 reminder"}
+    draft.row("attachment", attachment=attachment, rendered=[])
+    draft.answer("A1 answer")
 
 
 ATTACHMENTS.writers.update({kind: _attached(kind, fields) for kind, fields in _ATTACHMENTS.items()})
