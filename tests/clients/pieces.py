@@ -192,7 +192,8 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
             answers = {}
     asked: list[list[Piece]] = []
     for group in groups:
-        parts = [[*_shown(part)] for message in group for part in message["parts"]]
+        shown = ([*_shown(part)] for message in group for part in message["parts"])
+        parts = [pieces for pieces in shown if pieces]
         if group[0]["role"] == "assistant":
             yield from _results_first(asked)
             yield from _calls_last(parts)
@@ -203,11 +204,12 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
 
 
 def _calls_last(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] == "call"))
+    return chain.from_iterable(sorted(parts, key=lambda pieces: pieces[0][0] == "call"))
 
 
 def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] != "result"))
+    ordered = sorted(parts, key=lambda pieces: pieces[0][0] != "result")
+    return chain.from_iterable(ordered)
 
 
 def _shown(part: Json) -> Iterator[Piece]:
@@ -222,8 +224,8 @@ def _shown(part: Json) -> Iterator[Piece]:
             yield "reasoning", "", part["text"]
         case "media":
             yield _kind_of(part), "", ""
-        case _ if text := bare(part["text"]):
-            yield "text", "", text
+        case _:
+            yield from (("text", "", text) for text in [bare(part["text"])] if text)
 
 
 def _kind_of(media: Json) -> str:

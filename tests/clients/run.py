@@ -79,7 +79,7 @@ def _install(folder: Path) -> None:
         program = _PROGRAMS[package]
         link = _programs(folder) / f"{program}-older"
         link.unlink(missing_ok=True)
-        link.symlink_to(_programs(older) / program)
+        link.symlink_to((_programs(older) / program).absolute())
 
 
 def _programs(folder: Path) -> Path:

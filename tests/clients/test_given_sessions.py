@@ -58,6 +58,9 @@ def changed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Changed:
     given: Given = request.param
+    versions = [client for client in ALL_CLIENTS if client.name == given.client.name]
+    if not any((programs / client.program).exists() for client in versions):
+        pytest.skip(f"{given.client.name} is not installed")
     desk = Desk(home=tmp_path_factory.mktemp("given") / "home", programs=programs, model=model)
     wire, path = WIRES[given.client.name], placed(given.client, given.source, desk)
     original, session = path.read_bytes(), path

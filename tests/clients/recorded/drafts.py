@@ -55,10 +55,11 @@ def image() -> Json:
     return {"type": "image", "source": source}
 
 
-Content = str | Json | Sequence[Json]
+Block = str | Json
+"""A block of content; a text stands for a block of it, alone for a plain text."""
 
 
-def _content(content: tuple[Content, ...]) -> Content:
+def _content(content: tuple[Block, ...]) -> str | list[Json]:
     if len(content) == 1 and isinstance(content[0], str):
         return content[0]
     return [text(block) if isinstance(block, str) else block for block in content]
@@ -76,12 +77,12 @@ class Draft:
     count: int = 0
     time: datetime = _START
 
-    def user(self, *content: Content, **more: Any) -> str:
+    def user(self, *content: Block, **more: Any) -> str:
         """Add what was typed, or the results of tools: blocks, or one plain text."""
         message = {"role": "user", "content": _content(content)}
         return self.row("user", message=message, **more)
 
-    def answer(self, *content: Content, response: str = "", model: str = MODEL, **more: Any) -> str:
+    def answer(self, *content: Block, response: str = "", model: str = MODEL, **more: Any) -> str:
         """Add an answer, or a part of the one with this id of a ``response``."""
         blocks = _content(content)
         message = {

@@ -252,6 +252,17 @@ def on_another_branch_before_the_last_row(draft: Draft) -> None:
 
 
 @STALE_POINTER
+def on_another_branch_before_a_boundary(draft: Draft) -> None:
+    _, first = draft.turn("first")
+    _, other = draft.turn("other")
+    draft.branch(first)
+    draft.turn("later")
+    draft.pointer(other)
+    draft.compaction()
+    draft.turn("next")
+
+
+@STALE_POINTER
 def newer_time_on_an_earlier_line(draft: Draft) -> None:
     _, first = draft.turn("first")
     draft.user("Q2 newer in time", seconds=600)
@@ -615,6 +626,16 @@ def call_beside(draft: Draft) -> None:
 
 
 @RESULTS_BESIDE
+def of_an_abandoned_answer(draft: Draft) -> None:
+    question = draft.user("Q1 ask")
+    draft.read("toolu_01")
+    draft.answer("A2 abandoned")
+    draft.branch(question)
+    draft.answer("A1 anew")
+    draft.turn("next")
+
+
+@RESULTS_BESIDE
 def of_another_side(draft: Draft) -> None:
     first, _ = _two_calls(draft)
     _beside(draft, {"parent": first, "isSidechain": True})
@@ -825,6 +846,13 @@ def after_idle(draft: Draft) -> None:
 
 
 @THINKING_STRIPPED
+def a_report_of_dropped_thinking(draft: Draft) -> None:
+    _thought(draft, 1)
+    draft.attachment("thinking_drop", model="claude-sonnet-4-5-20250929", blockHashes=["0abc"])
+    _thought(draft, 2)
+
+
+@THINKING_STRIPPED
 def lone_thinking_stripped(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.answer(thinking("T1 alone"))
@@ -910,11 +938,12 @@ NEVER_SENT = Rule(
 
 def _flagged(draft: Draft, flag: str, *, typed: bool = False) -> None:
     draft.turn("first")
+    flags: dict[str, Any] = {flag: True}
     if typed:
-        draft.user("X1 flagged", **{flag: True})
+        draft.user("X1 flagged", **flags)
     else:
         draft.user("Q2 ask")
-        draft.answer("X1 flagged", **{flag: True})
+        draft.answer("X1 flagged", **flags)
     draft.turn("next")
 
 
@@ -1000,7 +1029,7 @@ def synthetic_answer(draft: Draft) -> None:
 def interruption(draft: Draft) -> None:
     draft.turn("first")
     draft.user("Q2 ask")
-    draft.user([text("[Request interrupted by user]")][0])
+    draft.user(text("[Request interrupted by user]"))
     draft.turn("next")
 
 
@@ -1243,13 +1272,13 @@ LARGE_FILE = Rule(
 )
 
 
-def _large(draft: Draft, name: str) -> tuple[str, str]:
+def _large(draft: Draft, name: str) -> None:
     """Add a turn whose result has details of 2 MiB, which are never sent."""
     draft.user(f"Q1 {name}")
-    asked = draft.answer(call(f"toolu_{name}"))
+    draft.answer(call(f"toolu_{name}"))
     details = {"type": "text", "stdout": "x" * (2 << 20)}
     draft.user(result(f"toolu_{name}", f"R1 {name}"), toolUseResult=details)
-    return asked, draft.answer(f"A1 {name}")
+    draft.answer(f"A1 {name}")
 
 
 @LARGE_FILE
@@ -1269,7 +1298,8 @@ def large_with_boundary(draft: Draft) -> None:
 @LARGE_FILE
 def large_with_straggler(draft: Draft) -> None:
     for name in ("one", "two", "three"):
-        _, end = _large(draft, name)
+        _large(draft, name)
+    end = draft.last
     draft.compaction()
     draft.branch(end)
     draft.turn("straggler")
@@ -1596,6 +1626,41 @@ def _attached(kind: str, fields: Mapping[str, Any]) -> Write:
         draft.turn("next")
 
     return write
+
+
+@ATTACHMENTS
+def file_over_the_limit(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.attachment("file", **_ATTACHMENTS["file"], overTokenLimit=True)
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def file_over_the_limit_withdrawn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.attachment("file", **_ATTACHMENTS["file"], overTokenLimit=True)
+    draft.attachment("whole_texts_withdrawn")
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def recorded_texts(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.row(
+        "attachment",
+        attachment={"type": "critical_system_reminder", "content": "Z01 reminder"},
+        rendered=[{"content": "<system-reminder>Z02 as it was sent</system-reminder>"}],
+        renderedRole="user",
+    )
+    draft.answer("A1 answer")
+
+
+@ATTACHMENTS
+def recorded_as_nothing(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    attachment = {"type": "critical_system_reminder", "content": "Z01 reminder"}
+    draft.row("attachment", attachment=attachment, rendered=[])
+    draft.answer("A1 answer")
 
 
 ATTACHMENTS.writers.update({kind: _attached(kind, fields) for kind, fields in _ATTACHMENTS.items()})
