@@ -204,7 +204,8 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
 
 
 def _calls_last(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    return chain.from_iterable(sorted(parts, key=lambda pieces: pieces[0][0] == "call"))
+    ordered = sorted(parts, key=lambda pieces: pieces[0][0] == "call")
+    return chain.from_iterable(ordered)
 
 
 def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:

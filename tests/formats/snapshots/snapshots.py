@@ -195,15 +195,16 @@ CLIENTS: Mapping[str, list[Any]] = {
     "claude-code attachments": [
         claude.user("u1", None, "one"),
         *(
-            {**claude.attached(f"t{number}", "u1", kind, **fields), **more}
+            {**claude.attached(f"t{number}", f"t{number - 1}" if number else "u1", kind, **fields),
+             **more}
             for number, (kind, fields, more) in enumerate(_ATTACHMENTS)
         ),
         claude.user("u2", "t3", "abandoned"),
         claude.said("a2", "u2", "abandoned"),
-        claude.user("u3", "u1", "two"),
+        claude.user("u3", f"t{len(_ATTACHMENTS) - 1}", "two"),
         claude.said("s1", "u3", "aside", isSidechain=True, inner={"model": "other"}),
         claude.said("a3", "u3", "done"),
-        claude.user("u3", "u1", "two, edited"),
+        claude.user("u3", f"t{len(_ATTACHMENTS) - 1}", "two, edited"),
     ],
     "claude-code cleared": [
         claude.user("u1", None, "one"),
