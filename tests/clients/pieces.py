@@ -203,6 +203,8 @@ def _shown(part: Json) -> Iterator[Piece]:
             yield "reasoning", "", part["text"]
         case "media":
             yield _kind_of(part), "", ""
+        case "omitted":
+            pass
         case _ if text := bare(part["text"]):
             yield "text", "", text
 

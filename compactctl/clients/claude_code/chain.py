@@ -199,7 +199,7 @@ class ClaudeChain:
         runs = self._file_runs(path.records)
         ranks = {uuid: self._rank(uuid, runs, positions, moved) for uuid in included}
         order = tuple(sorted(included, key=ranks.__getitem__))
-        messages = _without_lone_thoughts(self._in_order(order))
+        messages = self._in_order(order)
         unmovable = {**self._unmovable, **self._anchor_of(path.records)}
         return SentChain(
             messages=self._with_locks(
@@ -548,13 +548,6 @@ def _can_be_leaf(node: _ClaudeNode) -> bool:
     is_empty = node.type == "system" or not node.messages
     is_lone_notice = node.parent is None and node.boundary is None and is_empty
     return node.type in LEAF_TYPES and not is_lone_notice
-
-
-def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Leave out the reasoning of a response that was interrupted before any text or call."""
-    thoughts = {message.id for message in messages if message.is_only_reasoning}
-    complete = {message.response_id for message in messages if message.id not in thoughts}
-    return tuple([m for m in messages if m.id not in thoughts or m.response_id in complete])
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:

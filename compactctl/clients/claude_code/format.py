@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.reader import COUNTS, TYPES, ClaudeReader
+from compactctl.clients.claude_code.request import mark_omitted
 from compactctl.clients.content.anthropic import new_content
 from compactctl.clients.format import Format, NativeAppend
 from compactctl.clients.records.builder import (
@@ -13,9 +14,7 @@ from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import (
     text_or_none,
 )
-from compactctl.model.message import (
-    Synthetic,
-)
+from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
@@ -48,6 +47,10 @@ class ClaudeCode(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ClaudeReader().read(lines)
+
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Mark what the client leaves out of the next request; see ``request.py``."""
+        return mark_omitted(history)
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""

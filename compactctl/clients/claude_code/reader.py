@@ -10,6 +10,18 @@ from compactctl.clients.claude_code.attachments import (
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
+from compactctl.clients.claude_code.request import (
+    Cut,
+    Strip,
+    apply_cuts,
+    cut_of,
+    cut_results,
+    drop_virtual,
+    is_virtual,
+    mark_omitted,
+    strip_of,
+    strip_thinking,
+)
 from compactctl.clients.claude_code.requests import (
     OVERHEAD_REASON,
     REQUEST,
@@ -39,6 +51,7 @@ from compactctl.clients.records.json_values import (
 from compactctl.clients.records.message_draft import MessageDraft, role_with
 from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.history.omissions import find_omissions, sent_messages
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
@@ -49,7 +62,14 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import read_tags
-from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
+from compactctl.model.transcript import (
+    Link,
+    Omission,
+    PastCompactions,
+    Pointer,
+    SessionInfo,
+    Transcript,
+)
 from compactctl.model.usage_fields import UsageFields, with_reported_usage
 from compactctl.records import replace
 
@@ -157,6 +177,11 @@ class ClaudeReader(LineReader):
         # The index of each message in ``builder.messages``.
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
+        # What rows state about others, by uuid, and which messages are only shown.
+        self.cuts: dict[str, Cut] = {}
+        self.strips: dict[str, Strip] = {}
+        self.virtual_ids: set[MessageId] = set()
+        self.uuids: dict[MessageId, str] = {}
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -190,6 +215,7 @@ class ClaudeReader(LineReader):
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
             self.chain.add(record, decoded.index)
+            self._add_statement(record, uuid)
             if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)
         else:
@@ -207,7 +233,18 @@ class ClaudeReader(LineReader):
             self.meta_ids.add(message.id)
         self.builder.unread.add_message(record, (), message.parts, decoded.index)
         self.builder.messages.append(message)
-        self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
+        if is_virtual(record):
+            self.virtual_ids.add(message.id)
+        self.uuids[message.id] = text_or_none(uuid) or ""
+        self.chain.add_message(message, self.uuids[message.id])
+
+    def _add_statement(self, record: Mapping[str, Any], uuid: str) -> None:
+        """Note what a row states about other rows."""
+        cut, strip = cut_of(record), strip_of(record)
+        if cut is not None:
+            self.cuts[uuid] = cut
+        if strip is not None:
+            self.strips[uuid] = strip
 
     def add_without_message(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Count a record that is never sent, or a turn of which the message cannot be read."""
@@ -368,7 +405,7 @@ class ClaudeReader(LineReader):
             **command_changes(self.builder.messages, self.meta_ids),
             **command_changes(effective, self.meta_ids),
         }
-        effective = with_changes(effective, changes)
+        effective, replaced = self._as_stated(with_changes(effective, changes), sent)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
         if sent.bridged:
             self.builder.links = [
@@ -399,7 +436,29 @@ class ClaudeReader(LineReader):
             ),
             session_lines=self.chain.sessions(self.session_lines),
         )
-        return replace(transcript, effective=as_read(transcript.effective))
+        history = as_read(transcript.effective)
+        marked = mark_omitted(history)
+        return replace(
+            transcript,
+            effective=sent_messages(marked),
+            with_omitted=history,
+            omissions=(*find_omissions(marked), *replaced),
+        )
+
+    def _as_stated(
+        self, messages: tuple[Message, ...], sent: SentChain
+    ) -> tuple[tuple[Message, ...], tuple[Omission, ...]]:
+        """Return messages as rows state them: cut, stripped or only shown; and what was cut."""
+        places = {uuid: place for place, uuid in enumerate(sent.order)}
+        strips = [
+            (sum(places.get(self.uuids[m.id], -1) < places[uuid] for m in messages), strip)
+            for uuid, strip in self.strips.items()
+            if uuid in places
+        ]
+        cuts = [self.cuts[uuid] for uuid in sent.order if uuid in self.cuts]
+        shown = tuple(drop_virtual(m) if m.id in self.virtual_ids else m for m in messages)
+        after = apply_cuts(shown, cuts)
+        return strip_thinking(after, strips), tuple(cut_results(shown, after))
 
 
 def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
