@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ Piece = tuple[str, str, str]
 """Text, reasoning, call, result or picture; the id of its call; what it says."""
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
+_MEDIA = frozenset({"image", "document"})
 # What Claude Code 2.1.331 says behind the result of a search for tools.
 _LOADED = "Tool loaded."
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
@@ -62,10 +64,6 @@ def _anthropic_blocks(content: Any) -> Iterator[Piece]:
 def _anthropic_request(request: Json) -> Iterator[Piece]:
     for message in request["messages"]:
         yield from _anthropic_blocks(message["content"])
-
-
-def _results_first(pieces: Iterable[Piece]) -> list[Piece]:
-    return sorted(pieces, key=lambda piece: piece[0] != "result")
 
 
 def _codex_items(items: Iterable[Json]) -> Iterator[Piece]:
@@ -144,7 +142,10 @@ def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
 
 
 def request_pieces(request: Json) -> Iterator[Piece]:
-    """Yield what a request of Claude Code holds, in words: inputs and thinking as they stand."""
+    """Yield what a request of Claude Code holds, in words: inputs and thinking as they stand.
+
+    The pictures of a result follow it.
+    """
     for message in request["messages"]:
         # Among the messages the client puts reminders for the model, as those of a system.
         for block in _blocks_of(message["content"] if message["role"] != "system" else ()):
@@ -152,18 +153,21 @@ def request_pieces(request: Json) -> Iterator[Piece]:
                 case "tool_use" | "server_tool_use":
                     yield "call", block["id"], json.dumps(block["input"], sort_keys=True)
                 case "tool_result" | "web_search_tool_result":
-                    yield "result", block["tool_use_id"], _result_in_words(block.get("content"))
+                    blocks = _blocks_of(block.get("content"))
+                    texts = [_text_of(part) for part in blocks if part["type"] not in _MEDIA]
+                    yield "result", block["tool_use_id"], bare("\n".join(filter(None, texts)))
+                    yield from ((part["type"], "", "") for part in blocks if part["type"] in _MEDIA)
                 case "thinking" | "redacted_thinking":
                     yield "reasoning", "", block.get("thinking", "")
+                case "document" if block["source"]["type"] == "text":
+                    yield "text", "", block["source"]["data"]
                 case _:
                     yield from _anthropic_blocks([block])
 
 
-def _result_in_words(content: Any) -> str:
-    blocks = _blocks_of(content)
-    texts = [bare(block["text"]) for block in blocks if block.get("type") == "text"]
-    others = [f"<{block.get('type')}>" for block in blocks if block.get("type") != "text"]
-    return "\n".join(filter(None, [*texts, *others])).strip()
+def _text_of(block: Json) -> str:
+    is_text = block["type"] == "text"
+    return bare(block["text"]) if is_text else json.dumps(block, separators=(",", ":"))
 
 
 def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
@@ -179,16 +183,20 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
         if record["type"] != "attachment":
             answer = record.get("message", {}).get("id") if record["type"] == "assistant" else None
             groups.setdefault(answer or f"line {message['line']}", []).append(message)
-    asked: list[Piece] = []
+    asked: list[list[Piece]] = []
     for message in (message for group in groups.values() for message in group):
-        pieces = [piece for part in message["parts"] for piece in _shown(part)]
+        parts = [[*_shown(part)] for part in message["parts"]]
         if message["role"] == "assistant":
             yield from _results_first(asked)
-            yield from pieces
+            yield from chain.from_iterable(parts)
             asked = []
         else:
-            asked += pieces
+            asked += parts
     yield from _results_first(asked)
+
+
+def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
+    return chain.from_iterable(sorted(filter(None, parts), key=lambda part: part[0][0] != "result"))
 
 
 def _shown(part: Json) -> Iterator[Piece]:
@@ -197,8 +205,8 @@ def _shown(part: Json) -> Iterator[Piece]:
             arguments = json.dumps(json.loads(part["arguments"]), sort_keys=True)
             yield "call", part["callId"], arguments
         case "tool_result":
-            media = [f"<{_kind_of(each)}>" for each in part["media"]]
-            yield "result", part["callId"], "\n".join(filter(None, [bare(part["text"]), *media]))
+            yield "result", part["callId"], bare(part["text"])
+            yield from ((_kind_of(media), "", "") for media in part["media"])
         case "reasoning":
             yield "reasoning", "", part["text"]
         case "media":

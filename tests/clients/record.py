@@ -15,12 +15,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from clients.desk import Desk
-from clients.given import claude_code_folder
+from clients.given import claude_code_folder, model_of
 from clients.pieces import request_pieces
 from clients.recorded.drafts import MODEL, SESSION
 from clients.recorded.requests import (
@@ -69,7 +70,7 @@ class Recorder:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         return cls(program=program, version=done.stdout.split()[0], model=StubModel())
 
-    def recorded(self, session: bytes) -> Recording:
+    def recorded(self, session: bytes, window: str) -> Recording:
         """Resume a session and return what was sent."""
         with tempfile.TemporaryDirectory() as folder:
             desk = Desk(
@@ -83,7 +84,12 @@ class Recorder:
             path.parent.mkdir(parents=True)
             path.write_bytes(session)
             self.model.expect()
-            printed = ClaudeCode().say(desk, PROMPT, session=SESSION, limit=None)
+            if window == "by itself":
+                ClaudeCode().ask(desk, PROMPT, SESSION, model_of(session), {})
+                compacts = not any(asks_for_all(asked) for asked in self.model.requests)
+                return Recording(versions=(self.version,), compacts=compacts)
+            limit = None if window == "1M" else 0
+            printed = ClaudeCode().say(desk, PROMPT, session=SESSION, limit=limit)
         requests = [request for request in self.model.requests if request.get("tools")]
         if not requests:
             return Recording(versions=(self.version,), refusal=refusal_in(printed))
@@ -105,12 +111,19 @@ def record_rule(rule: Rule, only: str, recorders: Sequence[Recorder]) -> None:
             earlier = sessions.get(name)
             requests = earlier.requests if earlier and earlier.digest == digest else ()
             if only in ("", name):
-                for sent in pool.map(lambda recorder: recorder.recorded(session), recorders):  # noqa: B023
+                record = partial(Recorder.recorded, session=session, window=rule.window)
+                for sent in pool.map(record, recorders):
                     requests = merged(requests, sent)
                     print(rule.name, name, *summary(sent), sep="\t", flush=True)  # noqa: T201
             sessions[name] = RecordedSession(digest=digest, requests=requests)
     written = {name: sessions[name] for name in rule.writers if sessions[name].requests}
     write_rule(rule.name, rule.about, written)
+
+
+def asks_for_all(request: Json) -> bool:
+    """Whether a request holds the beginning of the session, and the prompt behind it."""
+    pieces = [*request_pieces(request)]
+    return pieces[:1] == [("text", "", "Q1 first")] and ("text", "", PROMPT) in pieces
 
 
 def refusal_in(printed: str) -> str:
@@ -131,6 +144,8 @@ def summary(recording: Recording) -> Iterator[str]:
     yield recording.versions[-1]
     if recording.refusal:
         yield f"refused: {recording.refusal}"
+    if recording.compacts is not None:
+        yield f"compacts: {recording.compacts}"
     yield json.dumps([f"{kind[:6]} {call} {said}" for kind, call, said in recording.pieces])
     if recording.marks:
         yield " ".join(recording.marks)

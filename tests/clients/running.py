@@ -7,7 +7,7 @@ its own.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +43,16 @@ class ClaudeCode:
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         name = (desk.asked or "claude-sonnet-4-5-20250929") + ("[1m]" if limit is None else "")
-        command = [self.program, "-p", prompt, "--model", name, "--allowedTools", "Read"]
+        key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW" if limit else "DISABLE_AUTO_COMPACT"
+        # What it keeps free for the answer and for its own summary is taken off the window.
+        value = limit + 33_000 if limit else 1
+        return self.ask(desk, prompt, session, name, {key: str(value)})
+
+    def ask(
+        self, desk: Desk, prompt: str, session: str, model: str, more: Mapping[str, str]
+    ) -> str:
+        """Say something to a model, with these settings; return what the client printed."""
+        command = [self.program, "-p", prompt, "--model", model, "--allowedTools", "Read"]
         command += ["--resume", session] if session else []
         settings = {
             "ANTHROPIC_BASE_URL": desk.model.url,
@@ -52,10 +61,7 @@ class ClaudeCode:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "0",
         }
-        key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW" if limit else "DISABLE_AUTO_COMPACT"
-        # What it keeps free for the answer and for its own summary is taken off the window.
-        value = limit + 33_000 if limit else 1
-        done = desk.run(command, settings | {key: str(value)})
+        done = desk.run(command, {**settings, **more})
         return done.stdout + done.stderr
 
     def session(self, desk: Desk) -> str:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ FOLDER = Path(__file__).parent / "claude-code"
 PROMPT = "And now, please?"
 
 _SHORT = 60
-_PICTURE = re.compile("<(?:image|document)>")
 # The name of something, and not a text.
 _NAME = re.compile(r"(?:file://)?/?Z\d\d(?:\.pdf)?")
 _MARK = re.compile(r"\bZ\d\d\b")
@@ -35,18 +34,19 @@ _MARK = re.compile(r"\bZ\d\d\b")
 class Recording:
     """What versions of a client sent before the prompt; ``refusal`` is what they print instead.
 
-    ``marks`` are the marks in whatever was sent, in order of their names.
+    ``marks`` are the marks in whatever was sent, in order of their names; ``compacts`` tells
+    whether the client compacted first, where it was left to decide.
     """
 
     versions: tuple[str, ...]
     pieces: tuple[Piece, ...] = ()
     marks: tuple[str, ...] = ()
     refusal: str = ""
+    compacts: bool | None = None
 
     def same(self, other: "Recording") -> bool:
         """Whether the same was sent."""
-        mine, its = ((each.pieces, each.marks, each.refusal) for each in (self, other))
-        return mine == its
+        return replace(self, versions=()) == replace(other, versions=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +110,7 @@ def merged(recordings: Iterable[Recording], new: Recording) -> tuple[Recording, 
     for each in recordings:
         versions = {*each.versions} - {version} | ({version} if each.same(new) else set())
         if versions:
-            ordered = tuple(sorted(versions, key=order_of))
-            left.append(
-                Recording(
-                    versions=ordered, pieces=each.pieces, marks=each.marks, refusal=each.refusal
-                )
-            )
+            left.append(replace(each, versions=tuple(sorted(versions, key=order_of))))
     if not any(each.same(new) for each in left):
         left.append(new)
     return tuple(sorted(left, key=lambda each: order_of(each.versions[0])))
@@ -137,7 +132,7 @@ class Words:
         return kind if is_own else f"{OF_CLIENT}{kind}", call, shown
 
     def _is_own(self, said: str) -> bool:
-        lines = (line for line in said.split("\n") if not _PICTURE.fullmatch(line))
+        lines = said.split("\n")
         return said in self._texts or all(not line or line in self._texts for line in lines)
 
 
@@ -174,6 +169,7 @@ def _recording(entry: Json) -> Recording:
         pieces=tuple((kind, call, said) for kind, call, said in entry.get("pieces", ())),
         marks=tuple(entry.get("marks", ())),
         refusal=entry.get("refusal", ""),
+        compacts=entry.get("compacts"),
     )
 
 
@@ -181,6 +177,8 @@ def _entry(recording: Recording) -> Json:
     entry: Json = {"versions": recording.versions}
     if recording.refusal:
         return {**entry, "refusal": recording.refusal}
+    if recording.compacts is not None:
+        return {**entry, "compacts": recording.compacts}
     entry["pieces"] = recording.pieces
     return {**entry, "marks": recording.marks} if recording.marks else entry
 

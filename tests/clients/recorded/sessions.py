@@ -6,7 +6,7 @@ Code 2.1.332, with the functions of its code.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from clients.recorded.drafts import (
     MISSING,
@@ -24,10 +24,15 @@ Write = Callable[[Draft], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A rule, what it says, and the sessions that show it."""
+    """A rule, what it says, and the sessions that show it.
+
+    ``window`` is that of the model that is asked: 1M tokens, or the usual one. The client compacts
+    nothing by itself, unless it is left to decide.
+    """
 
     name: str
     about: str
+    window: Literal["1M", "usual", "by itself"] = "1M"
     writers: dict[str, Write] = field(default_factory=dict)
 
     def __call__(self, write: Write) -> Write:
@@ -80,8 +85,8 @@ def answer_twice(draft: Draft) -> None:
 
 CHOSEN_LEAF = Rule(
     name="chosen_leaf",
-    about="a last-prompt with explicit, rewound or cutUuid ends the conversation at its leafUuid;"
-    " with none there is none; a later row of the conversation cancels it",
+    about="a last-prompt with explicit ends the conversation at its leafUuid, with null there is"
+    " none; rewound and cutUuid alone do nothing; a later row of the conversation cancels it",
 )
 
 
@@ -175,6 +180,43 @@ def rewound_then_a_plain_pointer(draft: Draft) -> None:
 def rewound_to_a_missing_row(draft: Draft) -> None:
     _, question, _ = _two_turns(draft)
     draft.pointer(MISSING, rewound=True, cutUuid=question, explicit=True)
+
+
+@CHOSEN_LEAF
+def rewound_then_the_same_pointer(draft: Draft) -> None:
+    first, question, _ = _two_turns(draft)
+    draft.pointer(first, rewound=True, cutUuid=question, explicit=True)
+    draft.pointer(first)
+
+
+@CHOSEN_LEAF
+def rewound_then_an_ancestor(draft: Draft) -> None:
+    first, question, _ = _two_turns(draft)
+    draft.pointer(first, rewound=True, cutUuid=question, explicit=True)
+    draft.pointer("00000001-aaaa-4bbb-8ccc-000000000001")
+
+
+@CHOSEN_LEAF
+def rewound_then_a_gap(draft: Draft) -> None:
+    first, question, _ = _two_turns(draft)
+    draft.pointer(first, rewound=True, cutUuid=question, explicit=True)
+    draft.user("Q2 later", parent=MISSING, seconds=2)
+    draft.answer("A2 later")
+
+
+@CHOSEN_LEAF
+def rewound_before_results_beside(draft: Draft) -> None:
+    question = draft.user("Q1 ask")
+    draft.answer("A1 looks", call("toolu_01"))
+    draft.user(result("toolu_01", "R1 undone"))
+    draft.answer("A2 undone")
+    draft.pointer(
+        question, rewound=True, cutUuid="00000002-aaaa-4bbb-8ccc-000000000002", explicit=True
+    )
+    draft.branch(question)
+    draft.answer("A1 looks again", call("toolu_01"))
+    draft.user("Q2 ask")
+    draft.answer("A2 answer")
 
 
 STALE_POINTER = Rule(
@@ -775,7 +817,7 @@ def lone_thinking_stripped(draft: Draft) -> None:
 
 OTHER_MODEL_THINKING = Rule(
     name="other_model_thinking",
-    about="signed thinking of another model than the current one is left out",
+    about="thinking of another model than the current one is left out, signed or redacted",
 )
 
 
@@ -1149,7 +1191,10 @@ def after_a_boundary(draft: Draft) -> None:
 
 
 MEDIA_CAP = Rule(
-    name="media_cap", about="at most 100 pictures and documents are sent; above, 80 are left (ano)"
+    name="media_cap",
+    about="at most 100 pictures and documents are sent to a model with the usual window; at each"
+    " overflow the oldest go until 80 are left (ano)",
+    window="usual",
 )
 
 
@@ -1297,6 +1342,40 @@ def only_damaged_lines(draft: Draft) -> None:
 def only_a_cycle(draft: Draft) -> None:
     draft.user("Q1 ask", parent="00000002-aaaa-4bbb-8ccc-000000000002")
     draft.answer("A1 answer")
+
+
+COMPACTS_AT = Rule(
+    name="compacts_at",
+    about="the client compacts before the prompt where the newest answer reports so many tokens",
+    window="by itself",
+)
+
+
+def _used(draft: Draft, model: str, count: int) -> None:
+    draft.turn("first")
+    draft.user("Q2 ask")
+    usage = {"input_tokens": count, "output_tokens": 10}
+    draft.answer("A2 answer", model=model, fields={"usage": usage})
+
+
+@COMPACTS_AT
+def opus_4_8_at_960_000(draft: Draft) -> None:
+    _used(draft, "claude-opus-4-8", 960_000)
+
+
+@COMPACTS_AT
+def opus_4_8_at_968_000(draft: Draft) -> None:
+    _used(draft, "claude-opus-4-8", 968_000)
+
+
+@COMPACTS_AT
+def opus_4_6_at_160_000(draft: Draft) -> None:
+    _used(draft, "claude-opus-4-6", 160_000)
+
+
+@COMPACTS_AT
+def opus_4_6_at_168_000(draft: Draft) -> None:
+    _used(draft, "claude-opus-4-6", 168_000)
 
 
 ATTACHMENTS = Rule(
