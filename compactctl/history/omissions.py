@@ -54,18 +54,17 @@ def with_omitted_hidden(
     for hide in hides:
         owner |= dict.fromkeys((name for name in hide.ids if name not in owner), hide)
     responses = {
-        message.response_id: owner[message.id]
-        for message in history
-        if message.response_id and message.id in owner
+        message.response_id: owner[message.id] for message in history if message.id in owner
     }
     more: dict[int, list[MessageId]] = {}
     for before, message in pairwise((None, *history)):
         if message is None or message.id in sent_ids or message.locks.immutable_reason:
             continue
-        hide = responses.get(message.response_id) or (owner.get(before.id) if before else None)
-        if hide is not None:
-            owner[message.id] = hide
-            more.setdefault(id(hide), []).append(message.id)
+        beside = responses.get(message.response_id) if message.response_id else None
+        owning = beside or (owner.get(before.id) if before else None)
+        if owning is not None:
+            owner[message.id] = owning
+            more.setdefault(id(owning), []).append(message.id)
     return tuple(
         replace(edit, ids=_in_order((*edit.ids, *more[id(edit)]), history))
         if id(edit) in more and isinstance(edit, Hide)

@@ -225,7 +225,7 @@ def _unresolved(message: Message, *, is_newest: bool) -> Message:
     message = _without(
         message, lambda part: isinstance(part, ToolCallPart), "call", "without a result"
     )
-    return _without(message, lambda _: True, "part", "beside a call without a result")
+    return _without(message, lambda _: True, "passage", "beside a call without a result")
 
 
 def _unanswered_response(messages: Sequence[Message]) -> str | None:
@@ -247,7 +247,7 @@ def drop_empty_answers(messages: Sequence[Message]) -> Sequence[Message]:
     return [
         message
         if message.role != "assistant" or _response(message) in whole
-        else _without(message, lambda _: True, "part", "of an answer without content")
+        else _without(message, lambda _: True, "passage", "of an answer without content")
         for message in messages
     ]
 
