@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.claude_code.reader import COUNTS, TYPES, ClaudeReader
+from compactctl.clients.claude_code.reader import COUNTS, ClaudeReader
+from compactctl.clients.claude_code.record_kinds import RECORDS
 from compactctl.clients.claude_code.request import mark_omitted
 from compactctl.clients.content.anthropic import new_content
 from compactctl.clients.format import Format, NativeAppend
@@ -39,7 +40,7 @@ class ClaudeCode(Format):
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize a file of known types where some records have fields only the client writes."""
-        typed_records = [r for r in records if text_or_none(r.get("type")) in TYPES]
+        typed_records = [r for r in records if text_or_none(r.get("type")) in RECORDS]
         if not typed_records or len(typed_records) * 2 < len(records):
             return False
         return any(map(_is_client_record, typed_records))

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.attachments import (
-    RESTORED_REASONS,
     attachment_parts,
     may_lack_text,
+    restored_reason,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
+from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
 from compactctl.clients.claude_code.request import (
     Cut,
     Strip,
@@ -73,42 +74,6 @@ from compactctl.model.transcript import (
 from compactctl.model.usage_fields import UsageFields, with_reported_usage
 from compactctl.records import replace
 
-TYPES = frozenset(
-    {
-        "user",
-        "assistant",
-        "system",
-        "attachment",
-        "progress",
-        "summary",
-        "file-history-snapshot",
-        "queue-operation",
-        "last-prompt",
-        "custom-title",
-        "ai-title",
-        "agent-name",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "frame-link",
-        REQUEST,
-        SHAPE,
-        "api-request-blob",
-        "atis-latch",
-        "tools-used",
-        "cost-state",
-        "agent-color",
-        "agent-setting",
-        "attribution-snapshot",
-        "bridge-session",
-        "file-history-delta",
-        "fork-context-ref",
-        "speculation-accept",
-        "tag",
-        "task-summary",
-        "worktree-state",
-    }
-)
 COUNTS = UsageFields(
     path=("message", "usage"),
     input=("input_tokens",),
@@ -123,18 +88,6 @@ COUNTS = UsageFields(
 _SYNTHETIC = "<synthetic>"
 _HUMAN, _TYPED_MODE = "human", "prompt"
 _COMMAND = "local_command"
-_SHOWN_SUBTYPES = frozenset(
-    {
-        "api_error",
-        "away_summary",
-        "bridge_status",
-        "compact_boundary",
-        "informational",
-        "microcompact_boundary",
-        "stop_hook_summary",
-        "turn_duration",
-    }
-)
 _ASKING_TOOL = "AskUserQuestion"
 _OLD_VERSIONS = ("0.", "1.")
 # What the client shows of results and attached files, and its own lists and judgments; facts of the
@@ -182,6 +135,8 @@ class ClaudeReader(LineReader):
         self.strips: dict[str, Strip] = {}
         self.virtual_ids: set[MessageId] = set()
         self.uuids: dict[MessageId, str] = {}
+        # The first line with each kind of record that is not modeled, and what it may change.
+        self.unmodeled: dict[str, tuple[int, str]] = {}
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -254,6 +209,8 @@ class ClaudeReader(LineReader):
         elif is_turn:
             self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
+            if change := unmodeled(record["type"], _attachment_type(record) or ""):
+                self.unmodeled.setdefault(_kind(record), (decoded.index, change))
             self.measure_unread(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
 
@@ -264,7 +221,7 @@ class ClaudeReader(LineReader):
                 self.builder.unread.add_message(record, (), (), line)
             case "system" if _may_be_sent(record):
                 self.builder.unread.add_message(record, (), (), line)
-            case kind if kind in TYPES:
+            case kind if kind in RECORDS:
                 pass
             case _ if "uuid" in record or any(isinstance(v, dict | list) for v in record.values()):
                 self.builder.unread.add_unknown(record, line)
@@ -303,7 +260,7 @@ class ClaudeReader(LineReader):
             parts = attachment_parts(record)
             is_injected = not _is_queued_prompt(record)
             message = self._message(record, decoded, parts, injected=is_injected)
-            reason = RESTORED_REASONS.get(_attachment_type(record) or "")
+            reason = restored_reason(record)
             if message is None or message.locks.immutable_reason:
                 return message
             return replace(message, locks=replace(message.locks, immutable_reason=reason))
@@ -413,6 +370,10 @@ class ClaudeReader(LineReader):
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
+        self.builder.warnings += [
+            f"line {line + 1}: {kind}: {change}; this is not followed, so what is sent may differ"
+            for kind, (line, change) in self.unmodeled.items()
+        ]
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]
@@ -485,7 +446,7 @@ def _may_be_sent(record: Mapping[str, Any]) -> bool:
     others are shown: they are of these subtypes, have a level, or say that they are not meta.
     """
     subtype = text_or_empty(record.get("subtype"))
-    is_shown = "level" in record or "isMeta" in record or subtype in _SHOWN_SUBTYPES
+    is_shown = "level" in record or "isMeta" in record or subtype in SUBTYPES
     return subtype == _COMMAND or not is_shown
 
 
