@@ -101,6 +101,8 @@ def _stored(attachment: Mapping[str, Any], kind: AttachmentKind) -> Iterator[Par
         case "texts":
             for path in kind.paths:
                 yield from _reminder(attachment, path)
+        case "unread" | "unsent" | "statement":
+            pass
 
 
 def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:

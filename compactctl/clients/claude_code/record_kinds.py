@@ -203,6 +203,9 @@ ATTACHMENTS: Mapping[str, AttachmentKind] = {
         (("blockingError", "command"), ("blockingError", "blockingError")),
     ),
     **_attachments("hook_stopped_continuation", "texts", (("message",),)),
+    # Clients before 2.1.197 sent these, and may still be used; newer ones do not.
+    **_attachments("todo ultramemory", "texts", _CONTENT),
+    **_attachments("task_progress", "texts", (("message",),)),
     **_attachments(
         "async_hook_response",
         "texts",
@@ -272,8 +275,7 @@ ATTACHMENTS: Mapping[str, AttachmentKind] = {
         " prompt_snapshot prompt_render_point autocheckpointing background_task_status"
         " compaction_reminder current_session_memory thinking_reminder companion_intro"
         " pen_mode_enter pen_mode_exit ultrawork_request echo_activities verify_plan_reminder"
-        " fold_nudge context_tip audio_transcript instruction_files_not_loaded todo"
-        " task_progress ultramemory",
+        " fold_nudge context_tip audio_transcript instruction_files_not_loaded",
         "unsent",
     ),
     **_attachments("tool_results_cut thinking_stripped", "statement"),
