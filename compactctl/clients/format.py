@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from compactctl.clients.content.part_rewrite import rewrite_value
 from compactctl.clients.records.decode import Decoded
+from compactctl.history.omissions import sent_messages
 from compactctl.model.message import JsonPath, Message, Part, RecordLocation, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
@@ -89,6 +90,17 @@ class Format(RecordWriter, ABC):
     def moved_out(self, line: bytes, place: JsonPath) -> bytes | None:
         """Return what compactctl added inside of a record as a record of its own; else None."""
         return None
+
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Return the history with what the client leaves out of the next request as omitted parts.
+
+        It depends on the other messages, so it is done again after edits. No message is removed.
+        """
+        return history
+
+    def request(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        """Return what the client sends of a history in its next request."""
+        return sent_messages(self.mark_omitted(history))
 
     def new_id(self, message: Synthetic) -> str:
         """Return the record id of a summary or marker: by default the id of its message."""

@@ -1,5 +1,7 @@
 """All formats in the order in which they are tried, and what is asked of them by name."""
 
+from collections.abc import Sequence
+
 from compactctl.clients.agent_code.format import AgentCode
 from compactctl.clients.apis.ai_sdk import AISdk
 from compactctl.clients.apis.anthropic_messages import AnthropicMessages
@@ -89,6 +91,12 @@ def _dialect_at_path(name: str, path: str) -> Format:
 def can_write_assistant(name: str) -> bool:
     """Whether the format called ``name`` writes assistant messages and halves of tool pairs."""
     return any(candidate.can_write_assistant for candidate in ALL_FORMATS if candidate.name == name)
+
+
+def request_of(name: str, history: Sequence[Message]) -> tuple[Message, ...]:
+    """Return what the client of the format called ``name`` sends of a history."""
+    client = next((candidate for candidate in ALL_FORMATS if candidate.name == name), None)
+    return tuple(history) if client is None else client.request(history)
 
 
 def roles_between_in(name: str) -> RolesBetween | None:

@@ -10,6 +10,7 @@ from compactctl.model.message import (
     FilePart,
     MediaPart,
     Message,
+    OmittedPart,
     Part,
     ReasoningPart,
     Role,
@@ -43,6 +44,7 @@ _CATEGORY_BY_PART: Mapping[type[Part], Category] = {
     ToolDefinitionPart: "tool definitions",
     ToolResultPart: "tool results",
     FilePart: "attachments",
+    OmittedPart: "other",
     MediaPart: "media",
 }
 _CATEGORY_BY_ROLE: Mapping[Role, Category] = {

@@ -115,6 +115,7 @@ class ToolResultPart(Record):
         cleared: the client already sends a placeholder instead of the stored content.
         embedded: the provider runs the tool and accepts no other content, so the result can only
             stay, or go together with its call.
+        omitted_media: how many media of the stored content the client leaves out.
         path: leads to the content value that an edit replaces.
     """
 
@@ -129,6 +130,7 @@ class ToolResultPart(Record):
     cleared: bool = False
     embedded: bool = False
     media: tuple[MediaPart, ...] = ()
+    omitted_media: int = 0
     path: JsonPath = ()
 
     @property
@@ -153,6 +155,17 @@ class ToolDefinitionPart(Record):
     path: JsonPath = ()
 
 
+class OmittedPart(Record):
+    """What the client leaves out when it makes the request; it keeps the number of its part.
+
+    ``noun`` and ``detail`` say what it is: "reasoning block", "of another model".
+    """
+
+    noun: str
+    detail: str
+    path: JsonPath = ()
+
+
 Part = (
     TextPart
     | ReasoningPart
@@ -161,6 +174,7 @@ Part = (
     | MediaPart
     | FilePart
     | ToolDefinitionPart
+    | OmittedPart
 )
 
 
@@ -196,7 +210,7 @@ def is_compaction(part: Part) -> bool:
 def is_replaceable(part: Part) -> bool:
     """Return whether an edit may replace the content of a part by text."""
     match part:
-        case ReasoningPart() | ToolDefinitionPart():
+        case ReasoningPart() | ToolDefinitionPart() | OmittedPart():
             return False
         case FilePart():
             return True

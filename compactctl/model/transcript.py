@@ -160,6 +160,18 @@ class Refusal(Record):
     limit: int | None
 
 
+class Omission(Record):
+    """What the client leaves out of a message, or replaces in it, when it makes a request.
+
+    ``noun`` and ``detail`` say what it is: "reasoning block", "of another model".
+    """
+
+    message: MessageId
+    noun: str
+    detail: str
+    count: int = 1
+
+
 class SessionInfo(Record):
     """What a file says about its session; None if it does not say.
 
@@ -238,6 +250,9 @@ class Transcript(Record):
         effective: what the next request would send, in the order sent. A message may differ from
             the one with its id in ``messages`` if the client sends a placeholder instead. Several
             conversations follow one another.
+        with_omitted: the effective history with the messages and parts that the client leaves out
+            when it makes the request; () if it sends all.
+        omissions: what the client leaves out or replaces.
         session: what the file says about its session.
         chain: how its records refer to one another.
         compactions: earlier compactions, by the client or by compactctl.
@@ -256,6 +271,8 @@ class Transcript(Record):
     n_bytes: int
     messages: tuple[Message, ...]
     effective: tuple[Message, ...]
+    with_omitted: tuple[Message, ...] = ()
+    omissions: tuple[Omission, ...] = ()
     session: SessionInfo = SessionInfo()
     chain: RecordLinks = RecordLinks()
     compactions: PastCompactions = PastCompactions()
@@ -267,6 +284,11 @@ class Transcript(Record):
     session_lines: tuple[SessionLines, ...] = ()
     order: RecordOrder = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """The messages that edits address: those of the request, and what is left out of it."""
+        return self.with_omitted or self.effective
 
     @property
     def lines_to_keep(self) -> frozenset[int]:

@@ -120,7 +120,7 @@ class _FileLayout:
         for message in transcript.messages:
             if self._is_touched(message):
                 self.messages_by_line[message.line].append(message)
-        self.effective = transcript.effective
+        self.effective = transcript.history
         self.visible_indices: dict[str, Sequence[int]] = {}
         self.index_by_id = {message.id: index for index, message in enumerate(self.effective)}
         self.damaged_lines = transcript.damaged_lines

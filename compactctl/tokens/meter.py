@@ -7,6 +7,7 @@ from compactctl.model.message import (
     FilePart,
     MediaPart,
     Message,
+    OmittedPart,
     Part,
     ReasoningPart,
     TextPart,
@@ -124,7 +125,7 @@ def part_texts(part: Part) -> tuple[str, ...]:
             return (part.text,)
         case ReasoningPart():
             return () if part.opaque else (part.text,)
-        case MediaPart():
+        case MediaPart() | OmittedPart():
             return ()
 
 

@@ -15,6 +15,7 @@ from compactctl.model.message import (
     FilePart,
     MediaPart,
     Message,
+    OmittedPart,
     Part,
     ReasoningPart,
     TextPart,
@@ -290,7 +291,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOv
             return (tokens - media) * ratio + media
         case ToolCallPart():
             return tokens * overhead.call
-        case MediaPart():
+        case MediaPart() | OmittedPart():
             return tokens
         case FilePart() | ToolDefinitionPart():
             return tokens * overhead.injected

@@ -1,5 +1,6 @@
 """Texts shared by several results: the measurement, the fill of the window, written files."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from compactctl.commands.measuring.measure import Measurement
     from compactctl.history.usage.count_check import CountCheck
     from compactctl.model.operation import StateChange
+    from compactctl.model.transcript import Omission
     from compactctl.tokens.fit import LimitBase, Limits
 
 # The source that ``resolve_model`` returns if no model was named.
@@ -33,6 +35,29 @@ BASES: "Mapping[LimitBase, str]" = {
 BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
 # Statuses of a batch's rows that users see under another name.
 _STATUSES = {"skipped": "not a transcript"}
+
+
+def omissions_text(omissions: "Iterable[Omission]") -> str:
+    """Say what a client leaves out: "94 reasoning blocks of another model and 1 call …"."""
+    *texts, last = (
+        f"{plural(count, noun)} {detail}" for (noun, detail), count in _counted(omissions).items()
+    )
+    return f"{', '.join(texts)} and {last}" if texts else last
+
+
+def omission_counts(omissions: "Iterable[Omission]") -> list[dict[str, str | int]]:
+    """Return what a client leaves out and how much of it, for a document."""
+    return [
+        {"what": f"{noun} {detail}", "count": count}
+        for (noun, detail), count in _counted(omissions).items()
+    ]
+
+
+def _counted(omissions: "Iterable[Omission]") -> "Counter[tuple[str, str]]":
+    counts: Counter[tuple[str, str]] = Counter()
+    for omission in omissions:
+        counts[omission.noun, omission.detail] += omission.count
+    return counts
 
 
 def counter_text(measured: "Measurement") -> str:

@@ -225,6 +225,8 @@ def _shown(part: Json) -> Iterator[Piece]:
             yield "reasoning", "", part["text"]
         case "media":
             yield _kind_of(part), "", ""
+        case "omitted":
+            pass
         case _:
             yield from (("text", "", text) for text in [bare(part["text"])] if text)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.clients.detection import detect
 from compactctl.clients.records.decode import Decoded, decode, decode_lines
 from compactctl.clients.registry import format_named
-from compactctl.model.message import MediaPart, Message, Part, ToolCallPart
+from compactctl.model.message import MediaPart, Message, OmittedPart, Part, ToolCallPart
 from compactctl.model.transcript import RawLine, Transcript
 
 
@@ -65,4 +65,6 @@ def said(part: Part) -> str:
         return f"{part.tool}({part.arguments})"
     if isinstance(part, MediaPart):
         return f"<{part.media_type}>"
+    if isinstance(part, OmittedPart):
+        return f"<{part.noun} left out>"
     return str(part.text)

@@ -107,8 +107,16 @@ def test_what_claude_code_does_not_send(extra: Record) -> None:
     ("kind", "fields", "shown"),
     [
         ("critical_system_reminder", {"content": PROSE}, PROSE),
-        ("hook_blocking_error", {"blockingError": {"blockingError": PROSE, "command": "x"}}, PROSE),
-        ("plan_file_reference", {"planFilePath": "/a b/plan.md", "planContent": PROSE}, PROSE),
+        (
+            "hook_blocking_error",
+            {"blockingError": {"blockingError": PROSE, "command": "x"}},
+            f"x | {PROSE}",
+        ),
+        (
+            "plan_file_reference",
+            {"planFilePath": "/a b/plan.md", "planContent": PROSE},
+            f"/a b/plan.md | {PROSE}",
+        ),
         ("selected_lines_in_ide", {"filename": "a.py", "content": PROSE}, PROSE),
         (
             "invoked_skills",

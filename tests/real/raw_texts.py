@@ -35,8 +35,6 @@ _ATTACHED = {
     "skill_listing": ("tool definitions", "content"),
     "queued_command": ("said", "prompt"),
     "hook_additional_context": ("said", "content"),
-    "hook_system_message": ("said", "content"),
-    "hook_success": ("said", "content"),
     "plan_mode": ("said", "content"),
     "auto_mode": ("said", "content"),
     "date_change": ("said", "newDate"),

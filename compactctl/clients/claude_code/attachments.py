@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compactctl.clients.claude_code.record_kinds import ATTACHMENTS, AttachmentKind
 from compactctl.clients.content.anthropic import content_parts
 from compactctl.clients.content.media import media_from_base64
 from compactctl.clients.records.json_values import (
@@ -21,69 +22,11 @@ from compactctl.model.message import (
 )
 from compactctl.records import replace
 
-# Attachment type -> paths of its text and its file name below the attachment (clients 2.1.x).
-_FILES: dict[str, tuple[JsonPath, JsonPath]] = {
-    "file": (("content", "file", "content"), ("filename",)),
-    "edited_text_file": (("snippet",), ("filename",)),
-    "nested_memory": (("content", "content"), ("path",)),
-}
-# Attachment type -> path of a list below the attachment, and the key of the text in its objects.
-_LISTS: dict[str, tuple[JsonPath, str]] = {
-    "invoked_skills": (("skills",), "content"),
-    "mcp_resource": (("content", "contents"), "text"),
-}
 _MEDIA = {"image": "image/unknown", "pdf": "application/pdf"}
-_DEFINITIONS: dict[str, JsonPath] = {
-    "deferred_tools_delta": ("addedLines",),
-    "mcp_instructions_delta": ("addedBlocks",),
-    "agent_listing_delta": ("addedLines",),
-    "skill_listing": ("content",),
-}
-_REMINDERS: dict[str, JsonPath] = {
-    "todo": ("content",),
-    "todo_reminder": ("content",),
-    "queued_command": ("prompt",),
-    "hook_additional_context": ("content",),
-    "hook_system_message": ("content",),
-    "hook_success": ("content",),
-    "plan_mode": ("content",),
-    "plan_mode_exit": ("content",),
-    "auto_mode": ("content",),
-    "auto_mode_exit": ("content",),
-    "date_change": ("newDate",),
-    "compact_file_reference": ("filename",),
-    "total_tokens_reminder": ("text",),
-    "critical_system_reminder": ("content",),
-    "diagnostics": ("files",),
-    "directory": ("content",),
-    "hook_blocking_error": ("blockingError", "blockingError"),
-    "hook_stopped_continuation": ("message",),
-    "plan_file_reference": ("planContent",),
-    "selected_lines_in_ide": ("content",),
-    "task_progress": ("message",),
-    "ultramemory": ("content",),
-}
-# For these, client 2.1.20 sends nothing (normalizeAttachmentForAPI).
-_UNSENT_TYPES = frozenset(
-    {
-        "already_read_file",
-        "autocheckpointing",
-        "background_task_status",
-        "command_permissions",
-        "dynamic_skill",
-        "edited_image_file",
-        "hook_cancelled",
-        "hook_error_during_execution",
-        "hook_non_blocking_error",
-        "hook_permission_decision",
-        "structured_output",
-    }
-)
-# The client sends these again, as new records, once the context no longer has them.
-RESTORED_REASONS = dict.fromkeys(
-    ("environment", "model", "instructions", "date", "remote_session_change"),
-    "the client sends it again where it is missing",
-)
+_RESTORED = "the client sends it again where it is missing"
+_UNKNOWN = AttachmentKind(form="unread")
+# So many of the paths of these forms lead to a text; the rest name a file or a key.
+_N_TEXTS = {"file": 1, "list": 1}
 # For each task_reminder the client sends 420 characters (about 82 tokens of o200k_base) before any
 # tasks. The file does not contain them, so this text of the same size is counted instead.
 _TASK_REMINDER = (
@@ -103,23 +46,19 @@ def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping):
         return ()
-    kind = attachment.get("type")
-    if not isinstance(kind, str):
-        return ()
     if "rendered" in record:
-        return tuple(_rendered(record["rendered"], kind, attachment))
-    if kind in _FILES:
-        return _file(attachment, *_FILES[kind])
-    if kind in _DEFINITIONS:
-        text, path = _text_at(attachment, _DEFINITIONS[kind])
-        return (ToolDefinitionPart(name="", text=text, path=path),) if text else ()
-    if kind == "task_reminder":
-        return (_task_reminder(attachment),)
-    if kind in _LISTS:
-        return tuple(_listed(attachment, *_LISTS[kind]))
-    if kind in _REMINDERS:
-        return _reminder(attachment, _REMINDERS[kind])
-    return ()
+        return tuple(_rendered(record["rendered"], attachment))
+    return tuple(_stored(attachment, kind_of(attachment)))
+
+
+def kind_of(attachment: Mapping[str, Any]) -> AttachmentKind:
+    """Return the kind of an attachment; an unknown one may be sent, in whatever words."""
+    return ATTACHMENTS.get(text_or_empty(attachment.get("type")), _UNKNOWN)
+
+
+def restored_reason(record: Mapping[str, Any]) -> str | None:
+    """Return why an attachment comes back if it is removed; None if it does not."""
+    return _RESTORED if kind_of(object_or_empty(record.get("attachment"))).restored else None
 
 
 def may_lack_text(record: Mapping[str, Any]) -> bool:
@@ -128,12 +67,42 @@ def may_lack_text(record: Mapping[str, Any]) -> bool:
     One that is rendered as nothing is not sent, nor is one whose text is empty.
     """
     attachment = object_or_empty(record.get("attachment"))
-    kind = text_or_empty(attachment.get("type"))
-    if record.get("rendered") == [] or kind in _UNSENT_TYPES:
+    kind = kind_of(attachment)
+    if record.get("rendered") == [] or kind.form in ("unsent", "statement"):
         return False
-    paths = {**_DEFINITIONS, **_REMINDERS, **{name: path for name, (path, _) in _LISTS.items()}}
-    path = _FILES[kind][0] if kind in _FILES else paths.get(kind)
-    return path is None or _value_at(attachment, path)[0] not in ("", [])
+    if not _is_for(kind, attachment):
+        return False
+    values = [_value_at(attachment, path)[0] for path in kind.paths[: _N_TEXTS.get(kind.form)]]
+    return not any(value in ("", []) for value in values)
+
+
+def _is_for(kind: AttachmentKind, attachment: Mapping[str, Any]) -> bool:
+    """Whether the client sends an attachment of the hook event that it names."""
+    event = attachment.get("hookEvent")
+    return not kind.events or event is None or event in kind.events
+
+
+def _stored(attachment: Mapping[str, Any], kind: AttachmentKind) -> Iterator[Part]:
+    """Yield the parts of an attachment without texts that were recorded as sent."""
+    if not _is_for(kind, attachment):
+        return
+    match kind.form:
+        case "file":
+            yield from _file(attachment, *kind.paths)
+        case "definition":
+            text, path = _text_at(attachment, *kind.paths)
+            if text:
+                yield ToolDefinitionPart(name="", text=text, path=path)
+        case "tasks":
+            yield _task_reminder(attachment)
+        case "list":
+            list_path, (key,) = kind.paths
+            yield from _listed(attachment, list_path, str(key))
+        case "texts":
+            for path in kind.paths:
+                yield from _reminder(attachment, path)
+        case "unread" | "unsent" | "statement":
+            pass
 
 
 def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -155,16 +124,17 @@ def _listed(attachment: Mapping[str, Any], path: JsonPath, key: str) -> Iterator
             yield TextPart(text=text, path=(*list_path, index, key))
 
 
-def _rendered(messages: object, kind: str, attachment: Mapping[str, Any]) -> Iterator[Part]:
+def _rendered(messages: object, attachment: Mapping[str, Any]) -> Iterator[Part]:
+    kind = kind_of(attachment)
     for index, message in enumerate(list_or_empty(messages)):
         path = ("rendered", index, "content")
         for part in content_parts(object_or_empty(message).get("content"), path):
             if not isinstance(part, TextPart):
                 yield part
-            elif kind in _FILES:
-                name, _ = _text_at(attachment, _FILES[kind][1])
+            elif kind.form == "file":
+                name, _ = _text_at(attachment, kind.paths[1])
                 yield FilePart(file_path=name, text=part.text, path=part.path)
-            elif kind in _DEFINITIONS:
+            elif kind.form == "definition":
                 yield ToolDefinitionPart(name="", text=part.text, path=part.path)
             else:
                 yield part

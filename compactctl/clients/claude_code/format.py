@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.claude_code.reader import COUNTS, TYPES, ClaudeReader
+from compactctl.clients.claude_code.reader import COUNTS, ClaudeReader
+from compactctl.clients.claude_code.record_kinds import RECORDS
+from compactctl.clients.claude_code.request import mark_omitted
 from compactctl.clients.content.anthropic import new_content
 from compactctl.clients.format import Format, NativeAppend
 from compactctl.clients.records.builder import (
@@ -13,9 +15,7 @@ from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import (
     text_or_none,
 )
-from compactctl.model.message import (
-    Synthetic,
-)
+from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
@@ -40,7 +40,7 @@ class ClaudeCode(Format):
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize a file of known types where some records have fields only the client writes."""
-        typed_records = [r for r in records if text_or_none(r.get("type")) in TYPES]
+        typed_records = [r for r in records if text_or_none(r.get("type")) in RECORDS]
         if not typed_records or len(typed_records) * 2 < len(records):
             return False
         return any(map(_is_client_record, typed_records))
@@ -48,6 +48,10 @@ class ClaudeCode(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ClaudeReader().read(lines)
+
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Mark what the client leaves out of the next request; see ``request.py``."""
+        return mark_omitted(history)
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""

@@ -4,12 +4,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.attachments import (
-    RESTORED_REASONS,
     attachment_parts,
     may_lack_text,
+    restored_reason,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import build_chain
+from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
+from compactctl.clients.claude_code.request import (
+    apply_cuts,
+    cut_results,
+    drop_virtual,
+    is_virtual,
+    mark_omitted,
+    strip_thinking,
+)
 from compactctl.clients.claude_code.requests import (
     OVERHEAD_REASON,
     REQUEST,
@@ -31,7 +40,7 @@ from compactctl.clients.claude_code.rows import (
 from compactctl.clients.claude_code.sent import (
     RowMessages,
     SentChain,
-    sent_messages,
+    sent_rows,
     unrelated_sessions,
 )
 from compactctl.clients.claude_code.wrapping import CLAUDE_CODE, CLAUDE_CODE_1
@@ -53,6 +62,7 @@ from compactctl.clients.records.json_values import (
 from compactctl.clients.records.message_draft import MessageDraft, role_with
 from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.history.omissions import find_omissions, sent_messages
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
@@ -65,6 +75,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import (
     Link,
+    Omission,
     PastCompactions,
     Pointer,
     SessionInfo,
@@ -74,42 +85,6 @@ from compactctl.model.transcript import (
 from compactctl.model.usage_fields import UsageFields, with_reported_usage
 from compactctl.records import replace
 
-TYPES = frozenset(
-    {
-        "user",
-        "assistant",
-        "system",
-        "attachment",
-        "progress",
-        "summary",
-        "file-history-snapshot",
-        "queue-operation",
-        "last-prompt",
-        "custom-title",
-        "ai-title",
-        "agent-name",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "frame-link",
-        REQUEST,
-        SHAPE,
-        "api-request-blob",
-        "atis-latch",
-        "tools-used",
-        "cost-state",
-        "agent-color",
-        "agent-setting",
-        "attribution-snapshot",
-        "bridge-session",
-        "file-history-delta",
-        "fork-context-ref",
-        "speculation-accept",
-        "tag",
-        "task-summary",
-        "worktree-state",
-    }
-)
 COUNTS = UsageFields(
     path=("message", "usage"),
     input=("input_tokens",),
@@ -124,18 +99,6 @@ COUNTS = UsageFields(
 _SYNTHETIC = "<synthetic>"
 _HUMAN, _TYPED_MODE = "human", "prompt"
 _COMMAND = "local_command"
-_SHOWN_SUBTYPES = frozenset(
-    {
-        "api_error",
-        "away_summary",
-        "bridge_status",
-        "compact_boundary",
-        "informational",
-        "microcompact_boundary",
-        "stop_hook_summary",
-        "turn_duration",
-    }
-)
 _REPEATED_REASON = "the file holds an earlier record of it, which would count again"
 _ASKING_TOOL = "AskUserQuestion"
 _OLD_VERSIONS = ("0.", "1.")
@@ -184,6 +147,11 @@ class ClaudeReader(LineReader):
         # The index of each message in ``builder.messages``.
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
+        # Which messages are only shown.
+        self.virtual_ids: set[MessageId] = set()
+        self.uuids: dict[MessageId, str] = {}
+        # The first line with each kind of record that is not modeled, and what it may change.
+        self.unmodeled: dict[str, tuple[int, str]] = {}
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -226,7 +194,10 @@ class ClaudeReader(LineReader):
         message = self._read_message(record, decoded) if record["type"] in ROW_TYPES else None
         if message is None:
             self.add_without_message(record, decoded)
-            return
+        else:
+            self._add_message(message, record, decoded)
+
+    def _add_message(self, message: Message, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
         self.indices[message.id] = len(self.builder.messages)
@@ -234,8 +205,10 @@ class ClaudeReader(LineReader):
             self.meta_ids.add(message.id)
         self.builder.unread.add_message(record, (), message.parts, decoded.index)
         self.builder.messages.append(message)
-        linked = self.row_messages.get(uuid) if isinstance(uuid, str) else None
-        (self.unlinked if linked is None else linked).append(message)
+        if is_virtual(record):
+            self.virtual_ids.add(message.id)
+        uuid = self.uuids[message.id] = text_or_none(record.get("uuid")) or ""
+        self.row_messages.get(uuid, self.unlinked).append(message)
 
     def add_row(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record with a uuid, which replaces an earlier one with the same uuid.
@@ -263,6 +236,8 @@ class ClaudeReader(LineReader):
         elif is_turn:
             self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
+            if change := unmodeled(record["type"], _attachment_type(record) or ""):
+                self.unmodeled.setdefault(_kind(record), (decoded.index, change))
             self.measure_unread(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
 
@@ -273,7 +248,7 @@ class ClaudeReader(LineReader):
                 self.builder.unread.add_message(record, (), (), line)
             case "system" if _may_be_sent(record):
                 self.builder.unread.add_message(record, (), (), line)
-            case kind if kind in TYPES:
+            case kind if kind in RECORDS:
                 pass
             case _ if "uuid" in record or any(isinstance(v, dict | list) for v in record.values()):
                 self.builder.unread.add_unknown(record, line)
@@ -313,7 +288,7 @@ class ClaudeReader(LineReader):
             parts = attachment_parts(record)
             is_injected = not _is_queued_prompt(record)
             message = self._message(record, decoded, parts, injected=is_injected)
-            reason = RESTORED_REASONS.get(_attachment_type(record) or "")
+            reason = restored_reason(record)
             if message is None or message.locks.immutable_reason:
                 return message
             return replace(message, locks=replace(message.locks, immutable_reason=reason))
@@ -411,7 +386,7 @@ class ClaudeReader(LineReader):
                 for uuid, messages in by_uuid.items()
             }
         messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
-        return sent_messages(build_chain(self.entries, self.n_bytes), messages, self.version)
+        return sent_rows(build_chain(self.entries, self.n_bytes), messages, self.version)
 
     def sessions(self) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in the file; () if all are related."""
@@ -428,7 +403,7 @@ class ClaudeReader(LineReader):
             **command_changes(self.builder.messages, self.meta_ids),
             **command_changes(effective, self.meta_ids),
         }
-        effective = with_changes(effective, changes)
+        effective, replaced = self._as_stated(with_changes(effective, changes), sent)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
         if sent.joined:
             self.builder.links = [
@@ -438,6 +413,10 @@ class ClaudeReader(LineReader):
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
+        self.builder.warnings += [
+            f"line {line + 1}: {kind}: {change}; this is not followed, so what is sent may differ"
+            for kind, (line, change) in self.unmodeled.items()
+        ]
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]
@@ -461,7 +440,29 @@ class ClaudeReader(LineReader):
             ),
             session_lines=self.sessions(),
         )
-        return replace(transcript, effective=as_read(transcript.effective))
+        history = as_read(transcript.effective)
+        marked = mark_omitted(history)
+        return replace(
+            transcript,
+            effective=sent_messages(marked),
+            with_omitted=history,
+            omissions=(*find_omissions(marked), *replaced),
+        )
+
+    def _as_stated(
+        self, messages: tuple[Message, ...], sent: SentChain
+    ) -> tuple[tuple[Message, ...], tuple[Omission, ...]]:
+        """Return messages as rows state them: cut, stripped or only shown; and what was cut."""
+        places = {row.uuid: place for place, row in enumerate(sent.rows)}
+        strips = [
+            (sum(places.get(self.uuids[m.id], -1) < place for m in messages), row.strip)
+            for place, row in enumerate(sent.rows)
+            if row.strip is not None
+        ]
+        cuts = [row.cut for row in sent.rows if row.cut is not None]
+        shown = tuple(drop_virtual(m) if m.id in self.virtual_ids else m for m in messages)
+        after = apply_cuts(shown, cuts)
+        return strip_thinking(after, strips), tuple(cut_results(shown, after))
 
 
 def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
@@ -493,7 +494,7 @@ def _may_be_sent(record: Mapping[str, Any]) -> bool:
     others are shown: they are of these subtypes, have a level, or say that they are not meta.
     """
     subtype = text_or_empty(record.get("subtype"))
-    is_shown = "level" in record or "isMeta" in record or subtype in _SHOWN_SUBTYPES
+    is_shown = "level" in record or "isMeta" in record or subtype in SUBTYPES
     return subtype == _COMMAND or not is_shown
 
 

@@ -13,6 +13,7 @@ from compactctl.clients.claude_code.boundaries import (
     cleared_ids,
     tokens_saved,
 )
+from compactctl.clients.claude_code.request import Cut, Strip, cut_of, strip_of
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -47,6 +48,7 @@ class Row(Record):
         logical_parent: what came before a compaction, which itself has no parent.
         cleared, saved: what a microcompaction cleared, and the tokens that it says this saved.
         retracted: the rows that this one takes back.
+        cut, strip: what it states of results and of reasoning before it.
     """
 
     uuid: str
@@ -73,6 +75,8 @@ class Row(Record):
     cleared: frozenset[str] = frozenset()
     saved: int | None = None
     retracted: tuple[str, ...] = ()
+    cut: Cut | None = None
+    strip: Strip | None = None
 
     @property
     def is_sidechain(self) -> bool:
@@ -161,7 +165,11 @@ def read_row(record: Mapping[str, Any], line: int, place: int) -> Row:
         is_appended=is_appended(record),
         retracted=_texts(record.get("retractedMessageUuids")),
     )
-    return _with_subtype(row, record) if "subtype" in record else row
+    if "subtype" in record:
+        return _with_subtype(row, record)
+    if kind == "attachment":
+        return replace(row, cut=cut_of(record), strip=strip_of(record))
+    return row
 
 
 def read_resume_point(record: Mapping[str, Any]) -> ResumePoint:

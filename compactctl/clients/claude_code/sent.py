@@ -27,7 +27,7 @@ class SentChain(Record):
         parents: the parent of every row of the file; progress records in between are skipped.
         path: the rows from the newest one back to where the conversation begins.
         included: those and the rows sent beside them.
-        order: all of these, in the order they are sent.
+        order: all of these, in the order they are sent; ``rows`` are the rows themselves.
         joined: the parent that the client gives a row whose own is missing; None for none.
         warnings: where a parent is missing, in words.
         cleared: the usage that was reported before tool results were cleared, if none was since.
@@ -38,6 +38,7 @@ class SentChain(Record):
     path: tuple[str, ...] = ()
     included: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
     joined: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     cleared: Cleared | None = None
@@ -57,7 +58,7 @@ class RowMessages(Record):
     unmovable: Mapping[str, str]
 
 
-def sent_messages(chain: Chain, messages: RowMessages, version: str | None) -> SentChain:
+def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentChain:
     """Return the rows of a chain with their messages, as far as the client sends them.
 
     ``version`` is that of the client that wrote the newest record.
@@ -78,6 +79,7 @@ def sent_messages(chain: Chain, messages: RowMessages, version: str | None) -> S
         path=chain.path,
         included=frozenset([row.uuid for row in order]),
         order=tuple([row.uuid for row in order]),
+        rows=tuple(order),
         joined={
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
         },
@@ -164,7 +166,7 @@ def with_inserted(chain: Chain, inserted: Sequence[Row]) -> Sequence[Row]:
 
 def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]:
     start = max((row.place for row in rows if row.boundary is not None), default=0)
-    ordered = tuple(
+    return tuple(
         # Usage reported for a preserved message describes the context before the compaction.
         message
         if row.place >= start
@@ -172,7 +174,6 @@ def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]
         for row in rows
         for message in messages.by_uuid.get(row.uuid, ())
     )
-    return _without_lone_thoughts(ordered)
 
 
 def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tuple[Message, ...]:
@@ -235,13 +236,6 @@ def _with_locks(
         message.as_unmovable(reasons[message.id]) if message.id in reasons else message
         for message in sent
     )
-
-
-def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Leave out the reasoning of a response that was interrupted before any text or call."""
-    thoughts = {message.id for message in messages if message.is_only_reasoning}
-    complete = {message.response_id for message in messages if message.id not in thoughts}
-    return tuple([m for m in messages if m.id not in thoughts or m.response_id in complete])
 
 
 def _clear(messages: tuple[Message, ...], clearings: Iterable[Row]) -> tuple[Message, ...]:

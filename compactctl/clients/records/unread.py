@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from compactctl.clients.records.decode import complete_value
 from compactctl.model.json_paths import json_in
-from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart, media_of
+from compactctl.model.message import (
+    JsonPath,
+    MediaPart,
+    OmittedPart,
+    Part,
+    ToolCallPart,
+    media_of,
+)
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 from compactctl.records import Record
@@ -337,11 +344,11 @@ class UnreadText:
 
 
 def text_in(part: Part) -> str:
-    """Return the text of a part; "" for media."""
+    """Return the text of a part; "" for media and for what is not sent."""
     match part:
         case ToolCallPart():
             return part.arguments
-        case MediaPart():
+        case MediaPart() | OmittedPart():
             return ""
         case _:
             return part.text

@@ -184,7 +184,7 @@ def _prove(
     """Raise IntegrityError unless all hidden messages, and all sent before, are sent now."""
     removed = {place for compaction in compactions for place in compaction.records}
     expected_ids = {name for compaction in compactions for name in compaction.hidden}
-    expected_ids |= {message.id for message in loaded.transcript.effective}
+    expected_ids |= {message.id for message in loaded.transcript.history}
     expected = [
         m
         for m in loaded.transcript.messages
@@ -198,7 +198,7 @@ def _prove(
     by_place = {_moved(m, removed, new): m for m in expected if m.line not in repeating}
     repeating_now = {new.new_indices[line] for line in repeating & new.new_indices.keys()}
     sent_by_place = {
-        (m.line, m.record_path): m for m in transcript.effective if m.line not in repeating_now
+        (m.line, m.record_path): m for m in transcript.history if m.line not in repeating_now
     }
     stand_ins = [message for compaction in compactions for message in compaction.stand_ins]
     missing, _ = without_copies(
@@ -206,7 +206,7 @@ def _prove(
             *(m for place, m in by_place.items() if place not in sent_by_place),
             *without_copies((m for m in expected if m.line in repeating), stand_ins)[0],
         ),
-        (m for m in transcript.effective if (m.line, m.record_path) not in by_place),
+        (m for m in transcript.history if (m.line, m.record_path) not in by_place),
     )
     if not missing:
         return

@@ -28,6 +28,7 @@ from compactctl.history.reads import (
 )
 from compactctl.history.references import messages_named, parse_reference
 from compactctl.model.message import Message, MessageId, Tags
+from compactctl.model.transcript import Omission
 from compactctl.profiles.profile import Profile
 from compactctl.records import Record, field, replace
 from compactctl.tokens.meter import Meter
@@ -107,6 +108,7 @@ class ExplainResult(Record):
         sent_since: since when it is sent, None if never or unknown.
         fate: its fate in a compaction with the profile, None if it is not sent.
         links: related messages.
+        omissions: what the client leaves out of it, or replaces.
         restore: how to restore it, or the messages it replaces; None if nothing is hidden.
         warnings: what the user should know.
     """
@@ -120,6 +122,7 @@ class ExplainResult(Record):
     sent_since: SentSince | None
     fate: MessageFate | None
     links: tuple[MessageLink, ...]
+    omissions: tuple[Omission, ...]
     restore: RestoreCommand | None
     warnings: tuple[str, ...]
 
@@ -164,6 +167,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         sent_since=_sent_since(timeline, timeline_entry),
         fate=_fate(viewed.message.id, loaded, history, measured, recipe) if entry.is_sent else None,
         links=_links_of(index, all_viewed, lines, transcript.session.cwd),
+        omissions=tuple(o for o in transcript.omissions if o.message == viewed.message.id),
         restore=_restore_command(viewed, loaded, history),
         warnings=(
             *transcript.warnings,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
-from compactctl.clients.registry import can_write_assistant, roles_between_in
+from compactctl.clients.registry import can_write_assistant, request_of, roles_between_in
 from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import (
@@ -21,6 +21,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.history.conversation_view import ConversationView, Protection
+from compactctl.history.omissions import with_omitted_hidden
 from compactctl.history.protection import ProtectionLimits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary
 from compactctl.history.turns import preamble, split_conversations
@@ -31,6 +32,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
+from compactctl.pipeline.apply import apply_all
 from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
 from compactctl.records import Record, field, replace
 from compactctl.stages.support.condensation import with_originals
@@ -382,7 +384,7 @@ def joined_run(
 ) -> StageRun:
     """Combine the runs over all conversations of a transcript; ``originals`` are those before."""
     request, meter, before = sized.request, sized.request.meter, sized.transcript.effective
-    results = [conversation.result for conversation in conversations]
+    results = [_as_sent(conversation.result, sized.transcript) for conversation in conversations]
     after = tuple(message for result in results for message in result.view.messages)
     unseen = request.unseen(after) if len(results) == 1 else 0
     requests = [sized_request(result.view.messages, meter, unseen) for result in results]
@@ -419,6 +421,25 @@ def joined_run(
         words=words,
         preamble=preamble_tokens,
     )
+
+
+def _as_sent(result: PipelineRun, transcript: Transcript) -> PipelineRun:
+    """Return a run with what the client sends of the history after its edits.
+
+    The client decides anew what it leaves out: with the first of two calls with one id hidden, it
+    would send the second. What belongs to hidden messages is hidden with them.
+    """
+    messages = result.view.messages
+    if not (transcript.with_omitted and result.edits and messages):
+        return result
+    number = messages[0].conversation
+    history, sent = (
+        tuple(message for message in every if message.conversation == number)
+        for every in (transcript.history, transcript.effective)
+    )
+    edits = with_omitted_hidden(result.edits, history, sent)
+    after = request_of(transcript.format, apply_all(history, edits))
+    return replace(result, edits=edits, view=replace(result.view, messages=after))
 
 
 def _none_due(conversations: Sequence[ConversationRun]) -> str:

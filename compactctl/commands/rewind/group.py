@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.registry import format_named
+from compactctl.clients.registry import format_named, request_of
 from compactctl.commands.measuring.context_size import recorded_unseen
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.measuring.next_request import restatement
@@ -157,7 +157,7 @@ class OperationReplayer:
         rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
         self.chain.append(operation_id)
         self.deposits.append(ArchiveDraft(operation, rows))
-        return names_after(transcript.effective, edits, result.effective)
+        return names_after(transcript.history, edits, result.history)
 
     def _restated(
         self, replayed: ReplayedOperation, transcript: Transcript, edits: tuple[Edit, ...]
@@ -166,7 +166,7 @@ class OperationReplayer:
         if replayed.layout == "inline" or not replayed.tags:
             return None
         meter = measure(transcript, MeasureOptions()).meter
-        after = apply_all(transcript.effective, edits)
+        after = request_of(transcript.format, apply_all(transcript.history, edits))
         tokens = meter.total(after) + self.metadata.get("unseen", 0)
         return restatement(transcript, after, tokens, meter.message)
 
@@ -224,7 +224,7 @@ def names_after(
 ) -> Names:
     """Map the ids before an operation, and those of its insertions, to the ids when read back.
 
-    ``before`` and ``after`` are effective histories; ``edits`` lead from one to the other.
+    ``before`` and ``after`` are histories; ``edits`` lead from one to the other.
     """
     expected = apply_all(before, edits)
     return {old.id: new.id for old, new in zip(expected, after, strict=False)}
@@ -338,7 +338,7 @@ def _operation_at(step: ArchivedStep, history: OperationHistory, state: bytes) -
     return ReplayedOperation(
         operation=operation,
         archived=archived,
-        names=names_after(before.effective, edits, after.effective),
+        names=names_after(before.history, edits, after.history),
         layout="inline" if _any_in(edits, (m.tags.hidden_by for m in after.messages)) else "split",
         tags=_any_in(edits, (m.tags.hiding_ids for m in after.messages)),
         appended=_added_ids(after, _read_state(state, operation.format)),

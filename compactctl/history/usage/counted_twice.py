@@ -62,6 +62,7 @@ def without_double_counts(
             transcript,
             messages=_without(transcript.messages, repeated),
             effective=_without(transcript.effective, repeated),
+            with_omitted=_without(transcript.with_omitted, repeated),
         ),
         before,
     )

@@ -14,7 +14,12 @@ from compactctl.commands.inspect.explain import (
 from compactctl.commands.planning.fates import MessageFate
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, measure_fields, record
-from compactctl.views.facts import counter_text, warning_lines
+from compactctl.views.facts import (
+    counter_text,
+    omission_counts,
+    omissions_text,
+    warning_lines,
+)
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.text import one_line, path_name, plural, shell_path
 
@@ -67,6 +72,7 @@ def explain_document(result: ExplainResult) -> dict[str, Any]:
         "hiddenBy": hidden.group if hidden else None,
         "stage": hidden.stage if hidden else None,
         "links": encoded(result.links),
+        "leftOut": omission_counts(result.omissions),
         "wayBack": encoded(result.restore),
         "warnings": encoded(result.warnings),
     }
@@ -94,6 +100,8 @@ def _facts(result: ExplainResult) -> Iterator[Fact]:
         yield Fact(
             "would be", f"{_fate_text(result.fate)} (profile {one_line(result.profile.name)})"
         )
+    if result.omissions:
+        yield Fact("left out", omissions_text(result.omissions))
     yield from _links(result.links)
     yield Fact("id", one_line(result.entry.message.id))
     if result.category:

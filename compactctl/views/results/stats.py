@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from compactctl.clients.registry import format_named
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
-from compactctl.views.facts import warning_lines
+from compactctl.views.facts import omission_counts, omissions_text, warning_lines
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
 from compactctl.views.results.rounds import round_fields, rounds_terminal, session_graph
@@ -33,7 +34,8 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
         yield from session_graph(result, result.timeline)
     else:
         yield request_table(result)
-        rest = tuple(stats_details(result) if result.options.details else _summary(result))
+        details = stats_details(result) if result.options.details else _summary(result)
+        rest = (*_left_out(result.transcript), *details)
         yield from ("", *rest) if rest else ()
     yield from _pointers(result)
 
@@ -77,6 +79,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "mediaExactness": "estimate" if breakdown.categories["media"] else None,
         "addedByClientTokens": result.extras.by_client,
         "largestMessages": encoded(breakdown.largest),
+        "leftOut": omission_counts(transcript.omissions),
         "tools": encoded(breakdown.tools),
         "rereads": encoded(breakdown.rereads),
         **round_fields(result.rounds, result.costs),
@@ -95,6 +98,13 @@ def stats_messages(result: StatsResult) -> Iterator[str]:
     if result.options.rounds_out is not None and result.rounds is not None:
         rows = plural(len(result.rounds.rounds), "row")
         yield f"wrote {line_text(result.options.rounds_out)} ({rows})"
+
+
+def _left_out(transcript: Transcript) -> Iterator[str]:
+    """Yield what the client itself leaves out of the request, in a line."""
+    if transcript.omissions:
+        client = format_named(transcript.format).title.removesuffix(" session")
+        yield f"{client} leaves out {omissions_text(transcript.omissions)}"
 
 
 def _summary(result: StatsResult) -> Iterator[str]:

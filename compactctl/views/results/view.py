@@ -8,6 +8,7 @@ from compactctl.commands.inspect.view import ViewedMessage, ViewResult, records_
 from compactctl.model.message import (
     FilePart,
     MediaPart,
+    OmittedPart,
     Part,
     ReasoningPart,
     TextPart,
@@ -32,6 +33,7 @@ _KINDS: Mapping[type[Part], str] = {
     FilePart: "file",
     ToolDefinitionPart: "tool_definition",
     MediaPart: "media",
+    OmittedPart: "omitted",
 }
 # Fields about how a part is stored, which the model does not see.
 _STORAGE = ("path", "embedded", "caller", "is_summary", "is_compaction", "own_texts")
@@ -122,6 +124,8 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
             return f"tools {safe_text(part.name)}: {shown(part.text)}"
         case MediaPart():
             return media_text(part)
+        case OmittedPart():
+            return f"(not sent: {part.noun} {part.detail})"
 
 
 def _added_text(text: str) -> str:

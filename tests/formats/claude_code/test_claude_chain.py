@@ -390,14 +390,14 @@ def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> No
         answered("r2", "a2", "c2", "kept"),
         attached("f", "r2", "file", filename="a", content={"file": {"content": "text"}}),
         microcompacted("m", "f", "c1", attachments=("f",)),
-        called("a3", "m", "c1"),
-        answered("r3", "a3", "c1", "the id again"),
+        called("a3", "m", "c3"),
+        answered("r3", "a3", "c3", "later"),
     )
 
     results = {str(m.id): m.results[0] for m in found.effective if m.results}
     assert (results["r1"].text, results["r1"].cleared) == (CLEARED, True)
     assert (results["r2"].text, results["r2"].cleared) == ("kept", False)
-    assert (results["r3"].text, results["r3"].cleared) == ("the id again", False)
+    assert (results["r3"].text, results["r3"].cleared) == ("later", False)
     assert texts(found.effective)[5] == CLEARED
     assert found.messages[2].results[0].text == "long ago"
 

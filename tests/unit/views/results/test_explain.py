@@ -43,6 +43,7 @@ RESULT = ExplainResult(
     fate=None,
     links=(),
     restore=None,
+    omissions=(),
     warnings=(),
 )
 

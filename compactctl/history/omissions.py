@@ -1,0 +1,83 @@
+"""What a client leaves out of the history when it makes a request, and what edits do to it."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from compactctl.model.edit import Edit, Hide
+from compactctl.model.message import Message, MessageId, OmittedPart, Part, ToolResultPart
+from compactctl.model.transcript import Omission
+from compactctl.records import replace
+
+
+def omitted(part: Part, noun: str, detail: str) -> OmittedPart:
+    """Return what stands for a part that is not sent; one that already was not stays as it is."""
+    if isinstance(part, OmittedPart):
+        return part
+    return OmittedPart(noun=noun, detail=detail, path=part.path)
+
+
+def sent_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return the messages without those of which nothing is sent."""
+    return tuple(message for message in messages if not _is_omitted(message))
+
+
+def find_omissions(messages: Iterable[Message]) -> Iterator[Omission]:
+    """Yield what is left out of each message."""
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case OmittedPart():
+                    yield Omission(message=message.id, noun=part.noun, detail=part.detail)
+                case ToolResultPart() if part.omitted_media:
+                    yield Omission(
+                        message=message.id,
+                        noun="image",
+                        detail="over the limit of a request",
+                        count=part.omitted_media,
+                    )
+
+
+def with_omitted_hidden(
+    edits: Sequence[Edit], history: Sequence[Message], sent: Iterable[Message]
+) -> tuple[Edit, ...]:
+    """Return the edits, which also hide what is not sent of the messages that they hide.
+
+    It belongs to them if it is of the same response or stands right behind them. Otherwise the
+    client would send it again as soon as the reason why it does not is hidden: the second call with
+    an id, for example, once the first one is gone.
+    """
+    sent_ids = {message.id for message in sent}
+    hides = [edit for edit in edits if isinstance(edit, Hide)]
+    if not hides or len(sent_ids) == len(history):
+        return tuple(edits)
+    owner: dict[MessageId, Hide] = {}
+    for hide in hides:
+        owner |= dict.fromkeys((name for name in hide.ids if name not in owner), hide)
+    responses = {
+        message.response_id: owner[message.id] for message in history if message.id in owner
+    }
+    more: dict[int, list[MessageId]] = {}
+    for before, message in pairwise((None, *history)):
+        if message is None or message.id in sent_ids or message.locks.immutable_reason:
+            continue
+        beside = responses.get(message.response_id) if message.response_id else None
+        owning = beside or (owner.get(before.id) if before else None)
+        if owning is not None:
+            owner[message.id] = owning
+            more.setdefault(id(owning), []).append(message.id)
+    return tuple(
+        replace(edit, ids=_in_order((*edit.ids, *more[id(edit)]), history))
+        if id(edit) in more and isinstance(edit, Hide)
+        else edit
+        for edit in edits
+    )
+
+
+def _in_order(ids: Collection[MessageId], history: Iterable[Message]) -> tuple[MessageId, ...]:
+    """Return ids in the order of the history; those that are not in it come first."""
+    places = {message.id: place for place, message in enumerate(history)}
+    return tuple(sorted(ids, key=lambda name: places.get(name, -1)))
+
+
+def _is_omitted(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, OmittedPart) for part in message.parts)
