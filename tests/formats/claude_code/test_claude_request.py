@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import stats_of_file
 from formats.claude_code.sessions import (
     Record,
     answered,
@@ -25,9 +26,13 @@ from hypothesis import strategies as st
 from compactctl.clients.claude_code.format import ClaudeCode
 from compactctl.clients.claude_code.request import MISSING, REQUEST_STEPS, pair_results
 from compactctl.clients.records.decode import decode_lines
+from compactctl.commands.inspect.explain import ExplainOptions, explain_message
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.omissions import sent_messages
 from compactctl.model.message import Message, OmittedPart, ReasoningPart, ToolCallPart
 from compactctl.model.transcript import RawLine, Transcript
+from compactctl.views.results.explain import explain_document
+from compactctl.views.results.stats import stats_document, stats_terminal
 
 _PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 30).decode()
 
@@ -304,3 +309,26 @@ def test_a_compaction_is_proven_and_restored(
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*rows)))
     squeezed(path, stages, layout, tmp_path)
+
+
+def test_stats_and_explain_say_what_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(raw_lines(*DUPLICATES)))
+    result = stats_of_file(path)
+    told = " ".join(str(item) for item in stats_terminal(result))
+
+    assert "Claude Code leaves out " in told
+    counts = {row["what"]: row["count"] for row in stats_document(result)["leftOut"]}
+    assert counts == left_out(result.transcript)
+    second = next(
+        o.message
+        for o in result.transcript.omissions
+        if o.detail == "with the id of an earlier one"
+    )
+    explained = explain_message(
+        ExplainOptions(input=InputOptions(path=str(path)), message=str(second))
+    )
+    assert explain_document(explained)["leftOut"] == [
+        {"what": "call with the id of an earlier one", "count": 1}
+    ]
+    assert not explained.entry.is_sent
