@@ -18,6 +18,8 @@ from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+# Beside a record without a time that the client accepts.
+_NO_TIME = "1970-01-01T00:00:00.000Z"
 # In every session, some types of events start with these.
 _FAMILIES = ("session.", "assistant.", "tool.", "hook.")
 _UNSENT = (
@@ -60,11 +62,14 @@ class CopilotCli(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message event with the whole envelope, which the client requires."""
+        from compactctl.clients.copilot_cli.required_fields import is_time
+
+        timestamp = beside.neighbor.get("timestamp")
         return {
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
             "id": self.new_id(message),
-            "timestamp": beside.neighbor.get("timestamp"),
+            "timestamp": timestamp if is_time(timestamp) else _NO_TIME,
             "parentId": beside.parent,
         }
 

@@ -47,18 +47,25 @@ def undo_compactions(
     compactions: Iterable[ClientCompaction],
     parent: OperationId | None,
     lines: Sequence[bytes],
+    *,
+    leaves_out_refused: bool = False,
 ) -> ClientUndo:
     """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
 
     ``lines`` are those that were read, also those that ``loaded`` leaves out because the client
-    repeats in them what it has said.
+    repeats in them what it has said. For ``leaves_out_refused`` see ``LayoutOptions``.
 
     Raises IntegrityError if a message that they hid would still not be sent.
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
     _check_removable(state, compactions, _name(loaded))
-    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions))
+    left_out = [
+        (record.line, ())
+        for record in loaded.transcript.refused
+        if leaves_out_refused and not record.is_sent
+    ]
+    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions, left_out))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
@@ -90,9 +97,13 @@ def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[Me
 
 
 def _lines_without(
-    state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
+    state: PastState,
+    lines: Sequence[bytes],
+    compactions: Sequence[ClientCompaction],
+    left_out: Iterable[RecordLocation] = (),
 ) -> Iterator[NewLine]:
     dropped = {place for compaction in compactions for place in compaction.records}
+    dropped.update(left_out)
     values: dict[int, dict[Any, Any]] = defaultdict(dict)
     for compaction in compactions:
         for (line, path), value in compaction.values.items():

@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from compactctl.commands.client_sessions.accepted import check_accepted
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
@@ -209,17 +210,23 @@ def read_input(options: CompactOptions) -> CompactInput:
         check_input(options.plan_file, source.digest, options.input.path)
     read = CompactInput(source=source, history=history, file=file)
     if options.redo:
-        read = _without_client_compactions(read)
+        read = _without_client_compactions(read, is_new_session=options.output.fork is not None)
     return _without_superseded_records(options, read)
 
 
-def _without_client_compactions(read: CompactInput) -> CompactInput:
+def _without_client_compactions(read: CompactInput, *, is_new_session: bool) -> CompactInput:
     """Undo the compactions by the client."""
     loaded = without_repeats(read.file)
     compactions = compactions_of(current_state(loaded))
     if not compactions:
         return read
-    undone = undo_compactions(loaded, compactions, read.parent, read.file.lines)
+    undone = undo_compactions(
+        loaded,
+        compactions,
+        read.parent,
+        read.file.lines,
+        leaves_out_refused=is_new_session,
+    )
     return replace(
         read,
         file=undone.loaded,
@@ -348,6 +355,8 @@ def _laid_out(draft: Draft) -> Prepared:
     if operation is not None:
         expected = expected_messages(applied.after)
         new = new_file(draft, operation)
+        if draft.options.output.fork is not None:
+            check_accepted(draft.options.input.path, read.file.transcript, new.new_indices)
         content = Content.from_chunks(new)
         deposits.append(deposit_of(draft, operation, new, content.digest))
     return Prepared(
