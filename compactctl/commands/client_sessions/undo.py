@@ -15,7 +15,7 @@ from compactctl.commands.client_sessions.compactions import (
 )
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, OutputFaultError
 from compactctl.history.damage import find_damage
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
@@ -55,7 +55,8 @@ def undo_compactions(
     ``lines`` are those that were read, also those that ``loaded`` leaves out because the client
     repeats in them what it has said. For ``leaves_out_refused`` see ``LayoutOptions``.
 
-    Raises IntegrityError if a message that they hid would still not be sent.
+    Raises IntegrityError if a message that they hid would still not be sent because the file is
+    damaged, and OutputFaultError if it would not be although the file is intact.
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
@@ -222,10 +223,16 @@ def _prove(
     if not missing:
         return
     name, damage = _name(loaded), find_damage(loaded.transcript)
-    advice = f"restore it from a backup ({damage})" if damage else "please report this"
-    raise IntegrityError(
-        f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
-        f"messages would still not be sent; nothing was written; {advice}"
+    if damage:
+        raise IntegrityError(
+            f"{name}: {damage}; after undoing the client's compaction, {len(missing):,} of "
+            f"{len(expected):,} messages would still not be sent; nothing was written; restore the "
+            "file from a backup"
+        )
+    raise OutputFaultError(
+        f"{name}: compactctl made a mistake: after undoing the client's compaction, "
+        f"{len(missing):,} of {len(expected):,} messages would still not be sent; nothing was "
+        "written, and this file is not at fault; please report this"
     )
 
 

@@ -65,7 +65,7 @@ from compactctl.commands.reading.transcript import (
     load,
     loaded_from,
 )
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import OutputFaultError, UsageError
 from compactctl.history.damage import find_damage
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.edit import RemoveUnsent
@@ -159,7 +159,7 @@ def prepare(options: CompactOptions) -> Prepared:
     _release_memory()
     try:
         _prove(prepared)
-    except IntegrityError:
+    except OutputFaultError:
         if options.output.layout == "native":
             raise cannot_be_appended(options.input.path) from None
         if damage is None:
@@ -375,8 +375,14 @@ def _laid_out(draft: Draft) -> Prepared:
 
 
 def _prove(prepared: Prepared) -> None:
-    """Raise IntegrityError unless the new file reads back as the stages left the messages."""
+    """Raise OutputFaultError unless the new file reads back as the stages left the messages."""
     if prepared.is_changed:
         lines = ChunkedLines(prepared.content.chunks)
         name = str(prepared.source.path or "standard input")
-        prove_layout(lines, prepared.format, prepared.expected, name)
+        prove_layout(
+            lines,
+            prepared.format,
+            prepared.expected,
+            name,
+            is_new_session=prepared.result.options.output.fork is not None,
+        )
