@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.clients.copilot_cli.usage import COUNTS
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
@@ -38,6 +39,7 @@ class CopilotCli(Format):
     name = "copilot-cli"
     title = "Copilot CLI session"
     parent_path = ("parentId",)
+    usage_fields = COUNTS
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

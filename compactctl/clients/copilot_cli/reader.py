@@ -86,6 +86,7 @@ class CopilotReader(LineReader):
         self.window: int | None = None
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
+        self.usage_line: int | None = None
         self._lines: dict[str, int] = {}
         self._rewound_to: set[int] = set()
         # The data and lines of events that a message may repeat.
@@ -133,6 +134,7 @@ class CopilotReader(LineReader):
                 window=self.window,
                 cwd=self.cwd,
                 client_counts=None if is_edited else self.client_counts,
+                usage_line=self.usage_line,
             ),
         )
 
@@ -235,6 +237,7 @@ class CopilotReader(LineReader):
 
     def _note_shutdown(self, data: Mapping[str, Any], line: int) -> None:
         self.client_counts = _client_token_counts(data)
+        self.usage_line = line if count_or_none(data.get("currentTokens")) else None
 
     def _condense(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
         self.builder.compactions.append(line)

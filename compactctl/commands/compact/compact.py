@@ -339,7 +339,10 @@ def _restated(
     output = options.output
     is_rewritten = any(not isinstance(edit, RemoveUnsent) for edit in done.applied.edits)
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
-    if not is_rewritten or output.messages_only or file.format.usage_fields is None:
+    fields = file.format.usage_fields
+    if not is_rewritten or output.messages_only or fields is None:
+        return None
+    if fields.is_of_session and file.transcript.session.usage_line is None:
         return None
     tokens, size = done.outcome.after.request_tokens, measured.meter.message
     return restatement(file.transcript, done.applied.after, tokens, size)
