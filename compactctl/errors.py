@@ -105,6 +105,12 @@ class IntegrityError(CompactctlError):
     exit_code = 7
 
 
+class OutputFaultError(IntegrityError):
+    """What compactctl was about to write is wrong: a bug, whatever the transcript is like."""
+
+    exit_code = INTERNAL_ERROR
+
+
 class ChangedError(CompactctlError):
     """The transcript changed during the command, or since it was compacted."""
 

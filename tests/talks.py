@@ -232,6 +232,11 @@ def _copilot_compacts(n: int, before: Sequence[Record]) -> list[Record]:
     return _chained_events([done], n, before)
 
 
+def _stored_copilot(turn: Turn, n: int, before: Sequence[Record]) -> list[Record]:
+    """Return events that the client accepts."""
+    return [copilot.accepted(each) for each in turn(n, before)]
+
+
 def _chained_events(events: Sequence[Record], n: int, before: Sequence[Record]) -> list[Record]:
     named = [{**each, "id": f"e{n}-{at}"} for at, each in enumerate(events)]
     parents = [_last(before, "id"), *(each["id"] for each in named)]
@@ -407,12 +412,17 @@ _SESSIONS: Sequence[Talk] = (
     ),
     Talk(
         name="stored copilot-cli",
-        turn=_copilot,
-        head=copilot.session(
-            copilot.event("session.start", sessionId=_ID, context={"cwd": "/w"}),
-            copilot.event("system.message", content="Be brief."),
+        turn=partial(_stored_copilot, _copilot),
+        head=list(
+            map(
+                copilot.accepted,
+                copilot.session(
+                    copilot.event("session.start", sessionId=_ID, context={"cwd": "/w"}),
+                    copilot.event("system.message", content="Be brief."),
+                ),
+            )
         ),
-        compaction=_copilot_compacts,
+        compaction=partial(_stored_copilot, _copilot_compacts),
         is_stored=True,
         file=f"home/.copilot/session-state/{_ID}/events.jsonl",
     ),

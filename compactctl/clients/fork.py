@@ -166,19 +166,20 @@ def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
     return lambda data: named.sub(rb'\g<1>"%s"' % new.encode(), data)
 
 
-def header_text(line: bytes, kind: str, session: Session) -> str:
+def header_text(line: bytes, kind: str, session: Session, holder: str = "") -> str:
     """Return a session's first line as text, without a byte order mark: clients refuse that.
 
     Raises:
-        NotUnderstoodError: it is not a record of type ``kind``, which alone names the session, or
-            it is damaged.
+        NotUnderstoodError: it is not a record of type ``kind``, which alone names the session,
+            there is no object in its field ``holder``, if that is named, or it is damaged.
     """
     values, damage = decode(line)
-    record = values[0] if values and damage is None and not is_wrapped(line) else None
-    if not isinstance(record, dict) or record.get("type") != kind:
+    record = object_or_empty(values[0] if damage is None and values else None)
+    is_header = record.get("type") == kind and not is_wrapped(line)
+    if not is_header or (holder and not isinstance(record.get(holder), dict)):
         raise NotUnderstoodError(
-            f"{session.entry.path}: does not begin with the record that names the session "
-            f"({kind}), so it cannot become a new session; write elsewhere with -o"
+            f"{session.entry.path}: line 1 is not the record that names the session ({kind}), so "
+            "it cannot become a new session; write elsewhere with -o"
         )
     return line.decode().lstrip("\ufeff \t")
 

@@ -172,6 +172,23 @@ class Omission(Record):
     count: int = 1
 
 
+class RefusedRecord(Record):
+    """A record for which the client refuses the whole session.
+
+    Attributes:
+        line: index of its line.
+        client: the client's display name.
+        reason: what is wrong with it, as a clause.
+        is_sent: whether it, or what it changes, may be sent, so that no new session can do without
+            it.
+    """
+
+    line: int
+    client: str
+    reason: str
+    is_sent: bool
+
+
 class SessionInfo(Record):
     """What a file says about its session; None if it does not say.
 
@@ -257,6 +274,7 @@ class Transcript(Record):
         chain: how its records refer to one another.
         compactions: earlier compactions, by the client or by compactctl.
         refusal: the newest request, if the provider refused it as too long.
+        refused: records for which the client refuses the session, in file order.
         metadata: records that are never sent, by kind.
         opaque: lines that are not understood and kept verbatim.
         damaged_lines: the indices of those that are not one JSON value each. They never change.
@@ -277,6 +295,7 @@ class Transcript(Record):
     chain: RecordLinks = RecordLinks()
     compactions: PastCompactions = PastCompactions()
     refusal: Refusal | None = None
+    refused: tuple[RefusedRecord, ...] = ()
     metadata: Mapping[str, RecordStats] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
     damaged_lines: frozenset[int] = frozenset()

@@ -25,28 +25,32 @@ class UsageFields(Record):
         input: sent tokens, with or without ``cached_inputs``.
         cached_inputs: tokens read from or written to the prompt cache.
         output: tokens of the answer.
+        others: further tokens, beside those of the answer.
         total: the sum of all; None if the client stores none.
+        is_of_session: whether they stand in a record of their own, not in that of an answer.
     """
 
     path: JsonPath
     input: JsonPath
     cached_inputs: tuple[JsonPath, ...]
     output: JsonPath
+    others: tuple[JsonPath, ...] = ()
     total: JsonPath | None = None
+    is_of_session: bool = False
 
     def values_for(self, counts: Mapping[str, Any], tokens: int) -> dict[JsonPath, int]:
         """Return new values that make ``counts`` add up to ``tokens``.
 
-        The answer keeps its count. ``{"in": 90_000, "cached": 5_000, "out": 700}`` restated to
-        20,000 tokens becomes ``{"in": 19_300, "cached": 0, "out": 700}``.
+        What is neither sent nor cached keeps its count. ``{"in": 90_000, "cached": 5_000,
+        "out": 700}`` restated to 20,000 tokens becomes ``{"in": 19_300, "cached": 0, "out": 700}``.
         """
-        output = value_at(counts, self.output)
-        output = min(output, tokens) if isinstance(output, int) else 0
-        values = {
-            self.input: tokens - output,
-            self.output: output,
-            **dict.fromkeys(self.cached_inputs, 0),
-        }
+        values = dict.fromkeys(self.cached_inputs, 0)
+        remaining = tokens
+        for path in (self.output, *self.others):
+            count = value_at(counts, path)
+            values[path] = min(count, remaining) if isinstance(count, int) else 0
+            remaining -= values[path]
+        values[self.input] = remaining
         return values if self.total is None else {**values, self.total: tokens}
 
 

@@ -78,6 +78,8 @@ class LayoutOptions(Record):
         extra_metadata: further fields for the ``compactctl`` object of these records.
         usage_restatement: the record from which the client reads the size of its context, and the
             size to write there.
+        leaves_out_refused: whether to leave out records that are never sent and for which the
+            client refuses the session.
     """
 
     layout: Layout = "split"
@@ -85,6 +87,7 @@ class LayoutOptions(Record):
     tags: bool = True
     extra_metadata: Mapping[str, Any] | None = None
     usage_restatement: UsageRestatement | None = None
+    leaves_out_refused: bool = False
 
 
 def lay_out(
@@ -127,11 +130,14 @@ class _FileLayout:
         self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
         self.superseded = self._superseded_records(transcript)
         self.unsent_by_line = self._unsent_values(transcript)
+        self.left_out = self._refused_lines(transcript)
         self.new_parents = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.old_lines):
             unsent = self.unsent_by_line.get(index)
+            if index in self.left_out:
+                continue
             if unsent is None:
                 yield from self._new_lines(index, data)
             elif unsent[0].path:
@@ -167,6 +173,13 @@ class _FileLayout:
             by_line[value.line].append(value)
         return dict(by_line)
 
+    def _refused_lines(self, transcript: Transcript) -> frozenset[int]:
+        """Return the lines to leave out because the client refuses them."""
+        if not self.options.leaves_out_refused:
+            return frozenset()
+        lines = (record.line for record in transcript.refused if not record.is_sent)
+        return frozenset(line for line in lines if line not in self.messages_by_line)
+
     def _superseded_records(self, transcript: Transcript) -> dict[int, set[JsonPath]]:
         """Return the superseded versions to remove, by line; the inline layout keeps them."""
         paths_by_line: dict[int, set[JsonPath]] = defaultdict(set)
@@ -196,6 +209,7 @@ class _FileLayout:
         dropped_lines |= {
             line for line, values in self.unsent_by_line.items() if not values[0].path
         }
+        dropped_lines |= self.left_out
         inserted = [
             InsertedRecord(
                 id=self.writer.new_id(item),

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from formats.copilot_cli.sessions import accepted
+
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # Claude Code puts a hash behind the beginning of a longer name of a folder.
 _LONGEST_NAME = 200
@@ -210,7 +212,7 @@ class Home:
         self.text(
             path.with_name("workspace.yaml"), f"id: {said.id}\ncwd: {said.project}\n{named}", 0
         )
-        return self.lines(path, [*records, *more], said.age)
+        return self.lines(path, [accepted(record) for record in (*records, *more)], said.age)
 
     def gemini(self, said: Said, *more: Record, kind: str = "main") -> Path:
         """Write a session of Gemini CLI."""

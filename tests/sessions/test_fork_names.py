@@ -136,9 +136,17 @@ def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
     with pytest.raises(NotUnderstoodError) as raised:
         header_text(line, "header", SESSION)
     assert str(raised.value) == (
-        "/s.jsonl: does not begin with the record that names the session (header), so it cannot "
-        "become a new session; write elsewhere with -o"
+        "/s.jsonl: line 1 is not the record that names the session (header), so it cannot become a "
+        "new session; write elsewhere with -o"
     )
+
+
+@pytest.mark.parametrize("value", ["null", "[]", '"x"'])
+def test_the_record_that_names_it_holds_the_name(value: str) -> None:
+    line = f'{{"type": "header", "payload": {value}}}'.encode()
+    assert header_text(line, "header", SESSION) == line.decode()
+    with pytest.raises(NotUnderstoodError, match="line 1 is not the record that names"):
+        header_text(line, "header", SESSION, "payload")
 
 
 def _session(path: Path) -> Session:

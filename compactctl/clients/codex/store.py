@@ -227,7 +227,7 @@ def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:
 
 
 def _with_meta(line: bytes, session: Session, new: str) -> bytes:
-    text = header_text(line, "session_meta", session)
+    text = header_text(line, "session_meta", session, "payload")
     span = find_spans(text, [_PAYLOAD_PATH])[_PAYLOAD_PATH]
     meta = text[slice(*span)]
     # Old versions write only "id".

@@ -14,6 +14,7 @@ USAGE_FIELDS = UsageFields(
     cached_inputs=(("cached_input_tokens",),),
     output=("output_tokens",),
     total=("total_tokens",),
+    is_of_session=True,
 )
 """Codex auto-compacts by the total of the newest count in the file."""
 

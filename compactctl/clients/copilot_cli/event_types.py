@@ -57,3 +57,5 @@ UNSENT_TYPES = frozenset(
     {"abort"} | {f"{domain}.{name}" for domain, names in _UNSENT.items() for name in names.split()}
 )
 """The types of events that are never sent."""
+NEEDED_TYPES = frozenset({"session.start", "session.binary_asset"})
+"""Those of them without which a session, or a message of it, is not complete."""

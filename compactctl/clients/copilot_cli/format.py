@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.clients.copilot_cli.usage import COUNTS
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
@@ -18,6 +19,8 @@ from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+# Beside a record without a time that the client accepts.
+_NO_TIME = "1970-01-01T00:00:00.000Z"
 # In every session, some types of events start with these.
 _FAMILIES = ("session.", "assistant.", "tool.", "hook.")
 _UNSENT = (
@@ -36,6 +39,7 @@ class CopilotCli(Format):
     name = "copilot-cli"
     title = "Copilot CLI session"
     parent_path = ("parentId",)
+    usage_fields = COUNTS
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -60,11 +64,14 @@ class CopilotCli(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message event with the whole envelope, which the client requires."""
+        from compactctl.clients.copilot_cli.required_fields import is_time
+
+        timestamp = beside.neighbor.get("timestamp")
         return {
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
             "id": self.new_id(message),
-            "timestamp": beside.neighbor.get("timestamp"),
+            "timestamp": timestamp if is_time(timestamp) else _NO_TIME,
             "parentId": beside.parent,
         }
 

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compactctl.clients.copilot_cli.effective import CopilotHistory
-from compactctl.clients.copilot_cli.event_types import MESSAGE_TYPES, UNSENT_TYPES
+from compactctl.clients.copilot_cli.event_types import MESSAGE_TYPES, NEEDED_TYPES, UNSENT_TYPES
 from compactctl.clients.copilot_cli.events import (
     AssetStore,
     event_draft,
     is_unsent,
     text_parts,
 )
+from compactctl.clients.copilot_cli.required_fields import refusal_reason
 from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.records.builder import LineReader
 from compactctl.clients.records.decode import Decoded
@@ -18,7 +19,13 @@ from compactctl.clients.records.json_values import count_or_none, object_or_empt
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields, text_in
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
-from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
+from compactctl.model.transcript import (
+    ClientTokenCounts,
+    Link,
+    RefusedRecord,
+    SessionInfo,
+    Transcript,
+)
 from compactctl.records import replace
 
 # What the client shows, and repeats of a result or a prompt that it sends in another field.
@@ -52,6 +59,8 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
 _COPIED = frozenset(
     {"skill.invoked", "system.notification", "session.handoff", "session.mode_notice_delivered"}
 )
+# What is sent of a skill is another event.
+_NOTED = frozenset({"skill.invoked", "skill.invoked_ref"})
 _TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 # The name under which each type of event records the current model.
 _MODELS = {
@@ -77,7 +86,9 @@ class CopilotReader(LineReader):
         self.window: int | None = None
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
+        self.usage_line: int | None = None
         self._lines: dict[str, int] = {}
+        self._rewound_to: set[int] = set()
         # The data and lines of events that a message may repeat.
         self._copied: list[tuple[Mapping[str, Any], int]] = []
         # By the type of an event: what it says of the session, and how it changes what is sent.
@@ -97,14 +108,20 @@ class CopilotReader(LineReader):
         """Add the events on a line."""
         for value in decoded.values:
             data = value.get("data") if isinstance(value, Mapping) else None
+            self._note_refusal(value, decoded)
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
                 self._event(value, data, decoded)
             else:
+                self._link(object_or_empty(value), decoded)
                 self.builder.add_opaque(decoded, "a JSON value that is not an event", value=value)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
         self._measure_copied()
+        self.builder.refused = [
+            replace(record, is_sent=record.is_sent or record.line in self._rewound_to)
+            for record in self.builder.refused
+        ]
         self.builder.messages = [
             self.usages.with_usage(message) for message in self.builder.messages
         ]
@@ -117,8 +134,30 @@ class CopilotReader(LineReader):
                 window=self.window,
                 cwd=self.cwd,
                 client_counts=None if is_edited else self.client_counts,
+                usage_line=self.usage_line,
             ),
         )
+
+    def _note_refusal(self, value: object, decoded: Decoded) -> None:
+        """Note that the client refuses a session with this event; damaged lines it skips."""
+        if decoded.damage is not None or len(decoded.values) != 1 or not isinstance(value, dict):
+            return
+        reason = refusal_reason(value)
+        if reason:
+            is_sent = self._may_be_sent(value, object_or_empty(value.get("data")))
+            record = RefusedRecord(
+                line=decoded.index, client="Copilot CLI", reason=reason, is_sent=is_sent
+            )
+            self.builder.refused.append(record)
+
+    def _may_be_sent(self, event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
+        """Return whether an event may be sent, or changes what is."""
+        kind = event["type"]
+        if _is_from_subagent(event, data):
+            return False
+        if kind in MESSAGE_TYPES:
+            return not is_unsent(kind, data)
+        return kind in self._changes or kind in NEEDED_TYPES or kind not in UNSENT_TYPES | _NOTED
 
     def _event(self, event: Mapping[str, Any], data: Mapping[str, Any], decoded: Decoded) -> None:
         kind = event["type"]
@@ -198,6 +237,7 @@ class CopilotReader(LineReader):
 
     def _note_shutdown(self, data: Mapping[str, Any], line: int) -> None:
         self.client_counts = _client_token_counts(data)
+        self.usage_line = line if count_or_none(data.get("currentTokens")) else None
 
     def _condense(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
         self.builder.compactions.append(line)
@@ -208,7 +248,9 @@ class CopilotReader(LineReader):
         self.history.clear(line, message)
 
     def _rewind(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
-        self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
+        target = self._lines.get(str(data.get("upToEventId")), line)
+        self._rewound_to.add(target)
+        self.history.rewind(target)
 
     def _truncate(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
         removed = data.get("messagesRemovedDuringTruncation")

@@ -6,6 +6,7 @@ from typing import Any
 from compactctl.clients.content.gemini import new_content
 from compactctl.clients.format import Format
 from compactctl.clients.gemini_cli.replay import REWIND, SET, is_session
+from compactctl.clients.gemini_cli.usage import COUNTS
 from compactctl.clients.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
@@ -24,6 +25,7 @@ class GeminiCli(Format):
 
     name = "gemini-cli"
     title = "Gemini CLI session"
+    usage_fields = COUNTS
     unsent = _UNSENT
     repeats_session = True
     new_content = staticmethod(new_content)

@@ -6,11 +6,11 @@ from typing import Any
 
 from compactctl.clients.content import gemini
 from compactctl.clients.gemini_cli.replay import GeminiRecord, SessionReplay
+from compactctl.clients.gemini_cli.usage import usage_of
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.records.builder import LineReader
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import (
-    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_empty,
@@ -24,7 +24,6 @@ from compactctl.model.message import (
     JsonPath,
     Message,
     Part,
-    ReportedUsage,
     Role,
     TextPart,
     ToolCallPart,
@@ -181,7 +180,7 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
         record_id=record["id"],
         response_id=f"response-{entry.name}",
         model=text_or_none(record.get("model")),
-        usage=_usage(object_or_empty(record.get("tokens"))),
+        usage=usage_of(record),
     )
 
 
@@ -228,21 +227,6 @@ def _without_files(parts: Sequence[Part]) -> Iterator[Part]:
     last = ends[-1] if ends else len(parts)
     for index, part in enumerate(parts):
         yield _as_not_typed(part) if first <= index <= last else part
-
-
-def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return the usage of an answer's request; its input tokens include cache reads."""
-    if not tokens:
-        return None
-    context = count_or_none(tokens.get("input")) or 0
-    visible, reasoning = (count_or_none(tokens.get(name)) for name in ("output", "thoughts"))
-    output = None if visible is None else visible + (reasoning or 0)
-    return ReportedUsage(
-        context=context,
-        output=output,
-        reasoning=reasoning or 0,
-        cache_read=count_or_none(tokens.get("cached")),
-    )
 
 
 def _folder(messages: tuple[Message, ...]) -> str | None:

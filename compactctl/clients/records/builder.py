@@ -52,6 +52,7 @@ from compactctl.model.transcript import (
     RecordOrder,
     RecordStats,
     Refusal,
+    RefusedRecord,
     SessionInfo,
     SessionLines,
     SupersededVersion,
@@ -115,6 +116,7 @@ class TranscriptBuilder:
         self.dialects: dict[int, str] = {}
         self.warnings: list[str] = []
         self.compactions: list[int] = []
+        self.refused: list[RefusedRecord] = []
         self.n_lines = 0
         self.n_bytes = 0
         self.errors: list[RequestError] = []
@@ -320,6 +322,7 @@ class TranscriptBuilder:
             chain=chain,
             compactions=replace(compactions, lines=tuple(self.compactions)),
             refusal=self._refusal(shown),
+            refused=tuple(self.refused),
             metadata={
                 kind: RecordStats(count=count, n_bytes=self._metadata_bytes[kind])
                 for kind, count in self._metadata.items()

@@ -14,7 +14,7 @@ from compactctl.clients.stores import session_at, store_named
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import OutputFaultError, UsageError
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewFile, NewLine
@@ -238,7 +238,7 @@ def check_read_as(whole: TranscriptFile, desired: Transcript, lines: Iterable[by
     """Raise CannotAppendError unless ``lines`` read as ``desired`` does."""
     try:
         prove_layout(lines, whole.format, expected_messages(desired.effective), _name(whole))
-    except IntegrityError:
+    except OutputFaultError:
         raise cannot_be_appended(_name(whole)) from None
 
 

@@ -15,7 +15,7 @@ from compactctl.commands.client_sessions.compactions import (
 )
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, OutputFaultError
 from compactctl.history.damage import find_damage
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
@@ -47,18 +47,26 @@ def undo_compactions(
     compactions: Iterable[ClientCompaction],
     parent: OperationId | None,
     lines: Sequence[bytes],
+    *,
+    leaves_out_refused: bool = False,
 ) -> ClientUndo:
     """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
 
     ``lines`` are those that were read, also those that ``loaded`` leaves out because the client
-    repeats in them what it has said.
+    repeats in them what it has said. For ``leaves_out_refused`` see ``LayoutOptions``.
 
-    Raises IntegrityError if a message that they hid would still not be sent.
+    Raises IntegrityError if a message that they hid would still not be sent because the file is
+    damaged, and OutputFaultError if it would not be although the file is intact.
     """
     compactions = tuple(compactions)
     state = current_state(loaded)
     _check_removable(state, compactions, _name(loaded))
-    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions))
+    left_out = [
+        (record.line, ())
+        for record in loaded.transcript.refused
+        if leaves_out_refused and not record.is_sent
+    ]
+    new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions, left_out))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
@@ -90,9 +98,13 @@ def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[Me
 
 
 def _lines_without(
-    state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
+    state: PastState,
+    lines: Sequence[bytes],
+    compactions: Sequence[ClientCompaction],
+    left_out: Iterable[RecordLocation] = (),
 ) -> Iterator[NewLine]:
     dropped = {place for compaction in compactions for place in compaction.records}
+    dropped.update(left_out)
     values: dict[int, dict[Any, Any]] = defaultdict(dict)
     for compaction in compactions:
         for (line, path), value in compaction.values.items():
@@ -211,10 +223,16 @@ def _prove(
     if not missing:
         return
     name, damage = _name(loaded), find_damage(loaded.transcript)
-    advice = f"restore it from a backup ({damage})" if damage else "please report this"
-    raise IntegrityError(
-        f"{name}: after undoing the client's compaction, {len(missing):,} of {len(expected):,} "
-        f"messages would still not be sent; nothing was written; {advice}"
+    if damage:
+        raise IntegrityError(
+            f"{name}: {damage}; after undoing the client's compaction, {len(missing):,} of "
+            f"{len(expected):,} messages would still not be sent; nothing was written; restore the "
+            "file from a backup"
+        )
+    raise OutputFaultError(
+        f"{name}: compactctl made a mistake: after undoing the client's compaction, "
+        f"{len(missing):,} of {len(expected):,} messages would still not be sent; nothing was "
+        "written, and this file is not at fault; please report this"
     )
 
 

@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from compactctl.commands.client_sessions.accepted import check_accepted
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
@@ -64,7 +65,7 @@ from compactctl.commands.reading.transcript import (
     load,
     loaded_from,
 )
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import OutputFaultError, UsageError
 from compactctl.history.damage import find_damage
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.edit import RemoveUnsent
@@ -158,7 +159,7 @@ def prepare(options: CompactOptions) -> Prepared:
     _release_memory()
     try:
         _prove(prepared)
-    except IntegrityError:
+    except OutputFaultError:
         if options.output.layout == "native":
             raise cannot_be_appended(options.input.path) from None
         if damage is None:
@@ -209,17 +210,23 @@ def read_input(options: CompactOptions) -> CompactInput:
         check_input(options.plan_file, source.digest, options.input.path)
     read = CompactInput(source=source, history=history, file=file)
     if options.redo:
-        read = _without_client_compactions(read)
+        read = _without_client_compactions(read, is_new_session=options.output.fork is not None)
     return _without_superseded_records(options, read)
 
 
-def _without_client_compactions(read: CompactInput) -> CompactInput:
+def _without_client_compactions(read: CompactInput, *, is_new_session: bool) -> CompactInput:
     """Undo the compactions by the client."""
     loaded = without_repeats(read.file)
     compactions = compactions_of(current_state(loaded))
     if not compactions:
         return read
-    undone = undo_compactions(loaded, compactions, read.parent, read.file.lines)
+    undone = undo_compactions(
+        loaded,
+        compactions,
+        read.parent,
+        read.file.lines,
+        leaves_out_refused=is_new_session,
+    )
     return replace(
         read,
         file=undone.loaded,
@@ -332,7 +339,10 @@ def _restated(
     output = options.output
     is_rewritten = any(not isinstance(edit, RemoveUnsent) for edit in done.applied.edits)
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
-    if not is_rewritten or output.messages_only or file.format.usage_fields is None:
+    fields = file.format.usage_fields
+    if not is_rewritten or output.messages_only or fields is None:
+        return None
+    if fields.is_of_session and file.transcript.session.usage_line is None:
         return None
     tokens, size = done.outcome.after.request_tokens, measured.meter.message
     return restatement(file.transcript, done.applied.after, tokens, size)
@@ -348,6 +358,8 @@ def _laid_out(draft: Draft) -> Prepared:
     if operation is not None:
         expected = expected_messages(applied.after)
         new = new_file(draft, operation)
+        if draft.options.output.fork is not None:
+            check_accepted(draft.options.input.path, read.file.transcript, new.new_indices)
         content = Content.from_chunks(new)
         deposits.append(deposit_of(draft, operation, new, content.digest))
     return Prepared(
@@ -366,8 +378,14 @@ def _laid_out(draft: Draft) -> Prepared:
 
 
 def _prove(prepared: Prepared) -> None:
-    """Raise IntegrityError unless the new file reads back as the stages left the messages."""
+    """Raise OutputFaultError unless the new file reads back as the stages left the messages."""
     if prepared.is_changed:
         lines = ChunkedLines(prepared.content.chunks)
         name = str(prepared.source.path or "standard input")
-        prove_layout(lines, prepared.format, prepared.expected, name)
+        prove_layout(
+            lines,
+            prepared.format,
+            prepared.expected,
+            name,
+            is_new_session=prepared.result.options.output.fork is not None,
+        )

@@ -83,7 +83,7 @@ def compact_lines(
     """Compact lines and write no tags; errors name the path in ``options``.
 
     Raises NotUnderstoodError for lines that are not a transcript, UsageError for invalid options,
-    and IntegrityError if the new lines would not read back as the stages left the messages.
+    and OutputFaultError if the new lines would not read back as the stages left the messages.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines))
     loaded = loaded_from(source, options.path, options.format, is_log=False)

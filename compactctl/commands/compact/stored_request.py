@@ -18,7 +18,7 @@ from compactctl.commands.compact.in_memory import (
     value_of,
     without_nulls,
 )
-from compactctl.errors import IntegrityError, NotUnderstoodError
+from compactctl.errors import NotUnderstoodError, OutputFaultError
 from compactctl.model.json_paths import json_in
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.layout import NewLine
@@ -103,9 +103,12 @@ class _Frame(Record, kw_only=False):
     tail: bytes = b""
 
     def remove_from(self, request: bytes) -> bytes:
-        """Return the conversation in a request. Raises IntegrityError for changed tools."""
+        """Return the conversation in a request. Raises OutputFaultError for changed tools."""
         if not (request.startswith(self.head) and request.endswith(self.tail)):
-            raise IntegrityError("the compaction would change the tools; nothing was changed")
+            raise OutputFaultError(
+                "compactctl made a mistake: the compaction would change the tools; nothing was "
+                "changed; please report this"
+            )
         return self.opening + request[len(self.head) : len(request) - len(self.tail)]
 
 

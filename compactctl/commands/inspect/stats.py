@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.asks import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, ask, flag
+from compactctl.commands.client_sessions.accepted import describe_refused
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
@@ -232,7 +233,10 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         title=_title(options, transcript),
-        warnings=tuple(filter(None, (size.doubt, _unsized(messages, measured)))),
+        warnings=(
+            *filter(None, (size.doubt, _unsized(messages, measured))),
+            *describe_refused(transcript),
+        ),
     )
 
 

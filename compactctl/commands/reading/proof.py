@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from compactctl.clients.format import Format
 from compactctl.commands.reading.transcript import document_of, parse
-from compactctl.errors import IntegrityError
+from compactctl.errors import OutputFaultError
 from compactctl.model.message import Message, Part, ReasoningPart
 from compactctl.records import Record
 from compactctl.tokens.meter import part_texts
@@ -41,15 +41,23 @@ def expected_messages(messages: Iterable[Message]) -> tuple[ExpectedMessage, ...
 
 
 def prove_layout(
-    lines: Iterable[bytes], chosen: Format, expected: Sequence[ExpectedMessage], name: str
+    lines: Iterable[bytes],
+    chosen: Format,
+    expected: Sequence[ExpectedMessage],
+    name: str,
+    *,
+    is_new_session: bool = False,
 ) -> None:
     """Read the new file back and compare its effective messages with the expected ones.
 
-    Raises IntegrityError for the first difference; ``name`` is the transcript named in it.
+    Raises OutputFaultError for the first difference, and for a record for which the client would
+    refuse a new session; ``name`` is the transcript named in it.
     """
     document = document_of(lines)
-    effective = parse(lines if document is None else (document,), chosen).effective
-    messages = expected_messages(effective)
+    transcript = parse(lines if document is None else (document,), chosen)
+    for record in transcript.refused if is_new_session else ():
+        raise _refusal(name, f"{record.client} refuses it: {record.reason}")
+    messages = expected_messages(transcript.effective)
     for index, (new, old) in enumerate(zip(messages, expected, strict=False)):
         if not new.reads_like(old):
             raise _refusal(name, f"message {index + 1} (line {old.line + 1}) differs")
@@ -78,8 +86,8 @@ def _digest(parts: Iterable[Part], start: bytes) -> bytes:
     return digest.digest()
 
 
-def _refusal(name: str, difference: str) -> IntegrityError:
-    return IntegrityError(
-        f"{name}: the new file would not read back as intended "
-        f"({difference}); nothing was written; please report this"
+def _refusal(name: str, difference: str) -> OutputFaultError:
+    return OutputFaultError(
+        f"{name}: compactctl made a mistake: the new file would not read back as intended "
+        f"({difference}); nothing was written, and this file is not at fault; please report this"
     )

@@ -5,6 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
+from compactctl.commands.client_sessions.accepted import (
+    check_accepted,
+    describe_left_out,
+    describe_refused,
+)
 from compactctl.commands.client_sessions.compactions import compactions_of, tagged_groups
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
@@ -226,6 +231,8 @@ def _compactions_to_undo(
 def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.compactions else ()
+    transcript, is_new = job.loaded.transcript, job.options.output.fork is not None
+    refused = describe_left_out(transcript) if is_new and undo else describe_refused(transcript)
     return RewindResult(
         options=job.options,
         layout="split" if job.session is None else "native",
@@ -233,7 +240,7 @@ def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> 
         undone=tuple(compaction.id for compaction in reversed(job.compactions)),
         in_effect=chain,
         by_client=undo.compactions if undo else (),
-        warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
+        warnings=(*refused, *transcript.warnings, *job.history.warnings, *notes),
     )
 
 
@@ -242,7 +249,12 @@ def _client_undo(job: _UndoJob) -> ClientUndo:
         return _appended_undo(job.session, job.loaded, job.compactions, job.history)
     chain = job.history.chain
     head = chain[-1].id if chain else None
-    return undo_compactions(job.loaded, job.compactions, head, job.lines)
+    is_new = job.options.output.fork is not None
+    undo = undo_compactions(job.loaded, job.compactions, head, job.lines, leaves_out_refused=is_new)
+    if is_new:
+        transcript = undo.loaded.transcript
+        check_accepted(job.options.input.path, transcript, range(transcript.n_lines))
+    return undo
 
 
 def _appended_undo(

@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from compactctl.errors import IntegrityError
+from compactctl.errors import ArchiveError, IntegrityError, OutputFaultError
 from compactctl.model.operation import ArchivedLine, Operation
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
@@ -84,10 +84,21 @@ def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: E
         encode_archive(operation, draft.rows, DraftSink(file), number, draft.block)
         file.sync()
         file.close()
-        verify_archive(file.path, operation)
+        _verify_new(file.path, operation, file.target)
         cleanup.callback(remove_quietly, fs, file.target)
         file.publish()
     return file.target
+
+
+def _verify_new(path: Path, operation: Operation, target: Path) -> None:
+    """Raise OutputFaultError unless an archive that was just written restores its lines."""
+    try:
+        verify_archive(path, operation)
+    except (ArchiveError, IntegrityError) as error:
+        raise OutputFaultError(
+            f"{target}: compactctl made a mistake, or the disk did: the new archive does not "
+            "restore the transcript; nothing was written; check the disk, or report this"
+        ) from error
 
 
 def verify_archive(path: Path, operation: Operation) -> None:

@@ -10,7 +10,7 @@ from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
+from compactctl.errors import NoInputError, NotUnderstoodError, OutputFaultError, UsageError
 from compactctl.records import Record, replace
 from compactctl.store.files.conversation_types import (
     TAKEN,
@@ -123,7 +123,7 @@ class ParquetDataset(Record):
         """Write the file with other conversations but the same schema, row groups and codecs.
 
         ``rewrite`` gets the conversations of one row group after another and returns as many.
-        Raises IntegrityError if the new file does not read back, and NoInputError like ``values``,
+        Raises OutputFaultError if the new file cannot be read back, NoInputError like ``values``,
         but for all columns.
         """
         from pyarrow import parquet
@@ -203,9 +203,9 @@ class ParquetDataset(Record):
         for group, expected in enumerate(written):
             table = file.read_row_group(group, columns=[self.column], use_threads=False)
             if _comparable(table.column(0).to_pylist()) != expected:
-                raise IntegrityError(
-                    f"{self.path}: what was written cannot be read back (row group {group + 1}); "
-                    "nothing was changed"
+                raise OutputFaultError(
+                    f"{self.path}: compactctl made a mistake: what was written cannot be read back "
+                    f"(row group {group + 1}); nothing was changed; please report this"
                 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from compactctl.errors import ChangedError, IntegrityError
+from compactctl.errors import ChangedError, IntegrityError, OutputFaultError
 from compactctl.records import Record
 from compactctl.store.files.content import Content, read_first, rechunk
 from compactctl.store.files.filesystem import NOT_SUPPORTED, FileSystem
@@ -148,11 +148,14 @@ class TempFile:
         self._written.update(data)
 
     def write_all(self, content: Content) -> None:
-        """Append ``content``; IntegrityError if its chunks do not match its digest."""
+        """Append ``content``; OutputFaultError if its chunks do not match its digest."""
         for block in rechunk(content.chunks):
             self.write(block)
         if self.sha256 != content.digest.sha256:
-            raise IntegrityError(f"{self.target}: its content changed while it was being written")
+            raise OutputFaultError(
+                f"{self.target}: compactctl made a mistake: its content changed while it was being "
+                "written; nothing was written; please report this"
+            )
 
     @property
     def sha256(self) -> str:

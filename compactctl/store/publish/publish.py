@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from compactctl.errors import IntegrityError
+from compactctl.errors import OutputFaultError
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.lock import locked_folder
@@ -53,11 +53,15 @@ def publish(  # noqa: PLR0913
     than the input.
 
     Raises UsageError for a target that must not be written, ChangedError if a program has the input
-    open or changed it, IntegrityError if an archive does not verify, and DiskError.
+    open or changed it, IntegrityError if an archive does not verify, OutputFaultError if one does
+    not lead to ``content``, and DiskError.
     """
     is_copy = content.digest == source.digest
     if drafts and not is_copy and drafts[-1].operation.after != content.digest:
-        raise IntegrityError(f"{target}: the new transcript does not match its archive")
+        raise OutputFaultError(
+            f"{target}: compactctl made a mistake: the new transcript does not match its archive; "
+            "nothing was written; please report this"
+        )
     with disk_errors(target, "nothing was changed"):
         output = resolve_output(
             source=source,

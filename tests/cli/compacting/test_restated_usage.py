@@ -9,6 +9,7 @@ import pytest
 from cli.asking import Ask, Sample, first_turns
 from false_usage import LIES, with_usage
 from file_commands import load_file
+from formats.gemini_cli import talks as gemini
 from formats.jsonl import write_lines
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
@@ -50,6 +51,27 @@ def _in_opencode(_: Sample, folder: Path) -> Path:
     return _written(folder / "opencode.json", [{"info": opencode.SESSION, "messages": messages}])
 
 
+def _read_by_gemini(turn: int) -> Json:
+    output = "the tide turns " * 5_000
+    answer = gemini.answered(f"c{turn}", "read_file", output=output)
+    return gemini.tool(f"c{turn}", "read_file", {"file_path": "a"}, answer)
+
+
+def _in_gemini(_: Sample, folder: Path) -> Path:
+    records: list[Json] = [{"sessionId": "s", "projectHash": "0" * 64, "kind": "main"}]
+    for turn in range(8):
+        sent = FULL * (turn + 1) // 8
+        tokens = {"input": sent - 60, "output": 40, "cached": 100, "thoughts": 15, "tool": 5,
+                  "total": sent}  # fmt: skip
+        records += [
+            gemini.user(f"u{turn}", f"Question {turn}"),
+            gemini.gemini(
+                f"a{turn}", "So it does.", _read_by_gemini(turn), tokens=tokens, model="gemini-3"
+            ),
+        ]  # fmt: skip
+    return _written(folder / "gemini.jsonl", records)
+
+
 def _written(path: Path, records: list[Json]) -> Path:
     return write_lines(path, *records)
 
@@ -59,6 +81,7 @@ CLIENTS: dict[str, Callable[[Sample, Path], Path]] = {
     "codex": lambda sample, _: sample("codex-session"),
     "pi": _in_pi,
     "opencode": _in_opencode,
+    "gemini-cli": _in_gemini,
 }
 EACH = pytest.mark.parametrize("client", CLIENTS)
 
@@ -72,6 +95,8 @@ def counts_of(client: str, path: Path) -> Json:
     elif client == "codex":
         payloads = [record.get("payload", {}) for record in records]
         found = [(p.get("info") or {}).get("last_token_usage") for p in payloads]
+    elif client == "gemini-cli":
+        found = [record.get("tokens") for record in records]
     else:
         found = [r.get("message", {}).get("usage") for r in records]
     newest: Json = [each for each in found if each][-1]
