@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,14 @@ _TEXTS = frozenset({"text", "input_text", "output_text"})
 _MEDIA = frozenset({"image", "document"})
 # What Claude Code 2.1.331 says behind the result of a search for tools.
 _LOADED = "Tool loaded."
+# It stands for a tool that is searched for, which older versions leave out without a real provider.
+_REFERENCE = '{"type":"tool_reference",'
+_NO_REFERENCE = "[Tool references removed - tool search not enabled]"
+# Claude Code 2.1.332 says of what a task in the background has told that it was not typed.
+_NOTIFICATION = re.compile(
+    r"<system-reminder>\n\[SYSTEM NOTIFICATION.*?(<task-notification>.*)</system-reminder>\s*",
+    re.DOTALL,
+)
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
 _SUMMARY = re.compile(r"^The conversation history before .*?<summary>\s*|\s*</summary>$", re.DOTALL)
 
@@ -35,9 +43,6 @@ def _blocks_of(content: Any) -> list[Json]:
 
 def _result(content: Any) -> str:
     blocks = _blocks_of(content)
-    if any(block.get("type") == "tool_reference" for block in blocks):
-        # It stands for a tool that is searched for, which is off without a real provider.
-        return "[Tool references removed - tool search not enabled]"
     texts = (
         block["text"] if block.get("type") in _TEXTS else f"<{block.get('type')}>"
         for block in blocks
@@ -161,6 +166,8 @@ def request_pieces(request: Json) -> Iterator[Piece]:
                     yield "reasoning", "", block.get("thinking", "")
                 case "document" if block["source"]["type"] == "text":
                     yield "text", "", block["source"]["data"]
+                case "text" if notification := _NOTIFICATION.fullmatch(block["text"]):
+                    yield "text", "", notification[1].strip()
                 case _:
                     yield from _anthropic_blocks([block])
 
@@ -294,6 +301,19 @@ def pieces_sent(wire: Wire, request: Json, expected: list[Piece], prompt: str) -
     ]
 
 
+def in_any_order(pieces: Iterable[Piece]) -> list[Piece]:
+    """Return pieces with calls that follow one another in order of their ids, and so results.
+
+    Of the calls of one answer 2.1.197 of Claude Code sends those beside the path last, 2.1.332 as
+    they stand in the file, and the results of those beside the path last.
+    """
+    return [
+        piece
+        for kind, run in groupby(pieces, key=lambda piece: piece[0])
+        for piece in (sorted(run) if kind in ("call", "result") else run)
+    ]
+
+
 def _is_filled_in(wire: Wire, piece: Piece, known: Mapping[str, str]) -> bool:
     """Tell whether a piece of a request is there for a call that has no result."""
     kind, call, text = piece
@@ -310,6 +330,8 @@ def _is_made_up(piece: Piece) -> bool:
 
 def _whole(sent: str, known: str) -> str:
     """Return the result that was sent, uncut where it is one that a client cuts."""
+    if known.startswith(_REFERENCE) and (sent == _NO_REFERENCE or sent.startswith(_REFERENCE)):
+        return known
     if known == "<input_image>" and "could not be processed" in sent:
         return known
     sent = sent.replace("(tool image omitted: model does not support images)", "<image>")

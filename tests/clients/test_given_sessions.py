@@ -8,7 +8,7 @@ import pytest
 from clients.asking import compactctl
 from clients.desk import Client, Desk
 from clients.given import WAYS, given_sessions, model_of, placed
-from clients.pieces import WIRES, Piece, pieces_expected, pieces_sent
+from clients.pieces import WIRES, Piece, in_any_order, pieces_expected, pieces_sent
 from clients.running import ALL_CLIENTS
 from clients.stub import StubModel
 
@@ -103,4 +103,7 @@ def test_it_is_sent_as_view_shows_it(
     requests = [asked for asked in desk.model.requests if asked.get("tools")]
     assert len(requests) == 1, said
     expected = [*changed.expected]
-    assert pieces_sent(WIRES[client.name], requests[0], expected, PROMPT) == expected
+    sent = pieces_sent(WIRES[client.name], requests[0], expected, PROMPT)
+    if client.program.endswith("-older"):
+        sent, expected = in_any_order(sent), in_any_order(expected)
+    assert sent == expected

@@ -2,7 +2,7 @@
 
 The client resumes from the last line, so that is always the newest record of the conversation.
 Versions before 2.1.119 compare timestamps instead, which appended records keep. Tested with clients
-2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197, 2.1.330 and 2.1.331.
+2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197, 2.1.330, 2.1.331 and 2.1.332.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ class ClaudeNativeAppend(NativeAppend):
 
     version_of = "client"
     oldest_tested = (2, 0, 76)
-    newest_tested = (2, 1, 331)
+    newest_tested = (2, 1, 332)
     lists_open_since = (2, 1, 197)
 
     def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:

@@ -119,7 +119,7 @@ class Draft:
     ) -> tuple[str, str]:
         """Add a boundary and its summary, whose uuid stands for ``anchorUuid`` in ``metadata``."""
         facts = {"trigger": "auto", "preTokens": 1000, **(metadata or {})}
-        for part in (each for each in facts.values() if isinstance(each, dict)):
+        for part in filter(lambda fact: isinstance(fact, dict), facts.values()):
             part["anchorUuid"] = self._uuid(self.count + 2)
         before = self.last
         boundary = self.row(

@@ -58,7 +58,7 @@ class RecordedSession:
 
     def of(self, version: str) -> Recording:
         """Return what a version sent."""
-        return next(each for each in self.requests if version in each.versions)
+        return next(request for request in self.requests if version in request.versions)
 
 
 def digest_of(session: bytes) -> str:
@@ -73,7 +73,8 @@ def order_of(version: str) -> list[int]:
 
 def newest(recordings: Iterable[Recording]) -> str:
     """Return the newest version of those that were recorded."""
-    return max((each for one in recordings for each in one.versions), key=order_of)
+    versions = (version for recording in recordings for version in recording.versions)
+    return max(versions, key=order_of)
 
 
 def read_rule(name: str) -> dict[str, RecordedSession]:
@@ -92,8 +93,8 @@ def read_rule(name: str) -> dict[str, RecordedSession]:
 def write_rule(name: str, about: str, sessions: Mapping[str, RecordedSession]) -> None:
     """Write what was recorded for the sessions of a rule, a piece on a line."""
     entries = {
-        session: {"digest": each.digest, "requests": [*map(_entry, each.requests)]}
-        for session, each in sessions.items()
+        name: {"digest": session.digest, "requests": [*map(_entry, session.requests)]}
+        for name, session in sessions.items()
     }
     document = {"client": "claude-code", "rule": name, "about": about, "sessions": entries}
     text = json.dumps(document, indent=1, ensure_ascii=False)
@@ -106,14 +107,17 @@ def write_rule(name: str, about: str, sessions: Mapping[str, RecordedSession]) -
 def merged(recordings: Iterable[Recording], new: Recording) -> tuple[Recording, ...]:
     """Return recordings with one of a version, in the place of what that version sent before."""
     [version] = new.versions
-    left = []
-    for each in recordings:
-        versions = {*each.versions} - {version} | ({version} if each.same(new) else set())
+    merged_recordings = []
+    for recording in recordings:
+        versions = {*recording.versions} - {version}
+        if recording.same(new):
+            versions.add(version)
         if versions:
-            left.append(replace(each, versions=tuple(sorted(versions, key=order_of))))
-    if not any(each.same(new) for each in left):
-        left.append(new)
-    return tuple(sorted(left, key=lambda each: order_of(each.versions[0])))
+            ordered = tuple(sorted(versions, key=order_of))
+            merged_recordings.append(replace(recording, versions=ordered))
+    if not any(recording.same(new) for recording in merged_recordings):
+        merged_recordings.append(new)
+    return tuple(sorted(merged_recordings, key=lambda recording: order_of(recording.versions[0])))
 
 
 class Words:
@@ -148,7 +152,7 @@ def _digest(said: str) -> str:
 
 def marks_in(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the marks in texts."""
-    return tuple(sorted({mark for each in texts for mark in _MARK.findall(each)}))
+    return tuple(sorted({mark for text in texts for mark in _MARK.findall(text)}))
 
 
 def marks_of_texts(session: bytes) -> frozenset[str]:

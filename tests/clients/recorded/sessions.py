@@ -626,6 +626,18 @@ def call_beside(draft: Draft) -> None:
 
 
 @RESULTS_BESIDE
+def three_calls_while_results_come_in(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    first = draft.answer(call("toolu_01"), response="msg_x")
+    second = draft.answer(call("toolu_02"), response="msg_x")
+    draft.user(result("toolu_01", "R1 on the path"), parent=first)
+    third = draft.answer(call("toolu_03"), response="msg_x")
+    draft.user(result("toolu_02", "R2 beside"), parent=second)
+    draft.user(result("toolu_03", "R3 on the path"), parent=third)
+    draft.answer("A2 seen")
+
+
+@RESULTS_BESIDE
 def of_an_abandoned_answer(draft: Draft) -> None:
     question = draft.user("Q1 ask")
     draft.read("toolu_01")
@@ -1755,6 +1767,14 @@ def inputs_as_they_were_sent(draft: Draft) -> None:
     sent = {"toolu_01": {"file_path": "/x/sent"}}
     draft.answer(call("toolu_01", file_path="/x/shown"), wireToolInputs=sent)
     draft.user(result("toolu_01", "R1 lines"))
+    draft.answer("A2 seen")
+
+
+@TEXTS
+def task_notification(draft: Draft) -> None:
+    draft.turn("first")
+    told = "<task-notification>N1 done</task-notification>"
+    draft.user(told, origin={"kind": "task-notification"})
     draft.answer("A2 seen")
 
 
