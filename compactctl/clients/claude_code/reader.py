@@ -12,8 +12,8 @@ from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import LEAF_TYPES, ClaudeChain, SentChain
 from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
 from compactctl.clients.claude_code.request import (
-    Cut,
-    Strip,
+    ResultCut,
+    ThinkingStrip,
     apply_cuts,
     cut_of,
     cut_results,
@@ -131,8 +131,8 @@ class ClaudeReader(LineReader):
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
         # What rows state about others, by uuid, and which messages are only shown.
-        self.cuts: dict[str, Cut] = {}
-        self.strips: dict[str, Strip] = {}
+        self.cuts: dict[str, ResultCut] = {}
+        self.strips: dict[str, ThinkingStrip] = {}
         self.virtual_ids: set[MessageId] = set()
         self.uuids: dict[MessageId, str] = {}
         # The first line with each kind of record that is not modeled, and what it may change.
@@ -399,10 +399,11 @@ class ClaudeReader(LineReader):
         )
         history = as_read(transcript.effective)
         marked = mark_omitted(history)
+        effective = sent_messages(marked)
         return replace(
             transcript,
-            effective=sent_messages(marked),
-            with_omitted=history,
+            effective=effective,
+            with_omitted=() if effective == history else history,
             omissions=(*find_omissions(marked), *replaced),
         )
 
