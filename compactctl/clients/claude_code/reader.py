@@ -442,10 +442,11 @@ class ClaudeReader(LineReader):
         )
         history = as_read(transcript.effective)
         marked = mark_omitted(history)
+        effective = sent_messages(marked)
         return replace(
             transcript,
-            effective=sent_messages(marked),
-            with_omitted=history,
+            effective=effective,
+            with_omitted=() if effective == history else history,
             omissions=(*find_omissions(marked), *replaced),
         )
 

@@ -57,14 +57,14 @@ _MODEL = re.compile(
 Step = Callable[[Sequence[Message]], Sequence[Message]]
 
 
-class Cut(Record):
+class ResultCut(Record):
     """Results that the client replaces by ``stand_in``."""
 
     calls: frozenset[CallId]
     stand_in: str
 
 
-class Strip(Record):
+class ThinkingStrip(Record):
     """From where on the client leaves out the reasoning before a row.
 
     It is that from block ``index`` of response ``response`` on; of all responses if that is None.
@@ -74,7 +74,7 @@ class Strip(Record):
     index: int = 0
 
 
-def cut_of(record: Mapping[str, object]) -> Cut | None:
+def cut_of(record: Mapping[str, object]) -> ResultCut | None:
     """Return what an attachment ``tool_results_cut`` states (``Vco``, 2.1.332).
 
     With a cause it holds only under an experiment of the client.
@@ -86,12 +86,12 @@ def cut_of(record: Mapping[str, object]) -> Cut | None:
     if not 0 < len(stand_in) <= _MAX_STAND_IN:
         return None
     calls = list_or_empty(attachment.get("callIds"))
-    return Cut(
+    return ResultCut(
         calls=frozenset(CallId(call) for call in calls if isinstance(call, str)), stand_in=stand_in
     )
 
 
-def strip_of(record: Mapping[str, object]) -> Strip | None:
+def strip_of(record: Mapping[str, object]) -> ThinkingStrip | None:
     """Return what an attachment ``thinking_stripped`` states (``ebs``, 2.1.332)."""
     attachment = object_or_empty(record.get("attachment"))
     if attachment.get("type") != "thinking_stripped":
@@ -99,8 +99,8 @@ def strip_of(record: Mapping[str, object]) -> Strip | None:
     start = object_or_empty(attachment.get("from"))
     response = text_or_none(start.get("messageId"))
     if attachment.get("scope") == "all" or response is None:
-        return Strip()
-    return Strip(response=response, index=count_or_none(start.get("thinkingIndex")) or 0)
+        return ThinkingStrip()
+    return ThinkingStrip(response=response, index=count_or_none(start.get("thinkingIndex")) or 0)
 
 
 def is_virtual(record: Mapping[str, object]) -> bool:
@@ -115,7 +115,7 @@ def drop_virtual(message: Message) -> Message:
     return _without(message, lambda _: True, "message", "that is only shown")
 
 
-def apply_cuts(messages: Iterable[Message], cuts: Iterable[Cut]) -> tuple[Message, ...]:
+def apply_cuts(messages: Iterable[Message], cuts: Iterable[ResultCut]) -> tuple[Message, ...]:
     """Replace results by the stand-in of the first cut of their call (``Vco``, ``Yco``; 2.1.332).
 
     Failures stay, and so do results that are no longer than the stand-in.
@@ -151,7 +151,7 @@ def cut_results(before: Sequence[Message], after: Sequence[Message]) -> Iterator
 
 
 def strip_thinking(
-    messages: Sequence[Message], strips: Iterable[tuple[int, Strip]]
+    messages: Sequence[Message], strips: Iterable[tuple[int, ThinkingStrip]]
 ) -> tuple[Message, ...]:
     """Leave out the reasoning before each strip, which stands before the message with its number.
 
@@ -160,8 +160,8 @@ def strip_thinking(
     """
     limits: dict[str, int] = {}
     for place, strip in strips:
-        for name, kept in _kept_reasoning(messages[:place], strip):
-            limits[name] = min(limits.get(name, kept), kept)
+        for name, limit in _kept_reasoning(messages[:place], strip):
+            limits[name] = min(limits.get(name, limit), limit)
     counts: Counter[str] = Counter()
     stripped: list[Message] = []
     for message in messages if limits else ():
@@ -176,7 +176,7 @@ def strip_thinking(
     return tuple(stripped) if limits else tuple(messages)
 
 
-def _kept_reasoning(messages: Sequence[Message], strip: Strip) -> Iterator[tuple[str, int]]:
+def _kept_reasoning(messages: Sequence[Message], strip: ThinkingStrip) -> Iterator[tuple[str, int]]:
     """Yield how many blocks of reasoning a strip leaves in the responses before it."""
     start = _start_of(messages, strip)
     before: Counter[str] = Counter()
@@ -192,7 +192,7 @@ def _kept_reasoning(messages: Sequence[Message], strip: Strip) -> Iterator[tuple
             yield name, before[name]
 
 
-def _start_of(messages: Sequence[Message], strip: Strip) -> int | None:
+def _start_of(messages: Sequence[Message], strip: ThinkingStrip) -> int | None:
     """Return the index of the message with the block from which a strip begins (``Xer``)."""
     count = 0
     for index, message in enumerate(messages):
@@ -383,8 +383,10 @@ def cap_media(messages: Sequence[Message]) -> Sequence[Message]:
         parts = list(new[index].parts)
         part = parts[number]
         if isinstance(part, ToolResultPart):
-            left = [m for k, m in enumerate(part.media) if (index, number, k) not in gone]
-            parts[number] = replace(part, media=tuple(left), omitted_media=by_part[index, number])
+            remaining = [m for k, m in enumerate(part.media) if (index, number, k) not in gone]
+            parts[number] = replace(
+                part, media=tuple(remaining), omitted_media=by_part[index, number]
+            )
         else:
             parts[number] = omitted(part, "image", "over the limit of a request")
         new[index] = replace(new[index], parts=tuple(parts))

@@ -13,7 +13,7 @@ from compactctl.clients.claude_code.boundaries import (
     cleared_ids,
     tokens_saved,
 )
-from compactctl.clients.claude_code.request import Cut, Strip, cut_of, strip_of
+from compactctl.clients.claude_code.request import ResultCut, ThinkingStrip, cut_of, strip_of
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -75,8 +75,8 @@ class Row(Record):
     cleared: frozenset[str] = frozenset()
     saved: int | None = None
     retracted: tuple[str, ...] = ()
-    cut: Cut | None = None
-    strip: Strip | None = None
+    cut: ResultCut | None = None
+    strip: ThinkingStrip | None = None
 
     @property
     def is_sidechain(self) -> bool:

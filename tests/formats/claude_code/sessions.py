@@ -2,6 +2,12 @@
 
 from typing import Any
 
+from formats.jsonl import raw_lines
+
+from compactctl.clients.claude_code.format import ClaudeCode
+from compactctl.clients.records.decode import decode_lines
+from compactctl.model.transcript import RawLine, Transcript
+
 Record = dict[str, Any]
 
 
@@ -74,3 +80,9 @@ def microcompacted(
 
 def summarized(uuid: str, parent: str, text: str) -> Record:
     return user(uuid, parent, text, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+
+
+def read(*records: Record) -> Transcript:
+    """Read a session of these records."""
+    lines = enumerate(raw_lines(*records))
+    return ClaudeCode().read(decode_lines(RawLine(index, line) for index, line in lines))

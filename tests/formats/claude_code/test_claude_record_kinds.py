@@ -3,8 +3,7 @@
 from typing import get_args
 
 import pytest
-from formats.claude_code.sessions import attached, record, said, user
-from formats.claude_code.test_claude_request import read
+from formats.claude_code.sessions import attached, read, record, said, user
 
 from compactctl.clients.claude_code.record_kinds import (
     ATTACHMENTS,

@@ -13,6 +13,7 @@ from formats.claude_code.sessions import (
     answered,
     attached,
     called,
+    read,
     record,
     response_line,
     said,
@@ -23,23 +24,16 @@ from formats.squeeze import squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.clients.claude_code.format import ClaudeCode
 from compactctl.clients.claude_code.request import MISSING, REQUEST_STEPS, pair_results
-from compactctl.clients.records.decode import decode_lines
 from compactctl.commands.inspect.explain import ExplainOptions, explain_message
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.omissions import sent_messages
 from compactctl.model.message import Message, OmittedPart, ReasoningPart, ToolCallPart
-from compactctl.model.transcript import RawLine, Transcript
+from compactctl.model.transcript import Transcript
 from compactctl.views.results.explain import explain_document
 from compactctl.views.results.stats import stats_document, stats_terminal
 
 _PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 30).decode()
-
-
-def read(*records: Record) -> Transcript:
-    lines = enumerate(raw_lines(*records))
-    return ClaudeCode().read(decode_lines(RawLine(index, line) for index, line in lines))
 
 
 def ids(transcript: Transcript) -> list[str]:
