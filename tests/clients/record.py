@@ -71,13 +71,13 @@ class Recorder:
         return cls(program=program, version=done.stdout.split()[0], model=StubModel())
 
     def recorded(self, session: bytes, window: str) -> Recording:
-        """Resume a session and return what was sent."""
+        """Resume a session with the model of its newest answer, and return what was sent."""
         with tempfile.TemporaryDirectory() as folder:
             desk = Desk(
                 home=Path(folder) / "home",
                 programs=self.program.parent,
                 model=self.model,
-                asked=MODEL,
+                asked=model_of(session) or MODEL,
             )
             desk.project.mkdir(parents=True)
             path = desk.home / claude_code_folder(desk) / f"{SESSION}.jsonl"
