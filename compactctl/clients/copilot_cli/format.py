@@ -19,8 +19,8 @@ from compactctl.model.usage_fields import UsageFields
 from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
-# What a ``session.shutdown`` event says of the context, which lists of sessions show. 1.0.102 counts
-# a session anew when it resumes it: neither these counts nor those of ``assistant.usage``,
+# What a ``session.shutdown`` event says of the context, which lists of sessions show. The client
+# (1.0.102) counts anew when it resumes a session: neither these nor those of ``assistant.usage``,
 # ``session.usage_info`` and ``session.usage_record`` made it compact one.
 _COUNTS = UsageFields(
     path=("data",),
