@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.copilot_cli.usage import COUNTS
 from compactctl.clients.format import Format
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
@@ -16,9 +15,22 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.model.usage_fields import UsageFields
 from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+# What a ``session.shutdown`` event says of the context, which lists of sessions show. The client
+# (1.0.102) counts anew when it resumes a session: neither these nor those of ``assistant.usage``,
+# ``session.usage_info`` and ``session.usage_record`` made it compact one.
+_COUNTS = UsageFields(
+    path=("data",),
+    input=("conversationTokens",),
+    cached_inputs=(),
+    output=("systemTokens",),
+    others=(("toolDefinitionsTokens",),),
+    total=("currentTokens",),
+    is_of_session=True,
+)
 # Beside a record without a time that the client accepts.
 _NO_TIME = "1970-01-01T00:00:00.000Z"
 # In every session, some types of events start with these.
@@ -39,7 +51,7 @@ class CopilotCli(Format):
     name = "copilot-cli"
     title = "Copilot CLI session"
     parent_path = ("parentId",)
-    usage_fields = COUNTS
+    usage_fields = _COUNTS
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
-from cli.compacting.test_restated_usage import CLIENTS, told_by
+from cli.compacting.recorded_sizes import CLIENTS, Json, told_by
 from file_commands import load_file
 
 from compactctl.model.message import Message
 
-Json = dict[str, Any]
 WAYS: dict[str, tuple[str, ...]] = {
     "truncated": ("--stages", "truncate", "--keep", "30%"),
     "summarized": ("--keep", "30%"),
