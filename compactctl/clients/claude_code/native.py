@@ -112,6 +112,8 @@ def _block(  # noqa: PLR0913 - all of it decides what is appended
     # A record beside a hidden one may now be sent beside a remaining one: blank it.
     result = _session((*old.lines, *appended, tip_line))
     surplus = result.chain.included - new.chain.included - blank.keys()
+    # A compaction that is undone would still move what it preserved.
+    surplus |= {name for name in old.newest if name not in new.newest and _compacts(old, name)}
     appended += [
         mark_appended(_blank_record(old.line(name)), operation)
         for name in old.newest
@@ -138,6 +140,11 @@ def _changed_records(old: _Session, new: _Session, parents: _Parents) -> dict[st
         for name, line in lines.items()
         if name in moved or name not in old.newest or not old.says_same(name, line)
     }
+
+
+def _compacts(session: _Session, name: str) -> bool:
+    line = session.line(name)
+    return b"compact_boundary" in line and boundary_of(sole_record(line)) is not None
 
 
 def _shorter_detours(
