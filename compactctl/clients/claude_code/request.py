@@ -281,12 +281,14 @@ def pair_results(messages: Sequence[Message]) -> Sequence[Message]:
     new = list(messages)
     seen: set[CallId] = set()
     calls: set[CallId] = set()
+    answers = (message for message in messages if message.role == "assistant")
+    by_servers = {result.call_id for answer in answers for result in answer.results}
     groups = list(_turns(messages))
     for number, group in enumerate(groups):
         if new[group[0]].role != "assistant":
             _drop_results(new, group, calls)
             continue
-        _drop_calls(new, group, seen)
+        _drop_calls(new, group, seen, by_servers)
         calls = {call.call_id for index in group for call in _own_calls(new[index])}
         following = groups[number + 1] if number + 1 < len(groups) else []
         results = {part.call_id for index in following for part in _results(new[index])}
@@ -320,10 +322,14 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[int]]:
     yield from groups
 
 
-def _drop_calls(messages: list[Message], group: Iterable[int], seen: set[CallId]) -> None:
-    """Leave out the calls of an answer that were made before, and a server's without a result."""
-    group = list(group)
-    answered = {part.call_id for index in group for part in messages[index].results}
+def _drop_calls(
+    messages: list[Message], group: Iterable[int], seen: set[CallId], answered: set[CallId]
+) -> None:
+    """Leave out the calls of an answer that were made before, and a server's without a result.
+
+    The client looks for a server's result in the same answer only. That of code which calls tools
+    stands in a later one, and no session of this client has been seen with it, so it is kept.
+    """
     for index in group:
         parts = list(messages[index].parts)
         for number, part in enumerate(parts):

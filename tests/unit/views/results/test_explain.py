@@ -41,6 +41,7 @@ RESULT = ExplainResult(
     hidden=None,
     sent_since=SentSince(first=2, requests=1_500, is_reported=True),
     fate=None,
+    omissions=(),
     links=(),
     restore=None,
     omissions=(),
