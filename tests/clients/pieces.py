@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -210,8 +210,12 @@ def shown_pieces(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
     yield from _results_first(asked)
 
 
-def _calls_last(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
-    ordered = sorted(parts, key=lambda pieces: pieces[0][0] == "call")
+def _calls_last(parts: Sequence[list[Piece]]) -> Iterator[Piece]:
+    # What a provider ran itself stays with its result.
+    results = {pieces[0][1] for pieces in parts if pieces[0][0] == "result"}
+    ordered = sorted(
+        parts, key=lambda pieces: pieces[0][0] == "call" and pieces[0][1] not in results
+    )
     return chain.from_iterable(ordered)
 
 

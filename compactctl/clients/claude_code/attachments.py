@@ -41,12 +41,12 @@ _TASK_REMINDER = (
 def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     """Return the parts that are sent for an attachment; () if nothing is.
 
-    Newer clients record the rendered texts, and send those again as recorded.
+    Newer clients record the rendered texts, and send those again as recorded, if there are any.
     """
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping):
         return ()
-    if "rendered" in record:
+    if record.get("rendered"):
         return tuple(_rendered(record["rendered"], attachment))
     return tuple(_stored(attachment, kind_of(attachment)))
 
@@ -64,11 +64,11 @@ def restored_reason(record: Mapping[str, Any]) -> str | None:
 def may_lack_text(record: Mapping[str, Any]) -> bool:
     """Whether an attachment without parts may be sent: its text is nowhere that is read.
 
-    One that is rendered as nothing is not sent, nor is one whose text is empty.
+    One whose text is empty is not sent.
     """
     attachment = object_or_empty(record.get("attachment"))
     kind = kind_of(attachment)
-    if record.get("rendered") == [] or kind.form in ("unsent", "statement"):
+    if kind.form in ("unsent", "statement"):
         return False
     if not _is_for(kind, attachment):
         return False

@@ -124,7 +124,7 @@ class Words:
     """The texts of a session, which alone are kept as they are."""
 
     def __init__(self, session: bytes) -> None:
-        texts = (text for value in _values(session) for text in strings_of(value))
+        texts = (text for value in values_of(session) for text in strings_of(value))
         self._texts = {bare(_whole(text)) for text in texts}
 
     def canonical(self, piece: Piece) -> Piece:
@@ -157,7 +157,7 @@ def marks_in(texts: Iterable[str]) -> tuple[str, ...]:
 
 def marks_of_texts(session: bytes) -> frozenset[str]:
     """Return the marks of a session that stand in texts, without those in names and paths."""
-    values = (text for value in _values(session) for text in strings_of(value))
+    values = (text for value in values_of(session) for text in strings_of(value))
     return frozenset(marks_in(text for text in values if not _NAME.fullmatch(text)))
 
 
@@ -198,7 +198,8 @@ def _on_a_line(match: re.Match[str]) -> str:
     return f"[{values}]"
 
 
-def _values(session: bytes) -> Iterator[Any]:
+def values_of(session: bytes) -> Iterator[Any]:
+    """Yield the value of each line that is one."""
     for line in session.split(b"\n"):
         try:
             yield json.loads(line.lstrip(b"\0").decode("utf-8-sig", "replace"))

@@ -44,7 +44,6 @@ RESULT = ExplainResult(
     omissions=(),
     links=(),
     restore=None,
-    omissions=(),
     warnings=(),
 )
 
