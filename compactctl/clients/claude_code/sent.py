@@ -13,8 +13,8 @@ from compactctl.tokens.client_sizes import is_below
 
 # The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
-# Clients since then at the latest know nothing of these records, and send everything again.
-_CLEARS_BELOW = (2, 1, 197)
+# Only 2.1.20 and 2.1.22 are known to write these records; 2.1.197 sends everything again.
+_CLEARS_BELOW = (2, 1, 23)
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 _ANCHOR_REASON = "messages that the client kept verbatim hang below it"
 
