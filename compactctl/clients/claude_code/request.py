@@ -36,12 +36,13 @@ from compactctl.model.transcript import Omission
 from compactctl.records import Record, replace
 from compactctl.tokens.models.lookup import resolve_model
 
-# What the client sends as the result of a call without one: elsewhere, and at the end. The file does
-# not contain the words of the latter, so as many others are counted instead.
+# What the client sends as the result of a call without one at the end. The file does not contain
+# its words, so as many others are counted instead.
 INTERRUPTED = (
     "[Claude Code puts a note here whose words this transcript lacks: no result of this call was"
     " recorded; look at what it did before it is repeated or taken for done, as nobody knows.]"
 )
+# Anywhere else it sends this.
 MISSING = "[Tool result missing due to internal error]"
 _BLANK = frozenset({"", "(no content)", "[Empty text removed]"})
 _MAX_STAND_IN = 200
