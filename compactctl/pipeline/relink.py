@@ -132,8 +132,7 @@ class _Chain:
 
         A <- B <- C and B <- R (a parallel tool result). Dropping R puts S beside C, and a client
         that walks C, B, A never sends S. So re-parent C:  A <- B <- S <- C.  Frozen lines stay.
-        If the path ends at a parent that is not in the file before it reaches B, S goes in front
-        of its first record.
+        If C does not follow what S does, which is itself beside the path, S goes right before C.
         """
         ancestor = self.by_inserted_id[record.id]
         child: str | None = following.id
@@ -145,8 +144,8 @@ class _Chain:
                 self._set_parent(child, record.id, frozen_lines)
                 return
             if parent not in self.by_inserted_id and parent not in self.by_id:
-                self.by_inserted_id[record.id] = parent
-                self._set_parent(child, record.id, frozen_lines)
+                self.by_inserted_id[record.id] = self._current_parent(following.id)
+                self._set_parent(following.id, record.id, frozen_lines)
                 return
             child = parent
 

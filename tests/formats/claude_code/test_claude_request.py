@@ -24,7 +24,12 @@ from formats.squeeze import squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.clients.claude_code.request import MISSING, REQUEST_STEPS, pair_results
+from compactctl.clients.claude_code.request import (
+    INTERRUPTED,
+    MISSING,
+    REQUEST_STEPS,
+    pair_results,
+)
 from compactctl.commands.inspect.explain import ExplainOptions, explain_message
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.omissions import sent_messages
@@ -143,7 +148,7 @@ def test_rows_whose_calls_all_lack_results_are_left_out_but_for_the_newest_answe
     )
 
     assert ids(found) == ["u", "v", "b"]
-    assert "[Tool call interrupted" in found.effective[-1].calls[0].added
+    assert found.effective[-1].calls[0].added == INTERRUPTED
     assert left_out(found) == {
         "passage beside a call without a result": 1,
         "call without a result": 1,

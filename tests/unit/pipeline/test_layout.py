@@ -139,11 +139,17 @@ def test_a_marker_for_an_attachment_beside_the_path_is_on_the_path() -> None:
     tree = page(
         "claude-code",
         user("u1", None, "a"),
-        attached("x1", "u1", "todo", content="remember"),
-        said("a1", "u1", "b"),
+        called("a1", "u1", "c1", "r"),
+        called("a2", "a1", "c2", "r"),
+        answered("r1", "a1", "c1"),
+        attached("x1", "r1", "todo", content="remember"),
+        answered("r2", "a2", "c2"),
+        said("a3", "r2", "b"),
     )
     new = values(tree.laid_out([insert("x1", "m"), hide("x1")], tags=False))
-    assert [record["parentUuid"] for record in new] == [None, "u1", new[1]["uuid"]]
+    marker = new[4]["uuid"]
+    parents = [record["parentUuid"] for record in new]
+    assert parents == [None, "u1", "a1", "a1", "a2", marker, "r2"]
 
 
 def test_inline_keeps_every_original_with_its_tag() -> None:

@@ -117,9 +117,9 @@ def test_of_records_with_one_id_the_first_is_followed() -> None:
         (("a<", "b<a", "r<b", "c<b"), 3, (3,), {}, "b"),
         (("a<", "b<a", "r<b", "c<b", "d<c"), 4, (), {3: "m"}, "b"),
         (("a<", "b<a", "r<b", "c<b", "d<c"), 4, (3,), {}, "b"),
-        # Where the way ends before it, at a record of another file, it comes first there.
+        # Where the way ends before it, at a record of another file, it comes right before.
         (("a<", "b<a", "r<b", "c<x"), 3, (), {3: "m"}, "x"),
-        (("a<", "b<a", "r<b", "c<x", "d<c"), 4, (), {3: "m"}, "x"),
+        (("a<", "b<a", "r<b", "c<x", "d<c"), 4, (), {4: "m"}, "c"),
         (("a<", "b<a", "r<b", "c<"), 3, (), {3: "m"}, None),
         # Records that name each other lead nowhere.
         (("a<", "b<a", "r<b", "c<d", "d<c"), 4, (), {}, "b"),

@@ -53,7 +53,7 @@ TRUE = {
     "anthropic-messages": "The user asked why the notice board shows old notices.",
     "claude-code-session": "The user asked about a ship that touched the sill.",
     "codex-session": "The user wants a monthly statement for agencies.",
-    "damaged": "The disk was full.",
+    "damaged": "The letter was cut in the middle.",
     "gemini-cli-session": "Notices got a filter.",
     "neurolink": "Nobody is planned at N4; there are divers.",
     "openai-chat": "HOLVENNESS got a berth.",
