@@ -57,8 +57,13 @@ def with_omitted_hidden(
         message.response_id: owner[message.id] for message in history if message.id in owner
     }
     more: dict[int, list[MessageId]] = {}
+    staying = [m for m in history if m.id in sent_ids and m.id not in owner]
+    calls = {call.call_id for message in staying for call in message.calls}
     for before, message in pairwise((None, *history)):
         if message is None or message.id in sent_ids or message.locks.immutable_reason:
+            continue
+        if any(result.call_id in calls for result in message.results):
+            # Its call stays, and would not be sent either without any result.
             continue
         beside = responses.get(message.response_id) if message.response_id else None
         owning = beside or (owner.get(before.id) if before else None)

@@ -109,16 +109,13 @@ def _block(  # noqa: PLR0913 - all of it decides what is appended
     tip_line = mark_appended(changed.pop(tip, new.line(tip)), operation)
     blank = _shorter_detours(old, new, parents, changed) if by_detours else {}
     appended = [mark_appended(line, operation) for line in (*changed.values(), *blank.values())]
+    # A compaction that is undone would still move what it preserved.
+    undone = {name for name in old.newest if name not in new.newest and _compacts(old, name)}
+    appended += _blank_records(old, undone - blank.keys(), operation)
     # A record beside a hidden one may now be sent beside a remaining one: blank it.
     result = _session((*old.lines, *appended, tip_line))
     surplus = result.chain.included - new.chain.included - blank.keys()
-    # A compaction that is undone would still move what it preserved.
-    surplus |= {name for name in old.newest if name not in new.newest and _compacts(old, name)}
-    appended += [
-        mark_appended(_blank_record(old.line(name)), operation)
-        for name in old.newest
-        if name in surplus
-    ]
+    appended += _blank_records(old, surplus, operation)
     if _session((*old.lines, *appended, tip_line)).chain.path[0] != tip:
         appended += [mark_appended(line, operation) for line in _resume_pointer(old.lines, tip)]
     return [*appended, tip_line]
@@ -140,6 +137,15 @@ def _changed_records(old: _Session, new: _Session, parents: _Parents) -> dict[st
         for name, line in lines.items()
         if name in moved or name not in old.newest or not old.says_same(name, line)
     }
+
+
+def _blank_records(session: _Session, names: Collection[str], operation: str) -> list[bytes]:
+    """Return blank versions of records, in file order, to append."""
+    return [
+        mark_appended(_blank_record(session.line(name)), operation)
+        for name in session.newest
+        if name in names
+    ]
 
 
 def _compacts(session: _Session, name: str) -> bool:

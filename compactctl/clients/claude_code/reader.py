@@ -138,6 +138,7 @@ class ClaudeReader(LineReader):
         super().__init__("claude-code", CLAUDE_CODE, _UNSENT_FIELDS)
         self.entries: list[Entry] = []
         self.n_bytes = 0
+        self.is_log: bool | None = None
         # By uuid: messages of the newest version, and of older ones that are hidden.
         self.row_messages: dict[str, list[Message]] = {}
         self.unlinked: list[Message] = []
@@ -183,7 +184,7 @@ class ClaudeReader(LineReader):
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
-            if decoded.damage in (None, NOT_UTF8):
+            if self.is_loaded(decoded):
                 self.add_row(record, decoded.index)
             if "subtype" in record and is_compaction(record):
                 self.builder.compactions.append(decoded.index)
@@ -208,13 +209,21 @@ class ClaudeReader(LineReader):
         if is_virtual(record):
             self.virtual_ids.add(message.id)
         uuid = self.uuids[message.id] = text_or_none(record.get("uuid")) or ""
-        self.row_messages.get(uuid, self.unlinked).append(message)
+        linked = self.row_messages.get(uuid) if self.is_loaded(decoded) else None
+        (self.unlinked if linked is None else linked).append(message)
+
+    def is_loaded(self, decoded: Decoded) -> bool:
+        """Return whether the client reads the record of a line.
+
+        It reads only lines that are JSON as they stand. A log in which all records are wrapped is
+        shown as the session that was logged.
+        """
+        if self.is_log is None:
+            self.is_log = not decoded.is_plain
+        return decoded.damage in (None, NOT_UTF8) and (decoded.is_plain or self.is_log)
 
     def add_row(self, record: Mapping[str, Any], line: int) -> None:
-        """Add a record with a uuid, which replaces an earlier one with the same uuid.
-
-        The client reads no record of a damaged line.
-        """
+        """Add a record with a uuid, which replaces an earlier one with the same uuid."""
         if not is_row(record):
             return
         row = read_row(record, line, len(self.entries))

@@ -163,7 +163,7 @@ def read_row(record: Mapping[str, Any], line: int, place: int) -> Row:
         is_virtual=record.get("isVirtual") is True,
         is_readable=_is_readable(kind, record),
         is_appended=is_appended(record),
-        retracted=_texts(record.get("retractedMessageUuids")),
+        retracted=_texts(record.get("retractedMessageUuids")) if _may_retract(record) else (),
     )
     if "subtype" in record:
         return _with_subtype(row, record)
@@ -221,6 +221,13 @@ def _with_subtype(row: Row, record: Mapping[str, Any]) -> Row:
         cleared=cleared,
         saved=tokens_saved(record) if cleared else None,
     )
+
+
+def _may_retract(record: Mapping[str, Any]) -> bool:
+    kind = record["type"]
+    if kind == "system":
+        return record.get("subtype") == "model_refusal_fallback"
+    return kind in ("user", "assistant")
 
 
 def _is_readable(kind: str, record: Mapping[str, Any]) -> bool:

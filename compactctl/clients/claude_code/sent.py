@@ -16,6 +16,7 @@ CLEARED = "[Old tool result content cleared]"
 # Only 2.1.20 and 2.1.22 are known to write these records; 2.1.197 sends everything again.
 _CLEARS_BELOW = (2, 1, 23)
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
+_RETRACTING_REASON = "messages that it takes back would be sent again"
 _ANCHOR_REASON = "messages that the client kept verbatim hang below it"
 
 
@@ -72,7 +73,11 @@ def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentC
     ordered = _with_reports_that_hold(_in_order(order, messages), chain)
     clears = version is None or is_below(_CLEARS_BELOW, version)
     clearings = [row for row in order if row.cleared and clears]
-    unmovable = {**messages.unmovable, **dict.fromkeys(_anchors(chain), _ANCHOR_REASON)}
+    unmovable = {
+        **messages.unmovable,
+        **dict.fromkeys(_anchors(chain), _ANCHOR_REASON),
+        **{row.uuid: _RETRACTING_REASON for row in order if row.retracted},
+    }
     return SentChain(
         messages=_with_locks(_clear(ordered, clearings), messages, unmovable),
         parents=parents,

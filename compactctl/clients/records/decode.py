@@ -59,7 +59,8 @@ class Decoded(Record, kw_only=False):
     """The JSON values of a line in order, and a description of its damage, if any.
 
     A line with both was salvaged; ``lost`` are the pieces of it that are neither in a value nor
-    padding. A blank line has neither.
+    padding. A blank line has neither. ``is_plain`` says that the line is JSON as it stands, so that
+    any client can read it: without a prefix, a logger's record around it, or NaN.
     """
 
     index: int
@@ -67,12 +68,14 @@ class Decoded(Record, kw_only=False):
     values: tuple[Any, ...] = ()
     damage: str | None = None
     lost: tuple[bytes, ...] = ()
+    is_plain: bool = True
 
 
 class _Reading(NamedTuple):
     values: tuple[Any, ...] = ()
     damage: str | None = None
     lost: tuple[bytes, ...] = ()
+    is_plain: bool = True
 
 
 class _Piece(NamedTuple):
@@ -89,7 +92,8 @@ def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
     A line that is nested too deeply has no values, and is damaged.
     """
     for line in lines:
-        yield Decoded(line.index, len(line.data), *_read(line.data))
+        data = line.data.removeprefix(_BOM) if line.index == 0 else line.data
+        yield Decoded(line.index, len(line.data), *_read(data))
 
 
 def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
@@ -98,18 +102,18 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
     Wrapping by a logger or a container is removed. The kinds of damage are those seen in real
     files: NUL padding, torn and joined records.
     """
-    values, damage, _ = _read(data)
-    return values, damage
+    reading = _read(data)
+    return reading.values, reading.damage
 
 
-def _read(data: bytes) -> tuple[tuple[Any, ...], str | None, tuple[bytes, ...]]:
+def _read(data: bytes) -> _Reading:
     try:
         value = _parse_quickly(data)
     except ValueError:
         return _read_unusual(data)
     if isinstance(value, dict) and may_be_log_record(value):
         return _read_unusual(data)
-    return (value,), None, ()
+    return _Reading((value,))
 
 
 def _read_unusual(data: bytes) -> _Reading:
@@ -126,11 +130,24 @@ def _read_unusual(data: bytes) -> _Reading:
         return _with_replaced_bytes(body) or _salvage(body)
     text = docker_text(value) if isinstance(value, dict) else None
     if text is None:
-        return _Reading((value,), None if _is_utf8(body) else "a prefix that is not UTF-8")
+        damage = None if _is_utf8(body) else "a prefix that is not UTF-8"
+        return _Reading((value,), damage, is_plain=_is_plain(data, value))
     logged = text.encode("utf-8", "surrogatepass")
     if not text.endswith("\n"):
         return _Reading((), DOCKER_PIECE, (logged,))
-    return _split_glued(logged.strip(_PADDING))
+    return _split_glued(logged.strip(_PADDING))._replace(is_plain=False)
+
+
+def _is_plain(data: bytes, value: object) -> bool:
+    try:
+        plain = json.loads(data.strip(_SPACE).decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return False
+    return bool(plain == value)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
 
 
 def _with_replaced_bytes(body: bytes) -> _Reading | None:
