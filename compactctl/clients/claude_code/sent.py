@@ -50,7 +50,7 @@ class RowMessages(Record):
 
     Attributes:
         by_uuid: the messages of each row; several if an inline compaction hid an older version.
-        unlinked: messages of records that are no rows.
+        unlinked: messages of records that are not rows.
         unmovable: why a row must stay in its place, by uuid.
     """
 

@@ -249,7 +249,7 @@ def _envelope_faults(event: Mapping[str, Any]) -> Iterator[str]:
     if "parentId" not in event or not (event["parentId"] is None or _is_uuid(event["parentId"])):
         yield "names no UUID as its parent"
     if not isinstance(event.get("agentId", ""), str | None):
-        yield "has an agentId that is no text"
+        yield "has an agentId that is not text"
 
 
 def _is_uuid(value: object) -> bool:
