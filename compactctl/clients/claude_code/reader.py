@@ -1,5 +1,6 @@
 """Reads Claude Code sessions: messages, requests, and what is sent of them."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -464,11 +465,15 @@ class ClaudeReader(LineReader):
     ) -> tuple[tuple[Message, ...], tuple[Omission, ...]]:
         """Return messages as rows state them: cut, stripped or only shown; and what was cut."""
         places = {row.uuid: place for place, row in enumerate(sent.rows)}
+        message_places = sorted(places.get(self.uuids[message.id], -1) for message in messages)
         strips = [
-            (sum(places.get(self.uuids[m.id], -1) < place for m in messages), row.strip)
+            (bisect_left(message_places, place), row.strip)
             for place, row in enumerate(sent.rows)
             if row.strip is not None
         ]
+        # The newest one of all reasoning before it says what earlier ones do.
+        whole = [item for item in strips if item[1].response is None][-1:]
+        strips = [*(item for item in strips if item[1].response is not None), *whole]
         cuts = [row.cut for row in sent.rows if row.cut is not None]
         shown = tuple(drop_virtual(m) if m.id in self.virtual_ids else m for m in messages)
         after = apply_cuts(shown, cuts)

@@ -124,7 +124,8 @@ def apply_cuts(messages: Iterable[Message], cuts: Iterable[ResultCut]) -> tuple[
     """
     stand_ins: dict[CallId, str] = {}
     for cut in cuts:
-        stand_ins = {**dict.fromkeys(cut.calls, cut.stand_in), **stand_ins}
+        for call in cut.calls:
+            stand_ins.setdefault(call, cut.stand_in)
     if not stand_ins:
         return tuple(messages)
     return tuple(
@@ -307,6 +308,7 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[int]]:
     """
     groups: list[list[int]] = []
     responses: dict[str, list[int]] = {}
+    has_results = False
     for index, message in enumerate(messages):
         if not _live(message) or message.role == "system":
             continue
@@ -317,9 +319,11 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[int]]:
             groups[-1].append(index)
         else:
             groups.append([index])
+            has_results = False
+        has_results = has_results or bool(_results(message))
         if is_answer:
             responses.setdefault(_response(message), groups[-1])
-        elif not any(_results(messages[other]) for other in groups[-1]):
+        elif not has_results:
             responses = {}
     yield from groups
 

@@ -17,6 +17,7 @@ CLEARED = "[Old tool result content cleared]"
 _CLEARS_BELOW = (2, 1, 23)
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 _RETRACTING_REASON = "messages that it takes back would be sent again"
+_STRIPPED_REASON = "the client counts from it which reasoning it has removed"
 _ANCHOR_REASON = "messages that the client kept verbatim hang below it"
 
 
@@ -77,6 +78,7 @@ def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentC
         **messages.unmovable,
         **dict.fromkeys(_anchors(chain), _ANCHOR_REASON),
         **{row.uuid: _RETRACTING_REASON for row in order if row.retracted},
+        **dict.fromkeys(_stripped_from(order), _STRIPPED_REASON),
     }
     return SentChain(
         messages=_with_locks(_clear(ordered, clearings), messages, unmovable),
@@ -205,6 +207,12 @@ def _join_warning(join: Join) -> str:
     if join.parent is None:
         return f"{fault}; earlier history is not sent"
     return f"{fault}; the client joins it to line {join.parent.line + 1}"
+
+
+def _stripped_from(rows: Sequence[Row]) -> list[str]:
+    """Return the rows of the responses from which on reasoning was removed."""
+    names = {row.strip.response for row in rows if row.strip is not None} - {None}
+    return [row.uuid for row in rows if row.response in names]
 
 
 def _anchors(chain: Chain) -> tuple[str, ...]:

@@ -302,13 +302,15 @@ def _with_places(step: OperationStep, chosen: Format, past: _Past, number: int) 
 
 
 def _as_sent(transcript: Transcript) -> _Messages:
-    """Return all messages of a state; effective ones as the client sends them, maybe shortened.
+    """Return the messages of a state; effective ones as the client sends them, maybe shortened.
 
-    The system prompt comes first: some clients write it anew, long after the first messages.
+    Those that it leaves out of requests were never said to the model, and are left out here. The
+    system prompt comes first: some clients write it anew, long after the first messages.
     """
     sent = {message.id: message for message in transcript.effective}
     first = transcript.effective[: leading_system_count(transcript.effective)]
     names = {message.id for message in first}
+    names |= {message.id for message in transcript.history if message.id not in sent}
     rest = (message for message in transcript.messages if message.id not in names)
     return (*first, *(sent.get(message.id, message) for message in rest))
 

@@ -184,7 +184,10 @@ def _unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
 
 def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
     transcript = result.transcript
-    hidden = len(transcript.messages) - len(transcript.effective)
+    hidden = len(transcript.messages) - len(transcript.history)
+    omitted = len(transcript.history) - len(transcript.effective)
+    if omitted > 0 and result.options.scope == "effective":
+        yield f"{omitted:,}", "", "messages that the client leaves out of requests"
     if hidden > 0 and result.options.scope == "effective":
         yield f"{hidden:,}", "", "messages hidden, compacted or on other branches"
     volumes = sorted(transcript.metadata.items(), key=lambda item: (-item[1].n_bytes, item[0]))
