@@ -116,6 +116,8 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
             "path",
             "planFilePath",
             "rawContent",
+            "stderr",
+            "stdout",
             "todos",
             "toolUseResult",
         }

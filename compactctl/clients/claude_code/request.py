@@ -148,9 +148,7 @@ def cut_results(before: Sequence[Message], after: Sequence[Message]) -> Iterator
     for old, new in zip(before, after, strict=True):
         count = sum(a is not b for a, b in zip(old.results, new.results, strict=True))
         if count:
-            yield Omission(
-                message=old.id, noun="result", detail="that it has replaced by a note", count=count
-            )
+            yield Omission(message=old.id, noun="result", detail="replaced by a note", count=count)
 
 
 def strip_thinking(
@@ -228,7 +226,7 @@ def _unresolved(message: Message, *, is_newest: bool) -> Message:
     message = _without(
         message, lambda part: isinstance(part, ToolCallPart), "call", "without a result"
     )
-    return _without(message, lambda _: True, "passage", "beside a call without a result")
+    return _without(message, lambda _: True, "block", "beside a call without a result")
 
 
 def _unanswered_response(messages: Sequence[Message]) -> str | None:
@@ -250,7 +248,7 @@ def drop_empty_answers(messages: Sequence[Message]) -> Sequence[Message]:
     return [
         message
         if message.role != "assistant" or _response(message) in whole
-        else _without(message, lambda _: True, "passage", "of an answer without content")
+        else _without(message, lambda _: True, "block", "of an empty answer")
         for message in messages
     ]
 
@@ -347,7 +345,7 @@ def _drop_calls(
                 case ToolCallPart() if not part.embedded:
                     seen.add(part.call_id)
                 case ToolResultPart() if not part.embedded:
-                    parts[number] = omitted(part, "result", "without a call before it")
+                    parts[number] = omitted(part, "result", "without a matching call before it")
         if parts != list(messages[index].parts):
             messages[index] = replace(messages[index], parts=tuple(parts))
 
@@ -361,9 +359,9 @@ def _drop_results(messages: list[Message], group: Iterable[int], calls: set[Call
             if not isinstance(part, ToolResultPart):
                 continue
             if part.call_id not in calls:
-                parts[number] = omitted(part, "result", "without a call before it")
+                parts[number] = omitted(part, "result", "without a matching call before it")
             elif part.call_id in answered:
-                parts[number] = omitted(part, "result", "of a call that has one")
+                parts[number] = omitted(part, "result", "of a call that already has one")
             answered.add(part.call_id)
         if parts != list(messages[index].parts):
             messages[index] = replace(messages[index], parts=tuple(parts))

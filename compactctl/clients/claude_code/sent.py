@@ -195,7 +195,7 @@ def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tupl
 
 def _empty_warnings(chain: Chain) -> tuple[str, ...]:
     if chain.is_taken_back:
-        return ("the user took the whole conversation back; nothing of it is sent",)
+        return ("the user rewound to before the first message; the next request starts empty",)
     if chain.all_rows:
         return ("no message begins or ends a conversation; the client refuses to resume it",)
     return ()
@@ -205,7 +205,7 @@ def _join_warning(join: Join) -> str:
     state = "comes after it" if join.is_circle else "is not in the file"
     fault = f"line {join.row.line + 1}: its parent {(join.row.parent or '')[:8]} {state}"
     if join.parent is None:
-        return f"{fault}; earlier history is not sent"
+        return f"{fault}; earlier history is not sent when the session is resumed"
     return f"{fault}; the client joins it to line {join.parent.line + 1}"
 
 

@@ -123,8 +123,8 @@ def _sent(result: ExplainResult) -> str:
         return f"yes,{since}" if is_counted else "yes, with the next request"
     hidden = result.hidden
     if hidden is None and result.omissions:
-        why = "its client leaves all of it out"
-    elif hidden is None:
+        return "no, its client leaves all of it out"
+    if hidden is None:
         why = "not on the branch of the next request"
     else:
         hider = f" ({one_line(hidden.stage)})" if hidden.stage else ""

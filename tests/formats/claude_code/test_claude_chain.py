@@ -238,7 +238,7 @@ def test_a_resumed_file_may_start_with_a_boundary_whose_kept_records_are_elsewhe
     )
     assert [m.id for m in cut.effective] == ["u", "a"]
     assert cut.warnings == (
-        "line 3: its parent x9 is not in the file; earlier history is not sent",
+        "line 3: its parent x9 is not in the file; earlier history is not sent when the session is resumed",
     )
 
 

@@ -81,7 +81,7 @@ def test_a_cut_replaces_the_result_of_its_call() -> None:
         ("[cut]", True),
         ("tiny", False),
     ]
-    assert left_out(found) == {"result that it has replaced by a note": 1}
+    assert left_out(found) == {"result replaced by a note": 1}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_rows_whose_calls_all_lack_results_are_left_out_but_for_the_newest_answe
     assert ids(found) == ["u", "v", "b"]
     assert found.effective[-1].calls[0].added == INTERRUPTED
     assert left_out(found) == {
-        "passage beside a call without a result": 1,
+        "block beside a call without a result": 1,
         "call without a result": 1,
     }
 
@@ -166,7 +166,7 @@ def test_an_answer_of_reasoning_or_white_space_is_left_out() -> None:
     )
 
     assert ids(found) == ["u", "v", "w", "b"]
-    assert left_out(found) == {"passage of an answer without content": 2}
+    assert left_out(found) == {"block of an empty answer": 2}
 
 
 def test_each_call_has_one_result_right_behind_it() -> None:
@@ -183,8 +183,8 @@ def test_each_call_has_one_result_right_behind_it() -> None:
 
     assert ids(found) == ["u", "a", "r", "e"]
     assert left_out(found) == {
-        "result without a call before it": 2,
-        "result of a call that has one": 1,
+        "result without a matching call before it": 2,
+        "result of a call that already has one": 1,
         "call with the id of an earlier one": 1,
     }
 
