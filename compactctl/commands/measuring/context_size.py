@@ -114,6 +114,9 @@ def context_size(
     the user adds to every request.
     """
     conversations = split_conversations(transcript.effective)
+    if not conversations and transcript.messages:
+        # The user rewound to the start: the client still sends its system prompt and tools.
+        conversations = ((),)
     if len(conversations) != 1:
         counted = measured.meter.total(transcript.effective)
         return ContextSize(
