@@ -240,7 +240,7 @@ def test_a_resumed_file_may_start_with_a_boundary_whose_kept_records_are_elsewhe
     )
     assert [m.id for m in cut.effective] == ["u", "a"]
     (warning,) = cut.warnings
-    assert warning.startswith("line 3: its parent x9 is not in the file; earlier history is not sent")
+    assert warning.startswith("line 3: its parent x9 is not in the file; earlier history is not")
 
 
 def test_a_compaction_that_lists_what_it_kept_need_not_keep_all_between() -> None:
