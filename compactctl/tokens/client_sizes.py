@@ -88,12 +88,12 @@ class ClientSizes(Record):
 
     def rule(self, version: str | None = None) -> ClientRule | None:
         """Return the rule of a version, the newest one if that is unknown; None without rules."""
-        return next((rule for rule in self.rules if is_below(rule.below_version, version)), None)
+        return next((rule for rule in self.rules if _applies(rule.below_version, version)), None)
 
     def assumed_window(self, version: str | None = None) -> int | None:
         """Return the window that it assumes for a model it does not know; None for no such."""
         windows = self.assumed_windows
-        return next((window for below, window in windows if is_below(below, version)), None)
+        return next((window for below, window in windows if _applies(below, version)), None)
 
     def missing_history(self, overhead: int, first: int | None) -> int:
         """Estimate how many tokens of an overhead are history that is missing in the file.
@@ -123,9 +123,8 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def is_below(limit: Version, version: str | None) -> bool:
-    """Return whether a version that a client recorded is below a limit; () limits nothing."""
-    if not limit:
+def _applies(below_version: Version, version: str | None) -> bool:
+    if not below_version:
         return True
     match = _VERSION.match(version or "")
-    return match is not None and tuple(map(int, match[0].split("."))) < limit
+    return match is not None and tuple(map(int, match[0].split("."))) < below_version

@@ -1,10 +1,9 @@
-"""Records that mark a compaction by Claude Code, full or of tool results only."""
+"""Records that mark a compaction by Claude Code."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from compactctl.clients.records.json_values import (
-    count_or_none,
     list_or_empty,
     object_or_empty,
     text_or_none,
@@ -51,23 +50,8 @@ def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
 
 
 def is_compaction(record: Mapping[str, Any]) -> bool:
-    """Return whether the client compacted the main conversation here, or cleared tool results."""
-    subtypes = ("compact_boundary", "microcompact_boundary")
-    return record.get("subtype") in subtypes and record.get("isSidechain") is not True
-
-
-def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
-    """Return the tool call ids and attachment uuids whose content a microcompaction cleared."""
-    meta = record.get("microcompactMetadata")
-    if record.get("subtype") != "microcompact_boundary" or not isinstance(meta, Mapping):
-        return frozenset()
-    names = [*_strings(meta.get("compactedToolIds")), *_strings(meta.get("clearedAttachmentUUIDs"))]
-    return frozenset(names)
-
-
-def tokens_saved(record: Mapping[str, Any]) -> int | None:
-    """Return the tokens that a microcompaction saved, or None if the client recorded none."""
-    return count_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
+    """Return whether the client compacted the main conversation here."""
+    return record.get("subtype") == "compact_boundary" and record.get("isSidechain") is not True
 
 
 def _strings(value: object) -> list[str]:

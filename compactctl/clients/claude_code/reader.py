@@ -398,7 +398,7 @@ class ClaudeReader(LineReader):
                 for uuid, messages in by_uuid.items()
             }
         messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
-        return sent_rows(build_chain(self.entries, self.n_bytes), messages, self.version)
+        return sent_rows(build_chain(self.entries, self.n_bytes), messages)
 
     def sessions(self) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in the file; () if all are related."""
@@ -448,7 +448,6 @@ class ClaudeReader(LineReader):
             ),
             compactions=PastCompactions(
                 by_client=any(message.origin.is_summary for message in effective),
-                cleared=sent.cleared,
             ),
             session_lines=self.sessions(),
         )

@@ -134,9 +134,8 @@ SUBTYPES: Mapping[str, RecordKind] = {
     "compact_boundary": RecordKind(
         effect="changes the history", fields=("compactMetadata", "logicalParentUuid"), source="kRr"
     ),
-    "microcompact_boundary": RecordKind(
-        effect="changes the history", fields=("microcompactMetadata",)
-    ),
+    # 2.1.20 and 2.1.22 cleared the results that it names; newer clients send them whole.
+    "microcompact_boundary": RecordKind(effect="never sent"),
     "model_refusal_fallback": RecordKind(
         effect="changes the history", fields=("retractedMessageUuids",), source="mUn"
     ),

@@ -10,8 +10,6 @@ from typing import Any
 from compactctl.clients.claude_code.boundaries import (
     Boundary,
     boundary_of,
-    cleared_ids,
-    tokens_saved,
 )
 from compactctl.clients.claude_code.request import ResultCut, ThinkingStrip, cut_of, strip_of
 from compactctl.clients.records.json_values import (
@@ -46,7 +44,6 @@ class Row(Record):
         is_readable: it has content, without which the client drops the row (``Xsn``).
         is_appended: compactctl appended it.
         logical_parent: what came before a compaction, which itself has no parent.
-        cleared, saved: what a microcompaction cleared, and the tokens that it says this saved.
         retracted: the rows that this one takes back.
         cut, strip: what it states of results and of reasoning before it.
     """
@@ -72,8 +69,6 @@ class Row(Record):
     is_appended: bool = False
     boundary: Boundary | None = None
     logical_parent: str | None = None
-    cleared: frozenset[str] = frozenset()
-    saved: int | None = None
     retracted: tuple[str, ...] = ()
     cut: ResultCut | None = None
     strip: ThinkingStrip | None = None
@@ -212,14 +207,11 @@ def towards_start(rows: Rows, uuid: str | None) -> Iterator[Row]:
 
 
 def _with_subtype(row: Row, record: Mapping[str, Any]) -> Row:
-    cleared = cleared_ids(record)
     return replace(
         row,
         subtype=text_or_empty(record.get("subtype")),
         boundary=boundary_of(record),
         logical_parent=text_or_none(record.get("logicalParentUuid")),
-        cleared=cleared,
-        saved=tokens_saved(record) if cleared else None,
     )
 
 

@@ -1,20 +1,15 @@
 """The messages of the rows that the next request of Claude Code is made of."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from compactctl.clients.claude_code.chain import Chain, Join
 from compactctl.clients.claude_code.rows import Row, Rows
-from compactctl.clients.records.usage import find_newest_report, without_reports
-from compactctl.model.message import FilePart, Message, Part, ToolResultPart
-from compactctl.model.transcript import Cleared, SessionLines
+from compactctl.clients.records.usage import without_reports
+from compactctl.model.message import Message
+from compactctl.model.transcript import SessionLines
 from compactctl.records import Record, field, replace
-from compactctl.tokens.client_sizes import is_below
 
-# The client sends this in place of results and attachments that it has microcompacted.
-CLEARED = "[Old tool result content cleared]"
-# Only 2.1.20 and 2.1.22 are known to write these records; 2.1.197 sends everything again.
-_CLEARS_BELOW = (2, 1, 23)
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 _RETRACTING_REASON = "messages that it takes back would be sent again"
 _STRIPPED_REASON = "the client counts from it which reasoning it has removed"
@@ -32,7 +27,6 @@ class SentChain(Record):
         order: all of these, in the order they are sent; ``rows`` are the rows themselves.
         joined: the parent that the client gives a row whose own is missing; None for none.
         warnings: where a parent is missing, in words.
-        cleared: the usage that was reported before tool results were cleared, if none was since.
     """
 
     messages: tuple[Message, ...]
@@ -43,7 +37,6 @@ class SentChain(Record):
     rows: tuple[Row, ...] = ()
     joined: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    cleared: Cleared | None = None
 
 
 class RowMessages(Record):
@@ -60,11 +53,8 @@ class RowMessages(Record):
     unmovable: Mapping[str, str]
 
 
-def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentChain:
-    """Return the rows of a chain with their messages, as far as the client sends them.
-
-    ``version`` is that of the client that wrote the newest record.
-    """
+def sent_rows(chain: Chain, messages: RowMessages) -> SentChain:
+    """Return the rows of a chain with their messages, as far as the client sends them."""
     parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
     if not chain.order:
         return SentChain(
@@ -72,8 +62,6 @@ def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentC
         )
     order = with_inserted(chain, _inserted(chain, messages))
     ordered = _with_reports_that_hold(_in_order(order, messages), chain)
-    clears = version is None or is_below(_CLEARS_BELOW, version)
-    clearings = [row for row in order if row.cleared and clears]
     unmovable = {
         **messages.unmovable,
         **dict.fromkeys(_anchors(chain), _ANCHOR_REASON),
@@ -81,7 +69,7 @@ def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentC
         **dict.fromkeys(_stripped_from(order), _STRIPPED_REASON),
     }
     return SentChain(
-        messages=_with_locks(_clear(ordered, clearings), messages, unmovable),
+        messages=_with_locks(ordered, messages, unmovable),
         parents=parents,
         path=chain.path,
         included=frozenset([row.uuid for row in order]),
@@ -91,7 +79,6 @@ def sent_rows(chain: Chain, messages: RowMessages, version: str | None) -> SentC
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
         },
         warnings=tuple(map(_join_warning, chain.joins)),
-        cleared=_before_clearing(ordered, clearings),
     )
 
 
@@ -184,13 +171,20 @@ def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]
 
 
 def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tuple[Message, ...]:
-    """Leave out the usage of requests that held history of the file which is cut off now."""
+    """Leave out the usage of requests that held more or less than what is sent now.
+
+    That is history of the file which is cut off, or results that clients up to 2.1.22 had cleared
+    (``microcompact_boundary``) and newer ones send whole.
+    """
+    clearings = [row.line for row in chain.order if row.subtype == "microcompact_boundary"]
+    if clearings:
+        messages = without_reports(messages, lambda message: message.line > clearings[0])
     is_cut = any(
         join.parent is None
         and any(row.is_said and row.place < join.row.place for row in chain.all_rows.values())
         for join in chain.joins
     )
-    return tuple(without_reports(messages, lambda _: True)) if is_cut else messages
+    return without_reports(messages, lambda _: True) if is_cut else messages
 
 
 def _empty_warnings(chain: Chain) -> tuple[str, ...]:
@@ -221,20 +215,6 @@ def _anchors(chain: Chain) -> tuple[str, ...]:
     return () if boundary is None or boundary.anchor is None else (boundary.anchor,)
 
 
-def _before_clearing(messages: Sequence[Message], clearings: Sequence[Row]) -> Cleared | None:
-    """Return the newest report if results were cleared since, and the tokens that saved."""
-    report = find_newest_report(messages)
-    savings = [row.saved for row in clearings if report and row.line > report.line]
-    if report is None or not savings:
-        return None
-    recorded = [tokens for tokens in savings if tokens is not None]
-    return Cleared(
-        usage=report.usage,
-        response_id=report.response_id,
-        saved=sum(recorded) if len(recorded) == len(savings) else None,
-    )
-
-
 def _with_locks(
     sent: tuple[Message, ...], messages: RowMessages, unmovable: Mapping[str, str]
 ) -> tuple[Message, ...]:
@@ -249,26 +229,3 @@ def _with_locks(
         message.as_unmovable(reasons[message.id]) if message.id in reasons else message
         for message in sent
     )
-
-
-def _clear(messages: tuple[Message, ...], clearings: Iterable[Row]) -> tuple[Message, ...]:
-    """Replace cleared content by the placeholder, and drop the usage reported before that."""
-    cleared = {name: row.line for row in clearings for name in row.cleared}
-    if not cleared:
-        return messages
-    newest = max(cleared.values())
-    cleared_messages = (
-        replace(
-            message, parts=tuple(_cleared_part(part, message, cleared) for part in message.parts)
-        )
-        for message in messages
-    )
-    return without_reports(cleared_messages, lambda message: message.line < newest)
-
-
-def _cleared_part(part: Part, message: Message, cleared: Mapping[str, int]) -> Part:
-    if isinstance(part, FilePart) and cleared.get(message.id, -1) > message.line:
-        return replace(part, text=CLEARED)
-    if isinstance(part, ToolResultPart) and cleared.get(part.call_id, -1) > message.line:
-        return replace(part, text=CLEARED, media=(), cleared=True)
-    return part

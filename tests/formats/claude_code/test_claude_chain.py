@@ -15,7 +15,6 @@ from formats.claude_code.sessions import (
 )
 from formats.jsonl import read, texts
 
-from compactctl.clients.claude_code.sent import CLEARED
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.history.pairs import find_orphans
@@ -382,58 +381,40 @@ def test_a_reminder_of_tasks_is_sent_though_no_file_holds_its_words() -> None:
     assert not found.metadata
 
 
-def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> None:
+def test_results_that_an_old_client_cleared_are_sent_whole() -> None:
+    def usage(tokens: int) -> dict[str, Any]:
+        return {"usage": {"input_tokens": tokens, "output_tokens": 5}}
+
     found = claude(
         user("u", None, "go"),
         called("a1", "u", "c1"),
         answered("r1", "a1", "c1", "long ago"),
-        called("a2", "r1", "c2"),
-        answered("r2", "a2", "c2", "kept"),
-        attached("f", "r2", "file", filename="a", content={"file": {"content": "text"}}),
-        microcompacted("m", "f", "c1", attachments=("f",)),
-        called("a3", "m", "c3"),
-        answered("r3", "a3", "c3", "later"),
+        said("a2", "r1", "2", inner=usage(900)),
+        microcompacted("m", "a2", "c1"),
+        user("u2", "m", "on"),
+        said("a3", "u2", "3", inner=usage(100)),
     )
-
-    results = {str(m.id): m.results[0] for m in found.effective if m.results}
-    assert (results["r1"].text, results["r1"].cleared) == (CLEARED, True)
-    assert (results["r2"].text, results["r2"].cleared) == ("kept", False)
-    assert (results["r3"].text, results["r3"].cleared) == ("later", False)
-    assert texts(found.effective)[5] == CLEARED
-    assert found.messages[2].results[0].text == "long ago"
+    (result,) = [result for message in found.effective for result in message.results]
+    assert (result.text, result.cleared) == ("long ago", False)
+    # What is sent now is larger than what was sent after the clearing.
+    assert [m.usage.context for m in found.effective if m.usage] == [900]
+    assert found.compactions.lines == ()
 
 
-def test_what_was_reported_before_the_client_took_something_away_is_not_its_context_now() -> None:
+def test_what_was_reported_before_a_compaction_is_not_the_context_now() -> None:
     usage = {"input_tokens": 900, "output_tokens": 5}
-    first = said("a", "u", "1", inner={"usage": usage, "stop_reason": "end_turn"})
-    call = called("c", "a", "c1")
-    cleared = claude(
-        user("u", None, "go"), first, call, answered("r", "c", "c1"), microcompacted("m", "r", "c1")
-    )
     segment = {"headUuid": "a", "anchorUuid": "s", "tailUuid": "a"}
-    kept = claude(
+    preserved = claude(
         user("u", None, "go"),
-        first,
+        said("a", "u", "1", inner={"usage": usage, "stop_reason": "end_turn"}),
         boundary("b", "a", preservedSegment=segment),
         summarized("s", "b", "summary"),
     )
 
-    assert [m.id for m in kept.effective] == ["s", "a"]
-    for found in (cleared, kept):
-        assert not any(m.usage for m in found.effective)
-        assert any(m.usage for m in found.messages)
-    assert (cleared.compactions.by_client, kept.compactions.by_client) == (False, True)
-
-
-def test_a_microcompaction_at_the_end_counts() -> None:
-    found = claude(
-        user("u", None, "go"),
-        called("a", "u", "c"),
-        answered("r", "a", "c", "long"),
-        microcompacted("m", "r", "c"),
-    )
-
-    assert texts(found.effective)[-1] == CLEARED
+    assert [m.id for m in preserved.effective] == ["s", "a"]
+    assert not any(m.usage for m in preserved.effective)
+    assert any(m.usage for m in preserved.messages)
+    assert preserved.compactions.by_client
 
 
 def test_subagents_inside_the_file_are_not_the_conversation() -> None:
