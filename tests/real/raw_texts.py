@@ -71,16 +71,9 @@ def claude_code(path: Path) -> Iterator[Text]:
     before = [each for each in records[:start] if each.get("uuid") in kept.get("uuids", [])]
     # What was kept follows the summary, so that the way to the newest record may not lead there.
     before += [each for each in main if each.get("isCompactSummary") is True]
-    cleared = _cleared(records[start:])
     whole = {each["uuid"]: each for each in (*before, *_on_the_way(main or sent))}
     for record in whole.values():
-        yield from _claude_texts(record, cleared)
-
-
-def _cleared(records: list[Record]) -> set[str]:
-    """Return the calls whose results the client sends no more."""
-    marks = [each.get("microcompactMetadata") or {} for each in records]
-    return {name for mark in marks for name in mark.get("compactedToolIds", [])}
+        yield from _claude_texts(record)
 
 
 def _on_the_way(records: list[Record]) -> Iterator[Record]:
@@ -118,7 +111,7 @@ def _is_prompt(record: Record) -> bool:
     return record["type"] == "user" and not record.get("isMeta") and not is_result
 
 
-def _claude_texts(record: Record, cleared: set[str]) -> Iterator[Text]:
+def _claude_texts(record: Record) -> Iterator[Text]:
     if record["type"] == "attachment":
         yield from _attachment(record["attachment"])
     elif record.get("subtype") == "local_command":
@@ -127,7 +120,7 @@ def _claude_texts(record: Record, cleared: set[str]) -> Iterator[Text]:
         message = record["message"]
         if not record.get("isApiErrorMessage"):
             said = "assistant" if record["type"] == "assistant" else "said"
-            yield from _blocks(message["content"], said, cleared)
+            yield from _blocks(message["content"], said)
 
 
 def _attachment(attachment: Record) -> Iterator[Text]:
@@ -144,7 +137,7 @@ def _attachment(attachment: Record) -> Iterator[Text]:
         yield kind, "\n".join(map(compact, texts))
 
 
-def _blocks(content: Any, said: str, cleared: set[str]) -> Iterator[Text]:
+def _blocks(content: Any, said: str) -> Iterator[Text]:
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         match block["type"]:
             case "text":
@@ -154,8 +147,6 @@ def _blocks(content: Any, said: str, cleared: set[str]) -> Iterator[Text]:
             case "tool_use":
                 yield "tool calls", block["name"]
                 yield "tool calls", compact(block["input"])
-            case "tool_result" if block["tool_use_id"] in cleared:
-                yield "tool results", "[Old tool result content cleared]"
             case "tool_result":
                 yield "tool results", _result_text(block.get("content"))
             case _:
