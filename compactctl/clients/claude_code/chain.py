@@ -47,7 +47,7 @@ class Chain(Record):
         order: the rows that it sends, in that order.
         path: the uuids from the newest row back to where the conversation begins.
         joins: where a parent is missing.
-        is_taken_back: the user took the whole conversation back, so nothing is sent.
+        is_rewound: the user rewound to the start, so nothing of it is sent.
     """
 
     all_rows: Rows
@@ -55,7 +55,7 @@ class Chain(Record):
     order: tuple[Row, ...] = ()
     path: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
-    is_taken_back: bool = False
+    is_rewound: bool = False
 
 
 def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> Chain:
@@ -74,7 +74,7 @@ def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> Chain:
     has_preserved = preserved is not None and bool(preserved.uuids)
     leaf = choose_leaf(loaded, rows, checkpoint, has_preserved=has_preserved)
     if leaf is None:
-        return Chain(all_rows=all_rows, rows=rows, is_taken_back=checkpoint.is_empty)
+        return Chain(all_rows=all_rows, rows=rows, is_rewound=checkpoint.is_empty)
     path, joins = walk(rows, leaf)
     seen = {row.uuid for row in path} | checkpoint.cut
     order = recover_beside(rows, path, seen)
@@ -320,7 +320,7 @@ def hanging_on(leaf: Row, rows: Rows, seen: Collection[str]) -> list[Row]:
 
 
 def drop_retracted(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Leave out what was taken back, as by another model's refusal (``mUn``).
+    """Leave out what was retracted, as by another model's refusal (``mUn``).
 
     A name of a row may stand for all rows that the client later made of it.
     """

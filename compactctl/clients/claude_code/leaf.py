@@ -25,9 +25,9 @@ class Checkpoint(Record):
         leaf: the row that the newest note names, if nothing was compacted since.
         is_explicit: the user went there, and nothing was added since.
         was_explicit: the user went there once.
-        is_empty: the user took everything back, and nothing was added since.
+        is_empty: the user rewound to the start, and nothing was added since.
         names_leaf: any note of the file names a row, or none.
-        cut: rows beside what is said that were taken back (``wsn``).
+        cut: rows beside what is said that were rewound (``wsn``).
     """
 
     leaf: str | None = None

@@ -44,7 +44,7 @@ class Row(Record):
         is_readable: it has content, without which the client drops the row (``Xsn``).
         is_appended: compactctl appended it.
         logical_parent: what came before a compaction, which itself has no parent.
-        retracted: the rows that this one takes back.
+        retracted: the rows that this one retracts.
         cut, strip: what it states of results and of reasoning before it.
     """
 
@@ -114,8 +114,8 @@ class ResumePoint(Record):
         leaf: the row that it names; None for the start of an empty conversation.
         names_leaf: whether it says anything of a row, None included.
         is_explicit: the user went to this point, so it counts although it is not the newest.
-        is_rewound: the user took back what followed.
-        cut: the first row that was taken back.
+        is_rewound: the user rewound what followed.
+        cut: the first row that was rewound.
     """
 
     leaf: str | None

@@ -11,7 +11,7 @@ from compactctl.model.transcript import SessionLines
 from compactctl.records import Record, field, replace
 
 _PRESERVED_REASON = "the client kept it verbatim at its own compaction"
-_RETRACTING_REASON = "messages that it takes back would be sent again"
+_RETRACTING_REASON = "messages that it retracts would be sent again"
 _STRIPPED_REASON = "the client counts from it which reasoning it has removed"
 _ANCHOR_REASON = "messages that the client kept verbatim hang below it"
 
@@ -188,7 +188,7 @@ def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tupl
 
 
 def _empty_warnings(chain: Chain) -> tuple[str, ...]:
-    if chain.is_taken_back:
+    if chain.is_rewound:
         return ("the user rewound to before the first message; the next request starts empty",)
     if chain.all_rows:
         return ("no message begins or ends a conversation; the client refuses to resume it",)
