@@ -51,11 +51,8 @@ def test_after_a_second_compaction_they_still_do(ask: Ask, desk: Path, digested:
         assert explained(ask, again, f"L{line}")["id"] == ids[line]
 
 
-def test_a_conversation_in_another_order_than_its_lines_is_referred_to_by_line(
-    ask: Ask, session: Path
-) -> None:
+def test_a_conversation_is_referred_to_by_line(ask: Ask, session: Path) -> None:
     ids, digested = ids_by_line(ask, session), session.with_name("digested.jsonl")
-    assert list(ids) != sorted(ids)
     assert ask("compact", session, "--keep", "10%", "-o", digested).code == 0
     lines = references(ask, digested)
     assert len(lines) > 20
