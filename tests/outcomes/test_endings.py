@@ -45,14 +45,14 @@ def test_the_end_of_a_call_is_what_its_client_writes(ending: Ending) -> None:
 
 @pytest.mark.parametrize("ending", _EDITS, ids=str)
 def test_a_file_counts_as_changed_only_by_an_edit_that_went_well(ending: Ending) -> None:
-    found = file_uses(read_passages(_session(ending).effective), None)
+    found = file_uses(read_passages(_session(ending).history), None)
     changed = {"edited", "written"} & found[FILE].action_counts.keys()
     assert bool(changed) is (ending.outcome == "ok")
 
 
 @pytest.mark.parametrize("ending", _RUNS, ids=str)
 def test_a_command_counts_as_ok_only_if_it_went_well(ending: Ending) -> None:
-    pairs = tool_pairs(read_passages(_session(ending).effective))
+    pairs = tool_pairs(read_passages(_session(ending).history))
     texts = [item.text for item in command_items(pairs)]
     assert any(" -> ok" in text for text in texts) is (ending.outcome == "ok")
 
@@ -117,7 +117,7 @@ def _read(talk: Talk, client: str) -> Transcript:
 
 
 def _pair(found: Transcript) -> ToolPair:
-    (pair,) = tool_pairs(read_passages(found.effective))
+    (pair,) = tool_pairs(read_passages(found.history))
     return pair
 
 

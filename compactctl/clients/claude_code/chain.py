@@ -37,7 +37,7 @@ class Join(Record, kw_only=False):
     is_circle: bool
 
 
-class Chain(Record):
+class RowChain(Record):
     """The rows that the next request is made of.
 
     Attributes:
@@ -58,7 +58,7 @@ class Chain(Record):
     is_rewound: bool = False
 
 
-def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> Chain:
+def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> RowChain:
     """Return the rows that the next request is made of.
 
     ``entries`` are in file order; ``n_bytes`` is the size of the file.
@@ -74,11 +74,11 @@ def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> Chain:
     has_preserved = preserved is not None and bool(preserved.uuids)
     leaf = choose_leaf(loaded, rows, checkpoint, has_preserved=has_preserved)
     if leaf is None:
-        return Chain(all_rows=all_rows, rows=rows, is_rewound=checkpoint.is_empty)
+        return RowChain(all_rows=all_rows, rows=rows, is_rewound=checkpoint.is_empty)
     path, joins = walk(rows, leaf)
     seen = {row.uuid for row in path} | checkpoint.cut
     order = recover_beside(rows, path, seen)
-    return Chain(
+    return RowChain(
         all_rows=all_rows,
         rows=rows,
         order=drop_retracted((*order, *hanging_on(leaf, rows, seen))),

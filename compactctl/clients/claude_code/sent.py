@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from compactctl.clients.claude_code.chain import Chain, Join
+from compactctl.clients.claude_code.chain import Join, RowChain
 from compactctl.clients.claude_code.rows import Row, Rows
 from compactctl.clients.records.usage import without_reports
 from compactctl.model.message import Message
@@ -53,7 +53,7 @@ class RowMessages(Record):
     unmovable: Mapping[str, str]
 
 
-def sent_rows(chain: Chain, messages: RowMessages) -> SentChain:
+def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
     """Return the rows of a chain with their messages, as far as the client sends them."""
     parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
     if not chain.order:
@@ -120,7 +120,7 @@ def unrelated_sessions(
     return tuple(ranges) if len(ranges) > 1 else ()
 
 
-def _inserted(chain: Chain, messages: RowMessages) -> list[Row]:
+def _inserted(chain: RowChain, messages: RowMessages) -> list[Row]:
     """Return the rows that compactctl put between others, and that the client does not send."""
     sent = {row.uuid for row in chain.order}
     return [
@@ -133,7 +133,7 @@ def _inserted(chain: Chain, messages: RowMessages) -> list[Row]:
     ]
 
 
-def with_inserted(chain: Chain, inserted: Sequence[Row]) -> Sequence[Row]:
+def with_inserted(chain: RowChain, inserted: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of a chain with those that stand between them as the inline layout has them.
 
     Hidden rows stay in that layout, and what replaces one has its parent and nothing after it:
@@ -170,7 +170,7 @@ def _in_order(rows: Sequence[Row], messages: RowMessages) -> tuple[Message, ...]
     )
 
 
-def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tuple[Message, ...]:
+def _with_reports_that_hold(messages: tuple[Message, ...], chain: RowChain) -> tuple[Message, ...]:
     """Leave out the usage of requests that held more or less than what is sent now.
 
     That is history of the file which is cut off, or results that clients up to 2.1.22 had cleared
@@ -187,7 +187,7 @@ def _with_reports_that_hold(messages: tuple[Message, ...], chain: Chain) -> tupl
     return without_reports(messages, lambda _: True) if is_cut else messages
 
 
-def _empty_warnings(chain: Chain) -> tuple[str, ...]:
+def _empty_warnings(chain: RowChain) -> tuple[str, ...]:
     if chain.is_rewound:
         return ("the user rewound to before the first message; the next request starts empty",)
     if chain.all_rows:
@@ -209,7 +209,7 @@ def _stripped_from(rows: Sequence[Row]) -> list[str]:
     return [row.uuid for row in rows if row.response in names]
 
 
-def _anchors(chain: Chain) -> tuple[str, ...]:
+def _anchors(chain: RowChain) -> tuple[str, ...]:
     """Return the row below which the path's compaction kept messages, if it kept any."""
     boundary = chain.rows[chain.path[-1]].boundary
     return () if boundary is None or boundary.anchor is None else (boundary.anchor,)
