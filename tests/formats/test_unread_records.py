@@ -89,7 +89,6 @@ def test_records_of_claude_code(extra: Record) -> None:
         attached("u4", "u3", "hook_success", content="", stdout=PROSE),
         attached("u4", "u3", "command_permissions", allowedTools=["Bash(git status)", "Read"]),
         attached("u4", "u3", "auto_mode", reminderType="full"),
-        {**attached("u4", "u3", "zq_shown", content=PROSE), "rendered": []},
         system("turn_duration", durationMs=3),
         system("stop_hook_summary", level="suggestion", hookErrors=[PROSE]),
         system("zq_shown", isMeta=False, content=PROSE),

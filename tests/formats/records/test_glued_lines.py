@@ -101,7 +101,12 @@ def test_what_is_lost_is_measured(data: bytes, values: tuple[Any, ...] | None, n
 
 
 @pytest.mark.parametrize("n_records", [2, 3, 7, 1_000])
-@pytest.mark.parametrize("talk", [t for t in TALKS if not t.is_document], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "talk",
+    # Claude Code loads no line that holds several records.
+    [t for t in TALKS if not (t.is_document or "claude-code" in t.name)],
+    ids=lambda t: t.name,
+)
 def test_every_message_of_glued_lines_counts(talk: Talk, n_records: int) -> None:
     lines = split_lines(talk.begin(4, 1))
     glued = [
