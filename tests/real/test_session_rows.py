@@ -34,6 +34,8 @@ def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
     newest = next(usages, None)
     if newest is None or details.context is None:
         pytest.skip("nothing was reported, or too far from the end of the file")
+    if b"microcompact_boundary" in path.read_bytes():
+        pytest.skip("the newest report is of results that the client had cleared")
     assert details.context >= newest.context + (newest.output or 0)
     if newest.output:
         assert details.context == newest.context + newest.output
