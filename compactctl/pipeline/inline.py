@@ -155,8 +155,8 @@ def hide_exposed_originals(transcript: Transcript, edits: NetEdits, *, tags: boo
     and repeat: A may itself have hidden something. ``tags`` says whether rewritten records get a
     new id.
     """
-    effective_ids = {message.id for message in transcript.history}
-    tagged = [m for m in transcript.messages if m.tags.hidden_by and m.id not in effective_ids]
+    history_ids = {message.id for message in transcript.history}
+    tagged = [m for m in transcript.messages if m.tags.hidden_by and m.id not in history_ids]
     hidden = dict(edits.hidden)
     while True:
         visible_ids = set(_visible_hider_ids(transcript, replace(edits, hidden=hidden), tags=tags))

@@ -123,9 +123,9 @@ class _FileLayout:
         for message in transcript.messages:
             if self._is_touched(message):
                 self.messages_by_line[message.line].append(message)
-        self.effective = transcript.history
+        self.history = transcript.history
         self.visible_indices: dict[str, Sequence[int]] = {}
-        self.index_by_id = {message.id: index for index, message in enumerate(self.effective)}
+        self.index_by_id = {message.id: index for index, message in enumerate(self.history)}
         self.damaged_lines = transcript.damaged_lines
         self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
         self.superseded = self._superseded_records(transcript)
@@ -225,8 +225,8 @@ class _FileLayout:
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first visible message from ``message`` on."""
-        start = self.index_by_id.get(message.id, len(self.effective))
-        lines = (m.line for m in self.effective[start:] if m.id not in self.edits.hidden)
+        start = self.index_by_id.get(message.id, len(self.history))
+        lines = (m.line for m in self.history[start:] if m.id not in self.edits.hidden)
         return next(lines, None)
 
     def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
@@ -393,9 +393,9 @@ class _FileLayout:
         """
         if through not in self.visible_indices:
             changed = self.edits.hidden.keys() | self.edits.replaced.keys()
-            indices = same_name_indices(self.effective, through)
+            indices = same_name_indices(self.history, through)
             self.visible_indices[through] = [
-                index for index in indices if self.effective[index].id not in changed
+                index for index in indices if self.history[index].id not in changed
             ]
         number = occurrence(self.visible_indices[through], self.index_by_id.get(message.id, 0))
         through_id = base_id(through)

@@ -10,10 +10,8 @@ only, and sends what is beside a response behind its last row: other rows, then 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from compactctl.clients.claude_code.rows import Row, Rows, continues_response
+from compactctl.clients.claude_code.rows import Row, Rows, children_of, continues_response
 from compactctl.records import Record
-
-_Children = Mapping[str, Sequence[Row]]
 
 
 class _Answers(Record):
@@ -32,7 +30,7 @@ class _Answers(Record):
     callers: Mapping[str, Row | None]
 
 
-def find_answers(rows: Rows) -> _Answers:
+def _find_answers(rows: Rows) -> _Answers:
     """Return which results belong to which calls (``RRr``)."""
     responses: dict[str, list[Row]] = defaultdict(list)
     results: list[Row] = []
@@ -122,10 +120,10 @@ class _Finder:
 
     def __init__(self, rows: Rows, path: Sequence[Row], seen: set[str]) -> None:
         self.rows, self.path, self.seen = rows, path, seen
-        self.answers = find_answers(rows)
+        self.answers = _find_answers(rows)
         self.places = {uuid: place for place, uuid in enumerate(rows)}
         self.index_on_path = {row.uuid: index for index, row in enumerate(path)}
-        self.children = _children(rows)
+        self.children = children_of(rows)
         self.answered = {call for row in path for call in row.results}
         # Results that are found by their call count as standing behind its response.
         self.ranks: dict[str, float] = {}
@@ -234,14 +232,6 @@ class _Finder:
 
     def _rank(self, row: Row) -> float:
         return self.ranks.get(row.uuid, self.places[row.uuid])
-
-
-def _children(rows: Rows) -> _Children:
-    children: dict[str, list[Row]] = defaultdict(list)
-    for row in rows.values():
-        if row.parent:
-            children[row.parent].append(row)
-    return children
 
 
 def _merged(groups: Sequence[_Recovered]) -> list[_Recovered]:

@@ -1,11 +1,7 @@
 """Which rows of a Claude Code session the next request is made of, step by step as the client does.
 
-Each step is a function that is named in its docstring as in the code of client 2.1.332, where names
-are those of its bundle. Client 2.1.197 has the same steps but for those where another version is
-named; it sends what hangs beside a response behind the response's last row, sorted by time.
-
-    rows: U <- A1 <- A2 <- R2 <- N      N is the leaf; A1 and A2 are one response with two calls
-                `- R1                   found by its parent, and sent between A2 and R2
+Each step is a function. Its docstring names the function of client 2.1.332 in parentheses, as it is
+called in the bundle. Client 2.1.197 takes the same steps, except where a docstring says otherwise.
 """
 
 from bisect import bisect_right
@@ -15,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from compactctl.clients.claude_code.beside import recover_beside
 from compactctl.clients.claude_code.boundaries import Boundary
 from compactctl.clients.claude_code.leaf import choose_leaf, newest_checkpoint
-from compactctl.clients.claude_code.rows import Entry, Row, Rows
+from compactctl.clients.claude_code.rows import Entry, Row, Rows, children_of, towards_start
 from compactctl.records import Record, replace
 
 # In bytes (``HSe``).
@@ -193,13 +189,11 @@ def newest_preserved(rows: Rows) -> Preserved | None:
 
 def _segment(boundary: Boundary, rows: Rows) -> tuple[str, ...] | None:
     """Return the rows from the head to the tail that a boundary names; None if they are apart."""
-    segment: dict[str, None] = {}
-    uuid = boundary.tail
-    while uuid is not None and uuid in rows and uuid not in segment:
-        segment[uuid] = None
-        if uuid == boundary.head:
+    segment: list[str] = []
+    for row in towards_start(rows, boundary.tail):
+        segment.append(row.uuid)
+        if row.uuid == boundary.head:
             return tuple(reversed(segment))
-        uuid = rows[uuid].parent
     return None
 
 
@@ -226,8 +220,8 @@ def drop_before_boundary(rows: Rows, preserved: Preserved) -> Rows:
 
     What is said after it and follows a dropped row hangs on the last preserved one.
     """
-    stays = set(preserved.uuids)
-    dropped = {u for u, row in rows.items() if row.place < preserved.start and u not in stays}
+    earlier = {uuid for uuid, row in rows.items() if row.place < preserved.start}
+    dropped = earlier.difference(preserved.uuids)
     remaining = {uuid: row for uuid, row in rows.items() if uuid not in dropped}
     for uuid, row in remaining.items() if preserved.uuids else ():
         if row.is_said and row.parent in dropped:
@@ -302,10 +296,7 @@ def hanging_on(leaf: Row, rows: Rows, seen: Collection[str]) -> list[Row]:
 
     Client 2.1.197 sorts all of them by time.
     """
-    children: dict[str, list[Row]] = defaultdict(list)
-    for row in rows.values():
-        if row.parent and not row.is_said:
-            children[row.parent].append(row)
+    children = children_of(rows)
     hanging: dict[str, Row] = {}
     waiting = [leaf]
     while waiting:
@@ -315,7 +306,9 @@ def hanging_on(leaf: Row, rows: Rows, seen: Collection[str]) -> list[Row]:
         if row is not leaf:
             hanging[row.uuid] = row
         followers = sorted(children.get(row.uuid, ()), key=lambda child: child.stamp)
-        waiting += [child for child in reversed(followers) if child.uuid not in seen]
+        waiting += [
+            child for child in reversed(followers) if not child.is_said and child.uuid not in seen
+        ]
     return list(hanging.values())
 
 

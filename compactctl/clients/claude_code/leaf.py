@@ -4,7 +4,7 @@ Names in parentheses are those of client 2.1.332. Client 2.1.197 knows no notes 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from compactctl.clients.claude_code.rows import (
     Entry,
@@ -16,6 +16,9 @@ from compactctl.clients.claude_code.rows import (
     towards_start,
 )
 from compactctl.records import Record, replace
+
+# How many rows the client looks at between a row and the nearest one before it that is said.
+_MAX_BETWEEN = 64
 
 
 class Checkpoint(Record):
@@ -70,7 +73,7 @@ def _after_note(checkpoint: Checkpoint, note: ResumePoint, rows: Rows) -> Checkp
 
 def _after_row(checkpoint: Checkpoint, row: Row, rows: Rows) -> Checkpoint:
     if row.boundary is not None:
-        return Checkpoint(names_leaf=checkpoint.names_leaf, is_empty=False)
+        return Checkpoint(names_leaf=checkpoint.names_leaf)
     if row.is_sidechain or row.is_snapshot:
         return checkpoint
     if checkpoint.is_explicit or checkpoint.is_empty or checkpoint.cut:
@@ -92,13 +95,9 @@ def _cut_by(note: ResumePoint, cut: frozenset[str], rows: Rows) -> frozenset[str
 
 
 def _hung_on(row: Row, rows: Rows) -> Iterator[str]:
-    """Yield the rows between a row and the nearest one before it that is said."""
-    parent = rows.get(row.parent or "")
-    for _ in range(64):
-        if parent is None or parent.is_said:
-            return
-        yield parent.uuid
-        parent = rows.get(parent.parent or "")
+    """Return the rows between a row and the nearest one before it that is said."""
+    between = takewhile(lambda earlier: not earlier.is_said, towards_start(rows, row.parent))
+    return (earlier.uuid for earlier in islice(between, _MAX_BETWEEN))
 
 
 def choose_leaf(
@@ -157,13 +156,7 @@ def _latest(rows: Iterable[Row]) -> Row | None:
 
 def _said_at(rows: Rows, uuid: str | None) -> str | None:
     """Return the nearest row that is said, from a row on towards the start; None if none is."""
-    seen: set[str] = set()
-    while uuid is not None and uuid in rows and uuid not in seen:
-        if rows[uuid].is_said:
-            return uuid
-        seen.add(uuid)
-        uuid = rows[uuid].parent
-    return None
+    return next((row.uuid for row in towards_start(rows, uuid) if row.is_said), None)
 
 
 def _terminals(rows: Rows) -> set[str]:

@@ -16,7 +16,6 @@ from compactctl.clients.claude_code.request import (
     apply_cuts,
     cut_results,
     drop_virtual,
-    is_virtual,
     mark_omitted,
     strip_thinking,
 )
@@ -151,9 +150,6 @@ class ClaudeReader(LineReader):
         # The index of each message in ``builder.messages``.
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
-        # Which messages are only shown.
-        self.virtual_ids: set[MessageId] = set()
-        self.uuids: dict[MessageId, str] = {}
         # The first line with each kind of record that is not modeled, and what it may change.
         self.unmodeled: dict[str, tuple[int, str]] = {}
         self.model: str | None = None
@@ -187,6 +183,7 @@ class ClaudeReader(LineReader):
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
             self.builder.links.append(Link(decoded.index, uuid, parent))
+            self.is_log = not decoded.is_plain if self.is_log is None else self.is_log
             if self.is_loaded(decoded):
                 self.add_row(record, decoded.index)
             if "subtype" in record and is_compaction(record):
@@ -209,9 +206,7 @@ class ClaudeReader(LineReader):
             self.meta_ids.add(message.id)
         self.builder.unread.add_message(record, (), message.parts, decoded.index)
         self.builder.messages.append(message)
-        if is_virtual(record):
-            self.virtual_ids.add(message.id)
-        uuid = self.uuids[message.id] = text_or_none(record.get("uuid")) or ""
+        uuid = text_or_none(record.get("uuid")) or ""
         linked = self.row_messages.get(uuid) if self.is_loaded(decoded) else None
         (self.unlinked if linked is None else linked).append(message)
 
@@ -221,9 +216,8 @@ class ClaudeReader(LineReader):
         It reads only lines that are JSON as they stand. A log in which all records are wrapped is
         shown as the session that was logged.
         """
-        if self.is_log is None:
-            self.is_log = not decoded.is_plain
-        return decoded.damage in (None, NOT_UTF8) and (decoded.is_plain or self.is_log)
+        is_readable = decoded.is_plain or self.is_log is True
+        return decoded.damage in (None, NOT_UTF8) and is_readable
 
     def add_row(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record with a uuid, which replaces an earlier one with the same uuid."""
@@ -465,10 +459,14 @@ class ClaudeReader(LineReader):
         self, messages: tuple[Message, ...], sent: SentChain
     ) -> tuple[tuple[Message, ...], tuple[Omission, ...]]:
         """Return messages as rows state them: cut, stripped or only shown; and what was cut."""
-        places = {row.uuid: place for place, row in enumerate(sent.rows)}
-        message_places = sorted(places.get(self.uuids[message.id], -1) for message in messages)
+        place_by_id = {
+            message.id: place
+            for place, row in enumerate(sent.rows)
+            for message in self.row_messages.get(row.uuid, ())
+        }
+        places = sorted(place_by_id.get(message.id, -1) for message in messages)
         strips = [
-            (bisect_left(message_places, place), row.strip)
+            (bisect_left(places, place), row.strip)
             for place, row in enumerate(sent.rows)
             if row.strip is not None
         ]
@@ -476,7 +474,8 @@ class ClaudeReader(LineReader):
         whole = [item for item in strips if item[1].response is None][-1:]
         strips = [*(item for item in strips if item[1].response is not None), *whole]
         cuts = [row.cut for row in sent.rows if row.cut is not None]
-        shown = tuple(drop_virtual(m) if m.id in self.virtual_ids else m for m in messages)
+        virtual_ids = {name for name, place in place_by_id.items() if sent.rows[place].is_virtual}
+        shown = tuple(drop_virtual(m) if m.id in virtual_ids else m for m in messages)
         after = apply_cuts(shown, cuts)
         return strip_thinking(after, strips), tuple(cut_results(shown, after))
 

@@ -4,14 +4,18 @@ The client (2.1.332, ``Hfn``) loads records of four types that have a uuid, in f
 several with one uuid the last counts, in the place of the first.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.claude_code.boundaries import (
-    Boundary,
-    boundary_of,
+from compactctl.clients.claude_code.boundaries import Boundary, boundary_of
+from compactctl.clients.claude_code.request import (
+    ResultCut,
+    ThinkingStrip,
+    cut_of,
+    is_virtual,
+    strip_of,
 )
-from compactctl.clients.claude_code.request import ResultCut, ThinkingStrip, cut_of, strip_of
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -105,6 +109,8 @@ class Row(Record):
 
 Rows = Mapping[str, Row]
 """The rows of a session by uuid, each in the place of the first record with it."""
+Children = Mapping[str, Sequence[Row]]
+"""The rows that follow each row, in file order."""
 
 
 class ResumePoint(Record):
@@ -155,7 +161,7 @@ def read_row(record: Mapping[str, Any], line: int, place: int) -> Row:
         caller=text_or_none(record.get("sourceToolAssistantUUID")),
         tool_use=text_or_none(object_or_empty(record.get("attachment")).get("toolUseID")),
         is_meta=record.get("isMeta") is True,
-        is_virtual=record.get("isVirtual") is True,
+        is_virtual=is_virtual(record),
         is_readable=_is_readable(kind, record),
         is_appended=is_appended(record),
         retracted=_texts(record.get("retractedMessageUuids")) if _may_retract(record) else (),
@@ -195,6 +201,15 @@ def continues_response(row: Row, response: str | None) -> bool:
     if row.type == "user":
         return row.is_meta or bool(row.results)
     return row.boundary is None
+
+
+def children_of(rows: Rows) -> Children:
+    """Return the rows that follow each row."""
+    children: dict[str, list[Row]] = defaultdict(list)
+    for row in rows.values():
+        if row.parent:
+            children[row.parent].append(row)
+    return children
 
 
 def towards_start(rows: Rows, uuid: str | None) -> Iterator[Row]:

@@ -24,7 +24,7 @@ class SentChain(Record):
         parents: the parent of every row of the file; progress records in between are skipped.
         path: the rows from the newest one back to where the conversation begins.
         included: those and the rows sent beside them.
-        order: all of these, in the order they are sent; ``rows`` are the rows themselves.
+        rows: all of these, in the order they are sent.
         joined: the parent that the client gives a row whose own is missing; None for none.
         warnings: where a parent is missing, in words.
     """
@@ -33,10 +33,14 @@ class SentChain(Record):
     parents: Mapping[str, str | None]
     path: tuple[str, ...] = ()
     included: frozenset[str] = frozenset()
-    order: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     joined: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The uuids of all rows, in the order they are sent."""
+        return tuple([row.uuid for row in self.rows])
 
 
 class RowMessages(Record):
@@ -60,7 +64,7 @@ def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
         return SentChain(
             messages=tuple(messages.unlinked), parents=parents, warnings=_empty_warnings(chain)
         )
-    order = with_inserted(chain, _inserted(chain, messages))
+    order = _with_inserted(chain, _inserted(chain, messages))
     ordered = _with_reports_that_hold(_in_order(order, messages), chain)
     unmovable = {
         **messages.unmovable,
@@ -73,7 +77,6 @@ def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
         parents=parents,
         path=chain.path,
         included=frozenset([row.uuid for row in order]),
-        order=tuple([row.uuid for row in order]),
         rows=tuple(order),
         joined={
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
@@ -133,7 +136,7 @@ def _inserted(chain: RowChain, messages: RowMessages) -> list[Row]:
     ]
 
 
-def with_inserted(chain: RowChain, inserted: Sequence[Row]) -> Sequence[Row]:
+def _with_inserted(chain: RowChain, inserted: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of a chain with those that stand between them as the inline layout has them.
 
     Hidden rows stay in that layout, and what replaces one has its parent and nothing after it:
