@@ -24,21 +24,21 @@ def check_accepted(path: str, transcript: Transcript, remaining: Container[int])
             )
 
 
-def describe_refused(transcript: Transcript) -> tuple[str, ...]:
-    """Return a warning about the records for which the client refuses the session; () for none."""
-    records = transcript.refused
+def describe_refused(transcript: Transcript, *, are_left_out: bool = False) -> tuple[str, ...]:
+    """Return a warning about the records for which the client refuses the session; () for none.
+
+    ``are_left_out`` says that a new session was written without those that are never sent.
+    """
+    records = [r for r in transcript.refused if not (are_left_out and r.is_sent)]
     if not records:
         return ()
-    return (f"{records[0].client} refuses this session: {_list(records)}",)
-
-
-def describe_left_out(transcript: Transcript) -> tuple[str, ...]:
-    """Return a warning about the records that a new session leaves out; () for none."""
-    records = [record for record in transcript.refused if not record.is_sent]
-    if not records:
-        return ()
-    reason = f"because {records[0].client} would refuse it"
-    return (f"left out of the new session, {reason}: {_list(records)}",)
+    client = records[0].client
+    fault = (
+        f"left out of the new session, because {client} would refuse it"
+        if are_left_out
+        else f"{client} refuses this session"
+    )
+    return (f"{fault}: {_list(records)}",)
 
 
 def _list(records: Sequence[RefusedRecord]) -> str:

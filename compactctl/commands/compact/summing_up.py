@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compactctl.commands.client_sessions.accepted import describe_left_out, describe_refused
+from compactctl.commands.client_sessions.accepted import describe_refused
 from compactctl.commands.compact.draft import Draft
 from compactctl.commands.compact.result import CompactOptions, CompactResult, Requested
 from compactctl.commands.measuring.figures import FileDetails, StageEffect, details_of, figures_of
@@ -43,7 +43,10 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         requested=_requested(draft),
         warnings=(
             *filter(None, (unread,)),
-            *_refused(draft, operation),
+            *describe_refused(
+                draft.input.file.transcript,
+                are_left_out=operation is not None and draft.options.output.fork is not None,
+            ),
             *file.transcript.warnings,
             *filter(None, (outcome.size.doubt,)),
             *_held(draft),
@@ -62,12 +65,6 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
             "nothing was written; leave out --require-fit to compact the rest"
         )
     return result
-
-
-def _refused(draft: Draft, operation: OperationId | None) -> tuple[str, ...]:
-    """Return a warning about records for which the client refuses the session."""
-    transcript, is_new = draft.input.file.transcript, draft.options.output.fork is not None
-    return describe_left_out(transcript) if is_new and operation else describe_refused(transcript)
 
 
 def _check_reachable(draft: Draft) -> None:

@@ -5,11 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
-from compactctl.commands.client_sessions.accepted import (
-    check_accepted,
-    describe_left_out,
-    describe_refused,
-)
+from compactctl.commands.client_sessions.accepted import check_accepted, describe_refused
 from compactctl.commands.client_sessions.compactions import compactions_of, tagged_groups
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
@@ -232,7 +228,7 @@ def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> 
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.compactions else ()
     transcript, is_new = job.loaded.transcript, job.options.output.fork is not None
-    refused = describe_left_out(transcript) if is_new and undo else describe_refused(transcript)
+    refused = describe_refused(transcript, are_left_out=is_new and undo is not None)
     return RewindResult(
         options=job.options,
         layout="split" if job.session is None else "native",
