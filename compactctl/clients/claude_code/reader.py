@@ -276,7 +276,7 @@ class ClaudeReader(LineReader):
         """Add a record that names the end of a branch: a title, or where to resume the session."""
         if decoded.damage is not None:
             return
-        if record["type"] == "last-prompt":
+        if record["type"] == "last-prompt" and self.is_loaded(decoded):
             self.entries.append(read_resume_point(record))
         leaf = text_or_none(record.get("leafUuid"))
         if leaf is not None:

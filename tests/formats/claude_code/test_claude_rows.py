@@ -50,6 +50,13 @@ def test_a_line_that_is_not_json_as_it_stands_is_not_loaded(oddity: str) -> None
     assert "earlier history is not sent" in transcript.warnings[0]
 
 
+@pytest.mark.parametrize("oddity", ODDITIES)
+def test_a_note_that_is_not_json_as_it_stands_is_not_loaded(oddity: str) -> None:
+    note = json.dumps({"type": "last-prompt", "leafUuid": "a1", "explicit": True}).encode()
+    lines = [*(json.dumps(record).encode() for record in session()), ODDITIES[oddity](note)]
+    assert texts(read("claude-code", *lines).effective) == ["Q1", "A1", "Q2", "A2"]
+
+
 def test_a_log_of_a_session_is_read_as_the_session() -> None:
     lines = [ODDITIES["logger"](json.dumps(record).encode()) for record in session()]
     assert texts(read("claude-code", *lines).effective) == ["Q1", "A1", "Q2", "A2"]
