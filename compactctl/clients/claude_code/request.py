@@ -129,8 +129,7 @@ def apply_cuts(messages: Iterable[Message], cuts: Iterable[ResultCut]) -> tuple[
     if not stand_ins:
         return tuple(messages)
     return tuple(
-        replace(message, parts=tuple(_cut_part(part, stand_ins) for part in message.parts))
-        for message in messages
+        _with_each(message, lambda part: _cut_part(part, stand_ins)) for message in messages
     )
 
 
@@ -287,9 +286,12 @@ def pair_results(messages: Sequence[Message]) -> Sequence[Message]:
     groups = list(_turns(messages))
     for number, group in enumerate(groups):
         if new[group[0]].role != "assistant":
-            _drop_results(new, group, calls)
+            answered: set[CallId] = set()
+            for index in group:
+                new[index] = _drop_results(new[index], calls, answered)
             continue
-        _drop_calls(new, group, seen, by_servers)
+        for index in group:
+            new[index] = _drop_calls(new[index], seen, by_servers)
         calls = {call.call_id for index in group for call in _own_calls(new[index])}
         following = groups[number + 1] if number + 1 < len(groups) else []
         results = {part.call_id for index in following for part in _results(new[index])}
@@ -326,45 +328,42 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[int]]:
     yield from groups
 
 
-def _drop_calls(
-    messages: list[Message], group: Iterable[int], seen: set[CallId], answered: set[CallId]
-) -> None:
-    """Leave out the calls of an answer that were made before, and a server's without a result.
+def _drop_calls(message: Message, seen: set[CallId], answered: set[CallId]) -> Message:
+    """Leave out calls of an answer that were made before, and a server's without a result.
 
     The client looks for a server's result in the same answer only. That of code which calls tools
     stands in a later one, and no session of this client has been seen with it, so it is kept.
     """
-    for index in group:
-        parts = list(messages[index].parts)
-        for number, part in enumerate(parts):
-            match part:
-                case ToolCallPart() if part.embedded and part.call_id not in answered:
-                    parts[number] = omitted(part, "call", "without a result")
-                case ToolCallPart() if not part.embedded and part.call_id in seen:
-                    parts[number] = omitted(part, "call", "with the id of an earlier one")
-                case ToolCallPart() if not part.embedded:
-                    seen.add(part.call_id)
-                case ToolResultPart() if not part.embedded:
-                    parts[number] = omitted(part, "result", "without a matching call before it")
-        if parts != list(messages[index].parts):
-            messages[index] = replace(messages[index], parts=tuple(parts))
+
+    def sent(part: Part) -> Part:
+        match part:
+            case ToolCallPart() if part.embedded and part.call_id not in answered:
+                return omitted(part, "call", "without a result")
+            case ToolCallPart() if not part.embedded and part.call_id in seen:
+                return omitted(part, "call", "with the id of an earlier one")
+            case ToolCallPart() if not part.embedded:
+                seen.add(part.call_id)
+            case ToolResultPart() if not part.embedded:
+                return omitted(part, "result", "without a matching call before it")
+        return part
+
+    return _with_each(message, sent)
 
 
-def _drop_results(messages: list[Message], group: Iterable[int], calls: set[CallId]) -> None:
+def _drop_results(message: Message, calls: set[CallId], answered: set[CallId]) -> Message:
     """Leave out results that are not the first for one of the calls, which are right before."""
-    answered: set[CallId] = set()
-    for index in group:
-        parts = list(messages[index].parts)
-        for number, part in enumerate(parts):
-            if not isinstance(part, ToolResultPart):
-                continue
-            if part.call_id not in calls:
-                parts[number] = omitted(part, "result", "without a matching call before it")
-            elif part.call_id in answered:
-                parts[number] = omitted(part, "result", "of a call that already has one")
-            answered.add(part.call_id)
-        if parts != list(messages[index].parts):
-            messages[index] = replace(messages[index], parts=tuple(parts))
+
+    def sent(part: Part) -> Part:
+        if not isinstance(part, ToolResultPart):
+            return part
+        if part.call_id not in calls:
+            return omitted(part, "result", "without a matching call before it")
+        if part.call_id in answered:
+            return omitted(part, "result", "of a call that already has one")
+        answered.add(part.call_id)
+        return part
+
+    return _with_each(message, sent)
 
 
 def cap_media(messages: Sequence[Message]) -> Sequence[Message]:
@@ -438,27 +437,29 @@ def mark_omitted(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
+def _with_each(message: Message, change: Callable[[Part], Part]) -> Message:
+    """Return a message with each of its parts as ``change`` returns it."""
+    parts = tuple(map(change, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
 def _without(
     message: Message, is_dropped: Callable[[Part], bool], noun: str, detail: str
 ) -> Message:
-    if not any(is_dropped(part) for part in message.parts):
-        return message
-    parts = (omitted(part, noun, detail) if is_dropped(part) else part for part in message.parts)
-    return replace(message, parts=tuple(parts))
+    return _with_each(
+        message, lambda part: omitted(part, noun, detail) if is_dropped(part) else part
+    )
 
 
 def _with_answers(message: Message, calls: set[CallId], answer: str) -> Message:
     """Add what the client makes up to those of ``calls`` that have no answer yet."""
-    parts = tuple(
-        replace(part, added=answer)
-        if isinstance(part, ToolCallPart)
-        and not part.embedded
-        and part.call_id in calls
-        and not part.added
-        else part
-        for part in message.parts
-    )
-    return message if parts == message.parts else replace(message, parts=parts)
+
+    def answered(part: Part) -> Part:
+        if not isinstance(part, ToolCallPart) or part.embedded or part.added:
+            return part
+        return replace(part, added=answer) if part.call_id in calls else part
+
+    return _with_each(message, answered)
 
 
 def _response(message: Message) -> str:
