@@ -60,6 +60,7 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft, role_with
+from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.omissions import find_omissions, sent_messages
@@ -419,10 +420,7 @@ class ClaudeReader(LineReader):
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
-        self.builder.warnings += [
-            f"line {line + 1}: {kind}: {change}; this is not followed, so what is sent may differ"
-            for kind, (line, change) in self.unmodeled.items()
-        ]
+        self.builder.warnings += unmodeled_warnings(self.unmodeled)
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]

@@ -8,34 +8,9 @@ The record types are those of 2.1.332 (``ehr``, ``Ehr``), its system subtypes, a
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from compactctl.clients.records.record_kinds import RecordKind, record_kinds
 from compactctl.model.message import JsonPath
 from compactctl.records import Record
-
-Effect = Literal["message", "state", "changes the history", "never sent"]
-"""A message may be sent; a state is the client's own and says nothing about messages."""
-
-
-class RecordKind(Record):
-    """What a record type or system subtype is.
-
-    Attributes:
-        effect: what it means for what is sent.
-        fields: those that are read.
-        since: the oldest version it is known from; "" for as long as there are sessions.
-        source: the client's function, "" if only what is said above is known.
-        unmodeled: how it may change what is sent, if that is not followed here.
-    """
-
-    effect: Effect
-    fields: tuple[str, ...] = ()
-    since: str = ""
-    source: str = ""
-    unmodeled: str = ""
-
-
-def _kinds(names: str, effect: Effect, since: str = "") -> dict[str, RecordKind]:
-    return dict.fromkeys(names.split(), RecordKind(effect=effect, since=since))
-
 
 _NEWER, _OLDER = "2.1.332", "2.1.197"
 RECORDS: Mapping[str, RecordKind] = {
@@ -93,20 +68,22 @@ RECORDS: Mapping[str, RecordKind] = {
         effect="never sent", fields=("shapeHash", "shape"), since="2.1.300", source="Ehr"
     ),
     "summary": RecordKind(effect="state", fields=("leafUuid",)),
-    **_kinds("api-request-blob api-request-resumed", "never sent", _NEWER),
-    **_kinds(
+    **record_kinds("api-request-blob api-request-resumed", "never sent", _NEWER),
+    **record_kinds(
         "queue-operation file-history-snapshot frame-link attribution-snapshot speculation-accept",
         "never sent",
     ),
-    **_kinds("file-history-delta observer-ref resume-head-vouch host-row", "never sent", _NEWER),
-    **_kinds("artifact-comment-monitor artifact-autoreact-ledger", "never sent", _NEWER),
-    **_kinds(
+    **record_kinds(
+        "file-history-delta observer-ref resume-head-vouch host-row", "never sent", _NEWER
+    ),
+    **record_kinds("artifact-comment-monitor artifact-autoreact-ledger", "never sent", _NEWER),
+    **record_kinds(
         "custom-title ai-title agent-name agent-color agent-setting mode permission-mode pr-link"
         " tag task-summary worktree-state",
         "state",
     ),
-    **_kinds("bridge-session relocated isolation-latch ended-by-model", "state", _OLDER),
-    **_kinds(
+    **record_kinds("bridge-session relocated isolation-latch ended-by-model", "state", _OLDER),
+    **record_kinds(
         "atis-latch tools-used cost-state continued-in session-owner dev-mods memory-mode repl-mode"
         " hybrid-organization derived-from data-flow-records data-flow-incomplete",
         "state",
@@ -139,7 +116,7 @@ SUBTYPES: Mapping[str, RecordKind] = {
     "model_refusal_fallback": RecordKind(
         effect="changes the history", fields=("retractedMessageUuids",), source="mUn"
     ),
-    **_kinds(_UNSENT_SUBTYPES, "never sent"),
+    **record_kinds(_UNSENT_SUBTYPES, "never sent"),
 }
 
 Form = Literal["texts", "file", "list", "definition", "tasks", "unread", "unsent", "statement"]
