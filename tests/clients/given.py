@@ -105,17 +105,21 @@ def model_of(session: bytes) -> str:
     return next((name for name in names if name and not name.startswith("<")), "")
 
 
-def placed(client: Client, source: Path, desk: Desk) -> Path:
-    """Copy a session to where its client looks for it, with a header that fits there."""
-    desk.project.mkdir(parents=True)
-    data = source.read_bytes()
+def placed(client: Client, data: bytes, desk: Desk) -> Path:
+    """Write a session to where its client looks for it, with a header that fits there."""
+    desk.project.mkdir(parents=True, exist_ok=True)
     folder, name, header = _PLACES[client.name](data, desk)
-    path = desk.home / folder / f"{name}.jsonl"
+    path = desk.home / folder / name
     path.parent.mkdir(parents=True)
     if header is not None:
         data = json.dumps(header).encode() + b"\n" + data.partition(b"\n")[2]
     path.write_bytes(data)
     return path
+
+
+def resumed_by(client: Client, session: Path) -> str:
+    """Return by what a client goes on with a session."""
+    return str(session) if client.name == "pi" else client.id_of(str(session))
 
 
 def claude_code_folder(desk: Desk) -> str:
@@ -124,12 +128,13 @@ def claude_code_folder(desk: Desk) -> str:
 
 
 _Place = tuple[str, str, Json | None]
+"""The folder below the home, the name of the file, and its first record if that is another."""
 
 
 def _claude_code(data: bytes, desk: Desk) -> _Place:
     records = map(json.loads, data.splitlines()[:50])
     name = next(record["sessionId"] for record in records if record.get("sessionId"))
-    return claude_code_folder(desk), name, None
+    return claude_code_folder(desk), f"{name}.jsonl", None
 
 
 def _codex(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001
@@ -137,7 +142,7 @@ def _codex(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001
     facts: Json = header.get("payload", header)
     facts["model_provider"] = "stub"
     date, time = facts["timestamp"][:19].split("T")
-    name = f"rollout-{date}T{time.replace(':', '-')}-{facts['id']}"
+    name = f"rollout-{date}T{time.replace(':', '-')}-{facts['id']}.jsonl"
     return f".codex/sessions/{date.replace('-', '/')}", name, header
 
 
@@ -145,7 +150,7 @@ def _pi(data: bytes, desk: Desk) -> _Place:
     header: Json = json.loads(data.partition(b"\n")[0])
     header["cwd"] = str(desk.project)
     folder = str(desk.project).strip("/").replace("/", "-")
-    name = f"{re.sub('[:.]', '-', header['timestamp'])}_{header['id']}"
+    name = f"{re.sub('[:.]', '-', header['timestamp'])}_{header['id']}.jsonl"
     return f".pi/agent/sessions/--{folder}--", name, header
 
 

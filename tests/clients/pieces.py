@@ -1,6 +1,5 @@
 """A conversation in pieces: as a request holds it, and as ``view`` shows it."""
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +8,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from clients.asking import compactctl, viewed_records
+from clients.asking import compactctl
 from clients.desk import Desk, bare
 from clients.stub import Json
 
@@ -32,118 +31,61 @@ _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
 _SUMMARY = re.compile(r"^The conversation history before .*?<summary>\s*|\s*</summary>$", re.DOTALL)
 
 
-def _digest(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-
-
 def _blocks_of(content: Any) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    return [{"type": "text", "text": content}] if isinstance(content, str) else [*(content or ())]
 
 
 def _result(content: Any) -> str:
-    blocks = _blocks_of(content)
-    texts = (
-        block["text"] if block.get("type") in _TEXTS else f"<{block.get('type')}>"
-        for block in blocks
-    )
-    return bare("\n".join(texts))
+    return bare("\n".join(block["text"] for block in _blocks_of(content)))
 
 
-def _anthropic_blocks(content: Any) -> Iterator[Piece]:
-    for block in _blocks_of(content):
-        match block["type"]:
-            case "text":
-                if text := bare(block["text"]):
-                    yield "text", "", text
-            case "tool_use":
-                yield "call", block["id"], _digest(block["input"])
-            case "tool_result":
-                yield "result", block["tool_use_id"], _result(block.get("content"))
-            case "thinking" | "redacted_thinking":
-                yield "reasoning", "", _digest(block.get("signature") or block.get("data") or "")
-            case kind:
-                yield kind, "", ""
-
-
-def _anthropic_request(request: Json) -> Iterator[Piece]:
-    for message in request["messages"]:
-        yield from _anthropic_blocks(message["content"])
-
-
-def _codex_items(items: Iterable[Json]) -> Iterator[Piece]:
-    for item in items:
+def _codex_request(request: Json) -> Iterator[Piece]:
+    for item in request["input"]:
         kind, call = item.get("type", "message"), str(item.get("call_id") or "")
         if kind == "message":
-            text = _result(item["content"])
-            # Its surroundings are told anew with every turn.
-            if item["role"] not in ("developer", "system") and not _is_surrounding(text):
-                yield "text", "", text
+            # Its settings are told anew with every turn.
+            if item["role"] not in ("developer", "system"):
+                yield from _unless_settings(_content(item["content"]))
         elif kind == "reasoning":
-            yield kind, "", _digest(item.get("encrypted_content") or item.get("summary"))
+            yield kind, "", _result(item.get("summary"))
         elif kind.endswith("_output"):
-            output = item.get("output", item.get("tools"))
-            is_search = kind == "tool_search_output"
-            yield "result", call, _digest(output) if is_search else _result(output)
+            blocks = _blocks_of(item.get("output", item.get("tools")))
+            texts = [block for block in blocks if block["type"] in _TEXTS]
+            yield "result", call, _result(texts)
+            yield from _content(block for block in blocks if block not in texts)
         elif kind.endswith("_call"):
             given = item.get("arguments", item.get("input", item.get("action")))
-            yield "call", call, _digest(given)
+            yield "call", call, _canonical(given)
         else:
-            yield kind, "", _digest(item.get("encrypted_content") or "")
+            yield kind, "", ""
 
 
-def _is_surrounding(text: str) -> bool:
-    return text.startswith(("<", "# AGENTS.md instructions"))
+def _content(content: Any) -> Iterator[Piece]:
+    for block in _blocks_of(content):
+        if block["type"] in _TEXTS:
+            yield from (("text", "", text) for text in [bare(block["text"])] if text)
+        else:
+            yield block["type"].removeprefix("input_"), "", ""
 
 
-def _codex_view(records: Iterable[Json]) -> Iterator[Piece]:
-    for record in records:
-        payload = record.get("payload", record)
-        if record.get("type") == "compacted" and payload.get("replacement_history"):
-            yield from _codex_items(payload["replacement_history"])
-        elif record.get("type") == "compacted":
-            yield "text", "", payload["message"].strip()
-        elif record.get("type") != "session_meta" and "instructions" not in record:
-            yield from _codex_items([payload])
+def _unless_settings(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield pieces without what Codex says of its settings."""
+    beginnings = ("<", "# AGENTS.md instructions")
+    return (piece for piece in pieces if piece[0] != "text" or not piece[2].startswith(beginnings))
+
+
+def _canonical(arguments: object) -> str:
+    """Return arguments as JSON with sorted keys, or the text that they are."""
+    try:
+        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return str(arguments)
+    return json.dumps(value, sort_keys=True)
 
 
 def _pi_request(request: Json) -> Iterator[Piece]:
-    for kind, call, text in _anthropic_request(request):
+    for kind, call, text in request_pieces(request):
         yield kind, call, _SUMMARY.sub("", text) if kind == "text" else text
-
-
-def _pi_view(records: Iterable[Json]) -> Iterator[Piece]:
-    for record in records:
-        message = record.get("message", {})
-        content = message.get("content")
-        match message.get("role"):
-            case None:
-                # The text of a summary, or what an extension has put there.
-                told = record.get("summary") or record.get("content")
-                yield from _pi_blocks(told, is_own=False)
-            case "toolResult":
-                yield "result", message["toolCallId"], _result(content)
-            case "bashExecution":
-                output = message["output"]
-                shown = f"```\n{output}\n```" if output else "(no output)"
-                if message.get("truncated"):
-                    shown += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
-                yield "text", "", bare(f"Ran `{message['command']}`\n{shown}")
-            case _:
-                yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
-
-
-def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
-    """Yield pieces; reasoning of another provider's model is sent as text."""
-    for block in _blocks_of(content):
-        if block["type"] == "toolCall":
-            yield "call", block["id"], _digest(block["arguments"])
-        elif block["type"] == "thinking" and is_own and block.get("thinkingSignature"):
-            yield "reasoning", "", _digest(block["thinkingSignature"])
-        elif text := bare(block.get("thinking") or block.get("text") or ""):
-            yield "text", "", text
-        elif block["type"] == "image":
-            yield "image", "", ""
 
 
 def request_pieces(request: Json) -> Iterator[Piece]:
@@ -169,7 +111,7 @@ def request_pieces(request: Json) -> Iterator[Piece]:
                 case "text" if notification := _NOTIFICATION.fullmatch(block["text"]):
                     yield "text", "", notification[1].strip()
                 case _:
-                    yield from _anthropic_blocks([block])
+                    yield from _content([block])
 
 
 def _text_of(block: Json) -> str:
@@ -227,8 +169,7 @@ def _results_first(parts: Iterable[list[Piece]]) -> Iterator[Piece]:
 def _shown(part: Json) -> Iterator[Piece]:
     match part["kind"]:
         case "tool_call":
-            arguments = json.dumps(json.loads(part["arguments"]), sort_keys=True)
-            yield "call", part["callId"], arguments
+            yield "call", part["callId"], _canonical(part["arguments"])
         case "tool_result":
             yield "result", part["callId"], bare(part["text"])
             yield from ((_kind_of(media), "", "") for media in part["media"])
@@ -246,37 +187,39 @@ def _kind_of(media: Json) -> str:
     return "image" if media["mediaType"].startswith("image/") else "document"
 
 
-def _claude_code_view(desk: Desk, session: Path) -> Iterator[Piece]:
-    messages = compactctl(desk, "view", "--full", str(session))["messages"]
-    assert isinstance(messages, list)
-    return shown_pieces(messages, session.read_bytes())
+def in_order(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:  # noqa: ARG001
+    """Yield what ``view`` shows of a session, as the document of its messages."""
+    said = (message for message in messages if message["role"] != "system")
+    return (piece for message in said for part in message["parts"] for piece in _shown(part))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wire:
-    """How pieces are taken from a session of a client, and from its request.
+    """How pieces are taken from a client's request, and from what ``view`` shows of a session.
 
     ``missing`` is what it sends for a call without a result, "" where some versions leave the call
     out.
     """
 
-    view: Callable[[Desk, Path], Iterator[Piece]]
     request: Callable[[Json], Iterator[Piece]]
+    shown: Callable[[Iterable[Json], bytes], Iterator[Piece]]
     missing: str
+
+    def view(self, desk: Desk, session: Path) -> Iterator[Piece]:
+        """Yield what ``view`` shows of a session."""
+        messages = compactctl(desk, "view", "--full", str(session))["messages"]
+        assert isinstance(messages, list)
+        return self.shown(messages, session.read_bytes())
 
 
 WIRES: Mapping[str, Wire] = {
-    "claude-code": Wire(view=_claude_code_view, request=request_pieces, missing=""),
+    "claude-code": Wire(request=request_pieces, shown=shown_pieces, missing=""),
     "codex": Wire(
-        view=lambda desk, session: _codex_view(viewed_records(desk, session)),
-        request=lambda request: _codex_items(request["input"]),
+        request=_codex_request,
+        shown=lambda messages, session: _unless_settings(in_order(messages, session)),
         missing="aborted",
     ),
-    "pi": Wire(
-        view=lambda desk, session: _pi_view(viewed_records(desk, session)),
-        request=_pi_request,
-        missing="No result provided",
-    ),
+    "pi": Wire(request=_pi_request, shown=in_order, missing="No result provided"),
 }
 
 

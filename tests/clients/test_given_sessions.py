@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from clients.asking import compactctl
 from clients.desk import Client, Desk
-from clients.given import WAYS, given_sessions, model_of, placed
+from clients.given import WAYS, given_sessions, model_of, placed, resumed_by
 from clients.pieces import WIRES, Piece, in_any_order, pieces_expected, pieces_sent
 from clients.running import ALL_CLIENTS
 from clients.stub import StubModel
@@ -62,7 +62,7 @@ def changed(
     if not any((programs / client.program).exists() for client in versions):
         pytest.skip(f"{given.client.name} is not installed")
     desk = Desk(home=tmp_path_factory.mktemp("given") / "home", programs=programs, model=model)
-    wire, path = WIRES[given.client.name], placed(given.client, given.source, desk)
+    wire, path = WIRES[given.client.name], placed(given.client, given.source.read_bytes(), desk)
     original, session = path.read_bytes(), path
     is_undone = given.way.endswith(", undone")
     whole = pieces_expected(wire, desk, path) if is_undone else []
@@ -98,8 +98,7 @@ def test_it_is_sent_as_view_shows_it(
     changed.path.write_bytes(changed.data)
     desk = replace(changed.desk, asked=model_of(changed.data))
     desk.model.expect()
-    named = str(changed.path) if client.name == "pi" else client.id_of(str(changed.path))
-    said = client.say(desk, PROMPT, session=named, limit=None)
+    said = client.say(desk, PROMPT, session=resumed_by(client, changed.path), limit=None)
     requests = [asked for asked in desk.model.requests if asked.get("tools")]
     assert len(requests) == 1, said
     expected = [*changed.expected]

@@ -1,4 +1,4 @@
-"""What clients sent for the sessions of ``sessions.py``, as files that hold it version by version.
+"""What clients sent for recorded sessions, as files that hold it version by version.
 
 A request is kept as pieces, which say what was sent in the words of the session itself. What a
 client says in words of its own is kept as a digest with its length.
@@ -21,9 +21,9 @@ Piece = tuple[str, str, str]
 ``client text`` and ``client result`` are what a client adds that stands nowhere in the session.
 """
 OF_CLIENT = "client "
-FOLDER = Path(__file__).parent / "claude-code"
 PROMPT = "And now, please?"
 
+_FOLDER = Path(__file__).parent
 _SHORT = 60
 # The name of something, and not a text.
 _NAME = re.compile(r"(?:file://)?/?Z\d\d(?:\.pdf)?")
@@ -77,9 +77,9 @@ def newest(recordings: Iterable[Recording]) -> str:
     return max(versions, key=order_of)
 
 
-def read_rule(name: str) -> dict[str, RecordedSession]:
-    """Return what was recorded for each session of a rule."""
-    path = FOLDER / f"{name}.json"
+def read_rule(client: str, name: str) -> dict[str, RecordedSession]:
+    """Return what was recorded for each session of a client's rule."""
+    path = _FOLDER / client / f"{name}.json"
     if not path.is_file():
         return {}
     return {
@@ -90,18 +90,19 @@ def read_rule(name: str) -> dict[str, RecordedSession]:
     }
 
 
-def write_rule(name: str, about: str, sessions: Mapping[str, RecordedSession]) -> None:
-    """Write what was recorded for the sessions of a rule, a piece on a line."""
+def write_rule(client: str, name: str, about: str, sessions: Mapping[str, RecordedSession]) -> None:
+    """Write what was recorded for the sessions of a client's rule, a piece on a line."""
     entries = {
         name: {"digest": session.digest, "requests": [*map(_entry, session.requests)]}
         for name, session in sessions.items()
     }
-    document = {"client": "claude-code", "rule": name, "about": about, "sessions": entries}
+    document = {"client": client, "rule": name, "about": about, "sessions": entries}
     text = json.dumps(document, indent=1, ensure_ascii=False)
     # A piece on a line.
     flat = re.sub(r"\[\s*((?:\"(?:[^\"\\]|\\.)*\",?\s*)+)\]", _on_a_line, text)
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{name}.json").write_text(f"{flat}\n")
+    folder = _FOLDER / client
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(f"{flat}\n")
 
 
 def merged(recordings: Iterable[Recording], new: Recording) -> tuple[Recording, ...]:
@@ -159,6 +160,11 @@ def marks_of_texts(session: bytes) -> frozenset[str]:
     """Return the marks of a session that stand in texts, without those in names and paths."""
     values = (text for value in values_of(session) for text in strings_of(value))
     return frozenset(marks_in(text for text in values if not _NAME.fullmatch(text)))
+
+
+def conversation_of(request: Json) -> Any:
+    """Return what a request holds beside its tools and its system prompt."""
+    return next(request[key] for key in ("messages", "input", "contents") if key in request)
 
 
 def strings_of(value: Any) -> Iterator[str]:

@@ -5,10 +5,10 @@ Code 2.1.332, with the functions of its code.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
-from clients.recorded.drafts import (
+from clients.recorded.claude_code_drafts import (
     MISSING,
     OTHER_MODEL,
     Draft,
@@ -18,36 +18,12 @@ from clients.recorded.drafts import (
     text,
     thinking,
 )
+from clients.recorded.rules import Rule
 
 Write = Callable[[Draft], object]
+_rule = partial(Rule[Draft], draft=Draft)
 
-
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """A rule, what it says, and the sessions that show it.
-
-    ``window`` is that of the model that is asked: 1M tokens, or the usual one. The client compacts
-    nothing by itself, unless it is left to decide.
-    """
-
-    name: str
-    about: str
-    window: Literal["1M", "usual", "by itself"] = "1M"
-    writers: dict[str, Write] = field(default_factory=dict)
-
-    def __call__(self, write: Write) -> Write:
-        """Add a session."""
-        self.writers[write.__name__] = write
-        return write
-
-    def session(self, name: str) -> bytes:
-        """Return a session as it lies in its file."""
-        draft = Draft()
-        self.writers[name](draft)
-        return draft.data
-
-
-PROGRESS = Rule(
+PROGRESS = _rule(
     name="progress",
     about="progress rows are left out and their followers hang on what was before (processEntry)",
 )
@@ -68,7 +44,7 @@ def at_the_end(draft: Draft) -> None:
     draft.row("progress", data={"type": "bash_progress", "output": "P1 half"}, toolUseID="t")
 
 
-NEWEST_RECORD = Rule(
+NEWEST_RECORD = _rule(
     name="newest_record", about="of several records with one uuid the last one counts"
 )
 
@@ -83,7 +59,7 @@ def answer_twice(draft: Draft) -> None:
     draft.answer("A2 end", parent=end)
 
 
-CHOSEN_LEAF = Rule(
+CHOSEN_LEAF = _rule(
     name="chosen_leaf",
     about="a last-prompt with explicit ends the conversation at its leafUuid, with null there is"
     " none; rewound and cutUuid alone do nothing; a later row of the conversation cancels it",
@@ -219,7 +195,7 @@ def rewound_before_results_beside(draft: Draft) -> None:
     draft.answer("A2 answer")
 
 
-STALE_POINTER = Rule(
+STALE_POINTER = _rule(
     name="stale_pointer",
     about="a last-prompt without flags counts only if it is no ancestor of the last row",
 )
@@ -279,7 +255,7 @@ def then_a_new_root(draft: Draft) -> None:
     draft.turn("new root")
 
 
-PRESERVED = Rule(
+PRESERVED = _rule(
     name="preserved",
     about="the rows that the newest boundary preserves count only if each of them exists, else"
     " nothing is relinked (relinkPreserved, kRr)",
@@ -347,7 +323,7 @@ def then_a_plain_boundary(draft: Draft) -> None:
     draft.turn("next")
 
 
-BEFORE_BOUNDARY = Rule(
+BEFORE_BOUNDARY = _rule(
     name="before_boundary",
     about="with a preserved list the rows before the boundary are deleted, and what followed them"
     " hangs on the last preserved one",
@@ -429,7 +405,7 @@ def a_microcompact_boundary(draft: Draft) -> None:
     draft.turn("next")
 
 
-TIME_BRIDGE = Rule(
+TIME_BRIDGE = _rule(
     name="time_bridge",
     about="where a parent is missing the chain goes on at the newest row at most 5 seconds older on"
     " the same side, from any branch, never at a file_snapshot; else it ends there (Vrn)",
@@ -545,7 +521,7 @@ def sidechain_in_the_file(draft: Draft) -> None:
     draft.turn("next")
 
 
-RESULTS_BESIDE = Rule(
+RESULTS_BESIDE = _rule(
     name="results_beside",
     about="results that stand beside the path are found by their parent, by"
     " sourceToolAssistantUUID and by the id of their call (RRr)",
@@ -653,7 +629,7 @@ def of_another_side(draft: Draft) -> None:
     _beside(draft, {"parent": first, "isSidechain": True})
 
 
-RETRACTED = Rule(
+RETRACTED = _rule(
     name="retracted",
     about="retractedMessageUuids of a row on the path takes rows off it (mUn)",
 )
@@ -701,7 +677,7 @@ def from_another_branch(draft: Draft) -> None:
     draft.turn("next")
 
 
-RESULTS_CUT = Rule(
+RESULTS_CUT = _rule(
     name="results_cut",
     about="the attachment tool_results_cut puts its text in the place of results (Vco, Yco)",
 )
@@ -796,7 +772,7 @@ def on_another_branch_cut(draft: Draft) -> None:
     draft.answer("A2 seen")
 
 
-THINKING_STRIPPED = Rule(
+THINKING_STRIPPED = _rule(
     name="thinking_stripped",
     about="the attachment thinking_stripped removes thinking before it, all or from a place on",
 )
@@ -872,7 +848,7 @@ def lone_thinking_stripped(draft: Draft) -> None:
     _thought(draft, 2)
 
 
-OTHER_MODEL_THINKING = Rule(
+OTHER_MODEL_THINKING = _rule(
     name="other_model_thinking",
     about="thinking of another model than the current one is left out, signed or redacted",
 )
@@ -941,7 +917,7 @@ def at_the_end_of_an_answer(draft: Draft) -> None:
     draft.turn("next")
 
 
-NEVER_SENT = Rule(
+NEVER_SENT = _rule(
     name="never_sent",
     about="isVirtual is never sent, nor a local_command with isDisplayOnly (yu); other flags that"
     " a row may have",
@@ -1045,7 +1021,7 @@ def interruption(draft: Draft) -> None:
     draft.turn("next")
 
 
-UNRESOLVED = Rule(
+UNRESOLVED = _rule(
     name="unresolved",
     about="an answer whose calls all lack results is left out with its text, and at the end it gets"
     " a result that the client makes up",
@@ -1127,7 +1103,7 @@ def result_at_the_end(draft: Draft) -> None:
     draft.read("toolu_01")
 
 
-PAIRED_RESULTS = Rule(
+PAIRED_RESULTS = _rule(
     name="paired_results",
     about="a second call with one id and its result, a second result, a result without call and a"
     " server's call without result are left out (ensureToolResultPairing)",
@@ -1248,11 +1224,11 @@ def after_a_boundary(draft: Draft) -> None:
     draft.turn("next")
 
 
-MEDIA_CAP = Rule(
+MEDIA_CAP = _rule(
     name="media_cap",
     about="at most 100 pictures and documents are sent to a model with the usual window; at each"
     " overflow the oldest go until 80 are left (ano)",
-    window="usual",
+    limit=0,
 )
 
 
@@ -1279,7 +1255,7 @@ def pictures_of_results_120(draft: Draft) -> None:
     draft.answer("A1 seen")
 
 
-LARGE_FILE = Rule(
+LARGE_FILE = _rule(
     name="large_file", about="of a file above 5 MiB only the end behind its last boundary is read"
 )
 
@@ -1334,7 +1310,7 @@ def small_with_straggler(draft: Draft) -> None:
     draft.turn("straggler")
 
 
-CONTENT_REPLACEMENT = Rule(
+CONTENT_REPLACEMENT = _rule(
     name="content_replacement",
     about="content-replacement is loaded, and not applied when resumed without a screen",
 )
@@ -1356,7 +1332,7 @@ def huge_result(draft: Draft) -> None:
     draft.answer("A2 seen")
 
 
-REFUSED = Rule(
+REFUSED = _rule(
     name="refused", about="sessions that the client does not resume, and what it prints instead"
 )
 
@@ -1403,10 +1379,10 @@ def only_a_cycle(draft: Draft) -> None:
     draft.answer("A1 answer")
 
 
-COMPACTS_AT = Rule(
+COMPACTS_AT = _rule(
     name="compacts_at",
     about="the client compacts before the prompt where the newest answer reports so many tokens",
-    window="by itself",
+    compacts=True,
 )
 
 
@@ -1437,7 +1413,7 @@ def opus_4_6_at_168_000(draft: Draft) -> None:
     _used(draft, "claude-opus-4-6", 168_000)
 
 
-ATTACHMENTS = Rule(
+ATTACHMENTS = _rule(
     name="attachments",
     about="what is sent of attachments that have no texts as they were sent: which of the marks in"
     " their fields are in the request",
@@ -1678,7 +1654,7 @@ def recorded_as_nothing(draft: Draft) -> None:
 ATTACHMENTS.writers.update({kind: _attached(kind, fields) for kind, fields in _ATTACHMENTS.items()})
 
 
-TEXTS = Rule(name="texts", about="contents that are sent in another way than they stand there")
+TEXTS = _rule(name="texts", about="contents that are sent in another way than they stand there")
 
 
 @TEXTS
@@ -1860,4 +1836,4 @@ def tool_reference(draft: Draft) -> None:
     draft.answer("A2 seen")
 
 
-RULES: tuple[Rule, ...] = tuple(rule for rule in globals().values() if isinstance(rule, Rule))
+RULES = tuple(rule for rule in globals().values() if isinstance(rule, Rule))

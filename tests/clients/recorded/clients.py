@@ -1,0 +1,78 @@
+"""The clients whose requests are recorded.
+
+Another client is a file ``CLIENT_sessions`` beside this with its ``RULES``, an entry in
+``RECORDED_CLIENTS``, its pieces in ``WIRES`` of ``pieces.py`` and, unless ``Client.take_in`` takes
+a session in, its place in ``given.py``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clients.desk import Client, Desk
+from clients.given import claude_code_folder, model_of, placed, resumed_by
+from clients.pieces import WIRES, Wire
+from clients.recorded import claude_code_sessions, codex_sessions
+from clients.recorded.claude_code_drafts import SESSION
+from clients.recorded.requests import PROMPT
+from clients.recorded.rules import Rule
+from clients.running import ClaudeCode, Codex
+
+Resume = Callable[[Rule[Any], bytes, Desk], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedClient:
+    """A client, its rules, and how it goes on with a session, of which it returns what it prints.
+
+    ``made_up`` are texts of the client itself that ``view`` need not show; None for all that stand
+    nowhere in a session. Of the sessions ``unchecked`` it is said elsewhere that they differ.
+    """
+
+    client: Client
+    rules: Sequence[Rule[Any]]
+    resume: Resume
+    made_up: frozenset[str] | None = frozenset()
+    unchecked: frozenset[str] = frozenset()
+
+    @property
+    def wire(self) -> Wire:
+        """How its requests are read."""
+        return WIRES[self.client.name]
+
+
+def _resumed(client: Client) -> Resume:
+    """Return how a client goes on with a session that lies in its file."""
+
+    def resume(rule: Rule[Any], session: bytes, desk: Desk) -> str:
+        path = placed(client, session, desk)
+        return client.say(desk, PROMPT, session=resumed_by(client, path), limit=rule.limit)
+
+    return resume
+
+
+def _resume_claude_code(rule: Rule[Any], session: bytes, desk: Desk) -> str:
+    path = desk.home / claude_code_folder(desk) / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(session)
+    if rule.compacts:
+        return ClaudeCode().ask(desk, PROMPT, SESSION, model_of(session), {})
+    return ClaudeCode().say(desk, PROMPT, session=SESSION, limit=rule.limit)
+
+
+RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
+    RecordedClient(
+        client=ClaudeCode(),
+        rules=claude_code_sessions.RULES,
+        resume=_resume_claude_code,
+        made_up=None,
+        # It resumes no session of a subagent; and pairs a result with a call behind it.
+        unchecked=frozenset({"only_a_sidechain", "result_before_its_call"}),
+    ),
+    RecordedClient(
+        client=Codex(),
+        rules=codex_sessions.RULES,
+        resume=_resumed(Codex()),
+        made_up=frozenset({"aborted"}),
+    ),
+)
