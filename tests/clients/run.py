@@ -16,12 +16,14 @@ from pathlib import Path
 
 PACKAGES = {
     "@anthropic-ai/claude-code": "2.1.332",
-    "@openai/codex": "0.169.0",
-    "@mariozechner/pi-coding-agent": "0.73.1",
+    "@openai/codex": "0.171.0",
+    "@earendil-works/pi-coding-agent": "1.6.0",
     "opencode-ai": "1.18.33",
     "@github/copilot": "1.0.102",
     "cline": "3.0.65",
     "@google/gemini-cli": "0.61.0",
+    # pi needs Node.js 22, and this one is before that of the system on the path.
+    "node": "22.23.3",
 }
 # Versions beside the newest one: the program is CLIENT-older.
 OLDER_PACKAGES = {"@anthropic-ai/claude-code": "2.1.197"}

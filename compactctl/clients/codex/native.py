@@ -2,7 +2,7 @@
 
 It is followed by copies of the records from which the client knows which parts of its environment
 it has sent, and of the token count by which it auto-compacts. Tested with clients 0.142.0, 0.155.0
-and 0.169.0. They skip a ``compacted`` record without a timestamp or a message, and do not resume a
+and 0.171.0. They skip a ``compacted`` record without a timestamp or a message, and do not resume a
 numbered session whose last record has no number.
 """
 
@@ -46,7 +46,7 @@ class CodexNativeAppend(NativeAppend):
 
     version_of = "client"
     oldest_tested = (0, 142, 0)
-    newest_tested = (0, 169, 0)
+    newest_tested = (0, 171, 0)
     keeps_file_open = True
 
     def lines_to_append(
