@@ -9,10 +9,10 @@ from compactctl.clients.claude_code.record_kinds import (
     ATTACHMENTS,
     RECORDS,
     SUBTYPES,
-    Effect,
     Form,
     unmodeled,
 )
+from compactctl.clients.records.record_kinds import Effect
 
 UNMODELED_RECORDS = [name for name in RECORDS if unmodeled(name, "")]
 UNMODELED_ATTACHMENTS = [name for name in ATTACHMENTS if unmodeled("attachment", name)]
