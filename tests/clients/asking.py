@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from clients.desk import Desk, Sent, bare
 from clients.stub import Json
@@ -40,15 +39,6 @@ def call_of(part: Json) -> str:
     """Return the id of a call, without the tool that Gemini CLI puts before it in its file."""
     found: str = part["callId"]
     return found.partition("__")[2] or found
-
-
-def viewed_records(desk: Desk, session: str | Path) -> list[Json]:
-    """Return the records that ``view`` shows of a session."""
-    command = [sys.executable, "-m", "compactctl", "view", "--jsonl", str(session)]
-    done = subprocess.run(
-        command, cwd=desk.project, env={"HOME": str(desk.home)}, capture_output=True, check=True
-    )
-    return [json.loads(line) for line in done.stdout.split(b"\n") if line]
 
 
 def typed(prompt: str) -> Sent:

@@ -4,17 +4,16 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from clients.desk import Client, Desk
 from clients.pieces import WIRES
-from clients.running import ALL_CLIENTS
+from clients.running import ALL_CLIENTS, LEADS, Lead
 from clients.stub import Json
 from examples import LONG
 from transcripts import FOLDER
 
-ALL = os.environ.get("CLIENTS_SESSIONS") == "all"
 KEEP = ("compact", "--keep", "40%")
 NATIVE = ("--native", "--while-open")
 WAYS: Mapping[str, tuple[str, ...]] = {
@@ -29,25 +28,36 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 }
 """What is done with a session; it is rewound after those that end in ``, undone``."""
 
-# The sessions of a client that a long run tries.
-_CHOICE = 12
+# Those to whose sessions a compaction is appended.
+_APPENDED = frozenset({"claude-code", "codex", "pi"})
 
 
-def given_sessions() -> Iterator[tuple[Client, Path]]:
-    """Yield sessions of each client: the smallest one, or a choice, or all of them."""
-    for name in WIRES:
-        client = next(client for client in ALL_CLIENTS if client.name == name)
-        files = sorted(FOLDER.glob(f"{name}/*.jsonl"), key=lambda path: path.stat().st_size)
-        yield from ((client, path) for path in _chosen(files))
+def may_go(client: Client, way: str) -> bool:
+    """Whether a session of a client can be tried in a way."""
+    options = WAYS[way]
+    if "--native" in options:
+        return client.name in _APPENDED
+    return client.has_files or "--in-place" not in options
 
 
-def _chosen(files: Sequence[Path]) -> Sequence[Path]:
-    """Return all files, or one; in a long run first those that are more than a plain chain."""
-    if ALL:
-        return files
-    if not LONG:
-        return files[:1]
-    return sorted(files, key=lambda path: not _has_turns_of_its_own(path.read_bytes()))[:_CHOICE]
+# The sessions of a client that a run tries: one, some, or all of them.
+_CHOICES = {"": 12 if LONG else 1, "few": 3, "all": None}
+
+
+def given_sessions() -> Iterator[tuple[Client, Path | Lead]]:
+    """Yield sessions of each client: files, and where too few are given how it leads its own."""
+    limit = _CHOICES[os.environ.get("CLIENTS_SESSIONS", "")]
+    for client in ALL_CLIENTS:
+        if client.name not in WIRES or client.program.endswith("-older"):
+            continue
+        pattern = f"{client.name}/*.{'jsonl' if client.has_files else 'json'}"
+        files = sorted(FOLDER.glob(pattern), key=lambda path: path.stat().st_size)
+        # First those that are more than a plain chain.
+        if limit != 1:
+            files = sorted(files, key=lambda path: not _has_turns_of_its_own(path.read_bytes()))
+        yield from ((client, path) for path in files[:limit])
+        missing = max(0, min(limit or 0, len(LEADS)) - len(files))
+        yield from ((client, lead) for lead in LEADS[:missing])
 
 
 def _has_turns_of_its_own(data: bytes) -> bool:
@@ -82,16 +92,21 @@ def table(outcomes: Iterable[tuple[str, bool]]) -> Iterator[str]:
     ``outcomes`` are the ids of tests, which name both, and whether they passed.
     """
     tried = [(name, is_right) for name, is_right in outcomes if "test_given_sessions" in name]
-    if tried:
-        yield f"| | {' | '.join(WAYS)} |"
+    if not tried:
+        return
+    yield f"| client | {' | '.join(WAYS)} |"
+    yield f"| --- {'| --- ' * len(WAYS)}|"
     for client in ALL_CLIENTS:
-        counts = []
-        for way in WAYS:
-            of_it = [is_right for name, is_right in tried if f"[{client.program}:" in name
-                     and name.endswith(f":{way}]")]  # fmt: skip
-            counts.append(f"{sum(of_it)} of {len(of_it)}")
-        if tried and client.name in WIRES:
+        of_client = [outcome for outcome in tried if f"[{client.program}:" in outcome[0]]
+        if of_client:
+            counts = (_count(right for name, right in of_client if name.endswith(f":{way}]"))
+                      for way in WAYS)  # fmt: skip
             yield f"| {client.program} | {' | '.join(counts)} |"
+
+
+def _count(outcomes: Iterable[bool]) -> str:
+    outcomes = [*outcomes]
+    return f"{sum(outcomes)} of {len(outcomes)}" if outcomes else ""
 
 
 def model_of(session: bytes) -> str:
@@ -105,21 +120,26 @@ def model_of(session: bytes) -> str:
     return next((name for name in names if name and not name.startswith("<")), "")
 
 
-def placed(client: Client, data: bytes, desk: Desk) -> Path:
-    """Write a session to where its client looks for it, with a header that fits there."""
+def placed(client: Client, data: bytes, desk: Desk) -> str:
+    """Put a session where its client looks for it, with a header that fits there; return which."""
     desk.project.mkdir(parents=True, exist_ok=True)
+    if not client.has_files:
+        path = desk.home / "session.json"
+        path.write_bytes(data)
+        client.take_in(desk, str(path))
+        return str(json.loads(data)["info"]["id"])
     folder, name, header = _PLACES[client.name](data, desk)
     path = desk.home / folder / name
     path.parent.mkdir(parents=True)
     if header is not None:
         data = json.dumps(header).encode() + b"\n" + data.partition(b"\n")[2]
     path.write_bytes(data)
-    return path
+    return str(path)
 
 
-def resumed_by(client: Client, session: Path) -> str:
+def resumed_by(client: Client, session: str) -> str:
     """Return by what a client goes on with a session."""
-    return str(session) if client.name == "pi" else client.id_of(str(session))
+    return session if client.name == "pi" else client.id_of(session)
 
 
 def claude_code_folder(desk: Desk) -> str:

@@ -88,6 +88,45 @@ def _pi_request(request: Json) -> Iterator[Piece]:
         yield kind, call, _SUMMARY.sub("", text) if kind == "text" else text
 
 
+def _pi_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    records = session.split(b"\n")
+    for line in dict.fromkeys(message["line"] for message in messages):
+        record = json.loads(records[line - 1])
+        message = record.get("message", {})
+        content = message.get("content")
+        match message.get("role"):
+            case None:
+                # The text of a summary, or what an extension has put there.
+                told = record.get("summary") or record.get("content")
+                yield from _pi_blocks(told, is_own=False)
+            case "toolResult":
+                blocks = _blocks_of(content)
+                texts = [block for block in blocks if block["type"] in _TEXTS]
+                yield "result", message["toolCallId"], _result(texts)
+                yield from _content(block for block in blocks if block not in texts)
+            case "bashExecution":
+                output = message["output"]
+                shown = f"```\n{output}\n```" if output else "(no output)"
+                if message.get("truncated"):
+                    shown += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
+                yield "text", "", bare(f"Ran `{message['command']}`\n{shown}")
+            case _:
+                yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
+
+
+def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
+    """Yield pieces; reasoning of another provider's model is sent as text."""
+    for block in _blocks_of(content):
+        if block["type"] == "toolCall":
+            yield "call", block["id"], _canonical(block["arguments"])
+        elif block["type"] == "thinking" and is_own and block.get("thinkingSignature"):
+            yield "reasoning", "", block["thinking"]
+        elif text := bare(block.get("thinking") or block.get("text") or ""):
+            yield "text", "", text
+        elif block["type"] == "image":
+            yield "image", "", ""
+
+
 def request_pieces(request: Json) -> Iterator[Piece]:
     """Yield what a request of Claude Code holds, in words: inputs and thinking as they stand.
 
@@ -205,11 +244,12 @@ class Wire:
     shown: Callable[[Iterable[Json], bytes], Iterator[Piece]]
     missing: str
 
-    def view(self, desk: Desk, session: Path) -> Iterator[Piece]:
-        """Yield what ``view`` shows of a session."""
-        messages = compactctl(desk, "view", "--full", str(session))["messages"]
+    def view(self, desk: Desk, session: str) -> Iterator[Piece]:
+        """Yield what ``view`` shows of a session, a file or one that a client lists."""
+        messages = compactctl(desk, "view", "--full", session)["messages"]
         assert isinstance(messages, list)
-        return self.shown(messages, session.read_bytes())
+        path = Path(session)
+        return self.shown(messages, path.read_bytes() if path.is_file() else b"")
 
 
 WIRES: Mapping[str, Wire] = {
@@ -219,11 +259,11 @@ WIRES: Mapping[str, Wire] = {
         shown=lambda messages, session: _unless_settings(in_order(messages, session)),
         missing="aborted",
     ),
-    "pi": Wire(request=_pi_request, shown=in_order, missing="No result provided"),
+    "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
 }
 
 
-def pieces_expected(wire: Wire, desk: Desk, session: Path) -> list[Piece]:
+def pieces_expected(wire: Wire, desk: Desk, session: str) -> list[Piece]:
     """Return what is to be sent of a session, as ``view`` shows it."""
     pieces = [*wire.view(desk, session)]
     results = {call for kind, call, _ in pieces if kind == "result"}

@@ -7,14 +7,15 @@ its own.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from clients.completions import Cline, CopilotCli, OpenCode
 from clients.desk import Client, Desk, Sent, bare, newest, text_of
 from clients.gemini import GeminiCli
-from clients.stub import Answer, Json
+from clients.stub import PIXEL, Answer, Json
 
 
 def _anthropic(request: Json) -> Iterator[Sent]:
@@ -237,6 +238,43 @@ def talk(client: Client, desk: Desk) -> str:
         assert f"Answer {turn}." in said, said
         session = client.id_of(client.session(desk))
     return client.session(desk)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lead:
+    """A way in which a client leads a session of its own; ``go`` returns the session."""
+
+    name: str
+    go: Callable[[Client, Desk], str]
+
+
+def _with_picture(client: Client, desk: Desk) -> str:
+    session = talk(client, desk)
+    path = desk.project / "pixel.png"
+    path.write_bytes(b64decode(PIXEL))
+    desk.model.expect(client.read(path), Answer(text="Seen."))
+    client.say(desk, "And the picture?", session=client.id_of(session), limit=None)
+    return client.session(desk)
+
+
+def _compacted(client: Client, desk: Desk) -> str:
+    session = talk(client, desk)
+    full = desk.model.context
+    desk.model.expect(usual=SUMMARY)
+    client.say(desk, "One?", session=client.id_of(session), limit=full // 2)
+    desk.model.expect()
+    client.say(desk, "Two?", session=client.id_of(session), limit=None)
+    return client.session(desk)
+
+
+# Gemini CLI knows its summaries by what they begin with.
+SUMMARY = Answer(text="In short:\n<state_snapshot>All was about the tide.</state_snapshot>")
+LEADS = (
+    Lead(name="compacted by it", go=_compacted),
+    Lead(name="with a picture", go=_with_picture),
+    Lead(name="led by it", go=talk),
+)
+"""How a client leads its own sessions, those first that are more than a plain chain."""
 
 
 def _entry(number: int) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from clients.asking import compactctl
 from clients.desk import Client, Desk
-from clients.given import WAYS, given_sessions, model_of, placed, resumed_by
+from clients.given import WAYS, given_sessions, may_go, model_of, placed, resumed_by
 from clients.pieces import WIRES, Piece, in_any_order, pieces_expected, pieces_sent
-from clients.running import ALL_CLIENTS
+from clients.running import ALL_CLIENTS, Lead
 from clients.stub import StubModel
 
 PROMPT = "And now, please?"
@@ -20,19 +20,25 @@ class Given:
     """A session of a client, and what is done with it."""
 
     client: Client
-    source: Path
+    source: Path | Lead
     way: str
+
+    @property
+    def name(self) -> str:
+        """By what the session is known."""
+        return self.source.name if isinstance(self.source, Lead) else self.source.stem
 
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
     """A session that was changed: its bytes, those before, and what ``view`` shows of it.
 
-    ``whole`` is what it showed before, where the change is undone.
+    ``whole`` is what it showed before, where the change is undone. There are no bytes of a session
+    that is not a file.
     """
 
     desk: Desk
-    path: Path
+    session: str
     data: bytes
     original: bytes
     expected: Sequence[Piece]
@@ -41,12 +47,12 @@ class Changed:
 
 # All versions of a client go on with one session after another: it is changed once for them.
 CASES = [
-    pytest.param(given, client, id=f"{client.program}:{source.stem}:{way}")
+    pytest.param(given, client, id=f"{client.program}:{given.name}:{way}")
     for first, source in given_sessions()
     for way in WAYS
     for given in [Given(client=first, source=source, way=way)]
     for client in ALL_CLIENTS
-    if client.name == first.name
+    if client.name == first.name and may_go(first, way)
 ]
 
 
@@ -62,26 +68,48 @@ def changed(
     if not any((programs / client.program).exists() for client in versions):
         pytest.skip(f"{given.client.name} is not installed")
     desk = Desk(home=tmp_path_factory.mktemp("given") / "home", programs=programs, model=model)
-    wire, path = WIRES[given.client.name], placed(given.client, given.source.read_bytes(), desk)
-    original, session = path.read_bytes(), path
+    wire, client = WIRES[given.client.name], given.client
+    session = begun(given, desk)
+    original = bytes_of(client, session)
     is_undone = given.way.endswith(", undone")
-    whole = pieces_expected(wire, desk, path) if is_undone else []
+    whole = pieces_expected(wire, desk, session) if is_undone else []
     if WAYS[given.way]:
         command, *options = WAYS[given.way]
-        done = compactctl(desk, command, str(path), *options)
+        done = compactctl(desk, command, session, *options)
         if command == "rewind" and not done["byClient"]:
             pytest.skip("its client has compacted nothing")
-        session = Path(str(done["output"]))
+        session = taken_in(client, desk, str(done["output"]))
     if is_undone:
-        compactctl(desk, "rewind", str(session), "--while-open")
+        done = compactctl(desk, "rewind", session, "--while-open")
+        session = taken_in(client, desk, str(done["output"]))
     return Changed(
         desk=desk,
-        path=session,
-        data=session.read_bytes(),
+        session=session,
+        data=bytes_of(client, session),
         original=original,
         expected=pieces_expected(wire, desk, session),
         whole=whole,
     )
+
+
+def begun(given: Given, desk: Desk) -> str:
+    """Return the session, which its client finds."""
+    if isinstance(given.source, Lead):
+        return given.source.go(given.client, desk)
+    return placed(given.client, given.source.read_bytes(), desk)
+
+
+def taken_in(client: Client, desk: Desk, output: str) -> str:
+    """Have a client take in what was written for it; return the session."""
+    if client.has_files:
+        return output
+    client.take_in(desk, output)
+    return client.id_of(output)
+
+
+def bytes_of(client: Client, session: str) -> bytes:
+    """Return the bytes of a session, none if it is not a file."""
+    return Path(session).read_bytes() if client.has_files else b""
 
 
 @pytest.mark.parametrize(("changed", "client"), CASES, indirect=["changed"], scope="module")
@@ -95,10 +123,11 @@ def test_it_is_sent_as_view_shows_it(
         assert changed.expected == changed.whole
     if way != "in place":
         assert changed.data.startswith(changed.original) or way.startswith("new session")
-    changed.path.write_bytes(changed.data)
+    if client.has_files:
+        Path(changed.session).write_bytes(changed.data)
     desk = replace(changed.desk, asked=model_of(changed.data))
     desk.model.expect()
-    said = client.say(desk, PROMPT, session=resumed_by(client, changed.path), limit=None)
+    said = client.say(desk, PROMPT, session=resumed_by(client, changed.session), limit=None)
     requests = [asked for asked in desk.model.requests if asked.get("tools")]
     assert len(requests) == 1, said
     expected = [*changed.expected]

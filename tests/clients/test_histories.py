@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from clients.asking import compactctl, typed, viewed
 from clients.desk import Sent
-from clients.running import Led
-from clients.stub import Answer
+from clients.running import SUMMARY, Led
 from examples import LONG
 
 FEW, MANY = (
@@ -116,9 +115,7 @@ def test_what_its_client_compacted_is_whole_again_in_a_new_session(led: Led) -> 
         pytest.skip("what cline does for an editor it does not compact")
     tale = Tale(led=led, session=led.session)
     whole = tale.shown()
-    # Gemini CLI knows its summaries by what they begin with.
-    summary = Answer(text="In short:\n<state_snapshot>All was about the tide.</state_snapshot>")
-    led.desk.model.expect(usual=summary)
+    led.desk.model.expect(usual=SUMMARY)
     led.client.say(led.desk, "One?", session=led.client.id_of(led.session), limit=led.full // 2)
     led.say("Two?", led.session, limit=None)
     if not any("In short:" in text for _, _, text in tale.shown()):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from clients.stub import Json
+from clients.stub import PIXEL, Json
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 MODEL, OTHER_MODEL = "claude-sonnet-4-5-20250929", "claude-opus-4-5-20251101"
@@ -15,11 +15,6 @@ MISSING = "99999999-aaaa-4bbb-8ccc-000000000000"
 
 _START = datetime(2026, 11, 1, 10, tzinfo=UTC)
 _LAST = "the record before"
-# A picture of one pixel.
-_PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
-    "rkJggg=="
-)
 _USAGE = {
     "input_tokens": 100,
     "cache_creation_input_tokens": 0,
@@ -51,7 +46,7 @@ def result(call_id: str, content: str | Sequence[Json], **more: Any) -> Json:
 
 def image() -> Json:
     """Return a picture."""
-    source = {"type": "base64", "media_type": "image/png", "data": _PIXEL}
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     return {"type": "image", "source": source}
 
 

@@ -45,8 +45,9 @@ def _resumed(client: Client) -> Resume:
     """Return how a client goes on with a session that lies in its file."""
 
     def resume(rule: Rule[Any], session: bytes, desk: Desk) -> str:
-        path = placed(client, session, desk)
-        return client.say(desk, PROMPT, session=resumed_by(client, path), limit=rule.limit)
+        placed_session = placed(client, session, desk)
+        named = resumed_by(client, placed_session)
+        return client.say(desk, PROMPT, session=named, limit=rule.limit)
 
     return resume
 
