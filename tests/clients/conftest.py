@@ -3,9 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
+from benchmarks.tables import renew
 from clients.desk import Client, Desk
 from clients.given import table
 from clients.running import ALL_CLIENTS, Led, talk
@@ -15,14 +17,28 @@ HOW = "python tests/clients/run.py installs the clients and runs these tests"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many of the given sessions were right."""
+    """Print how many of the given sessions were right; write it to the document, if one is named.
+
+    The variables are those that ``run.py`` sets.
+    """
     outcomes = [
         (report.nodeid, kind == "passed")
         for kind in ("passed", "failed")
         for report in terminalreporter.stats.get(kind, ())
     ]
-    for line in table(outcomes):
-        terminalreporter.write_line(line)
+    if not (folder := os.environ.get("CLIENTS")):
+        return
+    counts = table(outcomes, programs_in(folder))
+    terminalreporter.write_line(counts)
+    if document := os.environ.get("CLIENTS_TABLE"):
+        dated = f"Measured on {date.today()} by `tests/clients/run.py --table`.\n\n{counts}"  # noqa: DTZ011
+        path = Path(document)
+        path.write_text(renew(path.read_text(), dated, "accepted"))
+
+
+def programs_in(folder: str) -> Path:
+    """Return where the programs of installed clients are."""
+    return Path(folder) / "node_modules" / ".bin"
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +47,7 @@ def programs() -> Path:
     folder = os.environ.get("CLIENTS")
     if not folder:
         pytest.skip(f"no clients: {HOW}")
-    return Path(folder) / "node_modules" / ".bin"
+    return programs_in(folder)
 
 
 @pytest.fixture(scope="session")

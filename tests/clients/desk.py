@@ -126,6 +126,21 @@ class Client(Protocol):
         """Yield what a request holds of the conversation, in order."""
 
 
+def version_of(program: Path) -> str:
+    """Return the version of a client, which is asked beside the programs that it needs."""
+    path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
+    done = subprocess.run(
+        [program, "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PATH": path},
+    )
+    version = re.search(r"\d+\.\d+\.\d+", done.stdout)
+    assert version is not None, done.stdout
+    return version[0]
+
+
 def bare(text: str) -> str:
     """Return what was said, without what clients put beside it."""
     return _BESIDE.sub("", text).strip()

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from clients.desk import Client, Desk
+from benchmarks import tables
+from clients.desk import Client, Desk, version_of
 from clients.pieces import WIRES
 from clients.running import ALL_CLIENTS, LEADS, Lead
 from clients.stub import Json
 from examples import LONG
 from transcripts import FOLDER
+
+from compactctl.clients.stores import store_named
 
 KEEP = ("compact", "--keep", "40%")
 NATIVE = ("--native", "--while-open")
@@ -86,22 +89,23 @@ def _record(line: bytes) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def table(outcomes: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    """Yield a table of how many sessions of each client are right in each way.
+def table(outcomes: Iterable[tuple[str, bool]], programs: Path) -> str:
+    """Return a table of how many sessions of each client are right in each way, "" for none.
 
     ``outcomes`` are the ids of tests, which name both, and whether they passed.
     """
     tried = [(name, is_right) for name, is_right in outcomes if "test_given_sessions" in name]
-    if not tried:
-        return
-    yield f"| client | {' | '.join(WAYS)} |"
-    yield f"| --- {'| --- ' * len(WAYS)}|"
+    rows = []
     for client in ALL_CLIENTS:
         of_client = [outcome for outcome in tried if f"[{client.program}:" in outcome[0]]
         if of_client:
-            counts = (_count(right for name, right in of_client if name.endswith(f":{way}]"))
-                      for way in WAYS)  # fmt: skip
-            yield f"| {client.program} | {' | '.join(counts)} |"
+            title = f"{store_named(client.name).title} {version_of(programs / client.program)}"
+            counts = (
+                _count(is_right for name, is_right in of_client if name.endswith(f":{way}]"))
+                for way in WAYS
+            )
+            rows.append([title, *counts])
+    return tables.table(("Client", *WAYS), rows) if rows else ""
 
 
 def _count(outcomes: Iterable[bool]) -> str:

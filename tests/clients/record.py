@@ -8,9 +8,7 @@ goes to tests/clients/recorded, beside what other versions sent. PROGRAM is the 
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -22,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from clients.desk import Desk
+from clients.desk import Desk, version_of
 from clients.given import model_of
 from clients.recorded.clients import RECORDED_CLIENTS, RecordedClient
 from clients.recorded.requests import (
@@ -41,8 +39,6 @@ from clients.recorded.requests import (
 )
 from clients.recorded.rules import Rule
 from clients.stub import Json, StubModel
-
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 def main() -> int:
@@ -76,17 +72,8 @@ class Recorder:
         client = next(
             client for client in RECORDED_CLIENTS if client.client.program == program.name
         )
-        path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
-        done = subprocess.run(
-            [program, "--version"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PATH": path},
-        )
-        version = _VERSION.search(done.stdout)
-        assert version is not None, done.stdout
-        return cls(client=client, program=program, version=version[0], model=StubModel())
+        version = version_of(program)
+        return cls(client=client, program=program, version=version, model=StubModel())
 
     def recorded(self, rule: Rule[Any], name: str) -> Recording:
         """Resume a session with the model of its newest answer, and return what was sent."""

@@ -1,9 +1,10 @@
 """Installs the clients and runs these tests with them, where nothing but loopback can be reached.
 
-    python tests/clients/run.py [--quick | --all] [--into FOLDER] [arguments of pytest]
+    python tests/clients/run.py [--quick | --all | --table] [--into FOLDER] [arguments of pytest]
 
-``--quick`` tries one way of each, ``--all`` every given session in every way. The clients stay in
-the folder for the next time.
+``--quick`` tries one way of each, ``--all`` every given session in every way; ``--table`` tries
+three sessions of each client, and writes how many are right to docs/sessions.md. The clients stay
+in the folder for the next time.
 """
 
 import argparse
@@ -42,6 +43,7 @@ def main() -> int:
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="one way of each")
     extent.add_argument("--all", action="store_true", help="every given session in every way")
+    extent.add_argument("--table", action="store_true", help="three sessions of each client")
     parser.add_argument("--into", type=Path, default=_CACHE / "compactctl-clients")
     options, more = parser.parse_known_args()
     missing = _missing()
@@ -55,7 +57,12 @@ def main() -> int:
         environment["COMPACTCTL_LONG_TESTS"] = "1"
     if options.all:
         environment["CLIENTS_SESSIONS"] = "all"
-    tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/clients", *more]
+    tried = "tests/clients"
+    if options.table:
+        environment["CLIENTS_SESSIONS"] = "few"
+        environment["CLIENTS_TABLE"] = str(_ROOT / "docs" / "sessions.md")
+        tried = "tests/clients/test_given_sessions.py"
+    tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", tried, *more]
     alone = [] if missing else [*_ALONE, "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
     return subprocess.run([*alone, *tests], cwd=_ROOT, env=environment, check=False).returncode
 
