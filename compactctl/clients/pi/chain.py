@@ -1,7 +1,7 @@
 """The entries of a pi session that the next request would send, in order.
 
 Entries form a tree by ``parentId``. The path from the newest one to its root is effective, and of
-several with one id the last counts (observed with client 0.73.1). Entries of version 1 have no ids
+several with one id the last counts (observed with client 1.6.0). Entries of version 1 have no ids
 and follow one another. A compaction's summary replaces what is older than the first entry it keeps.
 """
 
@@ -49,6 +49,7 @@ class PiChain:
         bridged: the entry that another one follows, where a damaged line has lost its parent.
         path: the entries from the newest one back to a root.
         included: the same as a set.
+        context: the entries of the path that count, in the order sent.
     """
 
     def __init__(self) -> None:
@@ -68,6 +69,7 @@ class PiChain:
         self._bridge_warnings: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
+        self.context: tuple[str, ...] = ()
 
     def add_damage(self, line: int) -> None:
         """Note a damaged line; an entry may have been lost with it."""
@@ -122,16 +124,23 @@ class PiChain:
         compaction = next((n for n in path if self._nodes[n].type == "compaction"), None)
         if compaction is None:
             self._warn(path)
+            self.context = tuple(reversed(path))
             return tuple(self._messages(self._with_inserted(path)))
         index = path.index(compaction)
         newer, older = path[:index], path[index + 1 :]
         first_kept = self._first_kept(self._nodes[compaction], older)
         tail = older[: older.index(first_kept) + 1] if first_kept else []
         self._warn([*newer, compaction, *tail][:-1])
+        self.context = (compaction, *reversed(tail), *reversed(newer))
         return (
             *self._nodes[compaction].messages,
-            # Usage reported for these describes the context before the compaction.
-            *(replace(m, usage=None) for m in self._messages(self._with_inserted(tail))),
+            # Usage reported for these describes the context before the compaction, which has a
+            # system message of its own.
+            *(
+                replace(message, usage=None)
+                for message in self._messages(self._with_inserted(tail))
+                if message.role != "system"
+            ),
             *self._messages(self._with_inserted(newer)),
         )
 

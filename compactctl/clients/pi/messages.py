@@ -1,9 +1,10 @@
 """Messages drafted from the entries of a pi session."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compactctl.clients.content.media import media_from_base64
+from compactctl.clients.content.tool_definitions import tool_definitions
 from compactctl.clients.content.unknown_block import unknown_parts
 from compactctl.clients.records.json_values import (
     count_or_none,
@@ -24,6 +25,7 @@ from compactctl.model.message import (
     ReportedUsage,
     TextPart,
     ToolCallPart,
+    ToolDefinitionPart,
     ToolResultPart,
 )
 from compactctl.model.usage_fields import UsageFields
@@ -40,8 +42,8 @@ COUNTS = UsageFields(
 PI_ROLES = frozenset(
     {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
 )
-SENT_TYPES = frozenset({"message", "custom_message", "branch_summary", "compaction"})
-"""The types of entries that are sent."""
+# Of a tool definition, this says how the answer is to be decoded.
+_DECODING = "constrainedSampling"
 _CUSTOM_ROLES = frozenset({"custom", "hookMessage", "developer"})
 _SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
 # The client never sends such a response again: it may have been cut anywhere.
@@ -57,7 +59,7 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
         case "message":
             return _message_draft(entry)
         case "custom_message":
-            parts = _content_parts(entry.get("content"), ("content",))
+            parts = content_parts(entry.get("content"), ("content",))
             return MessageDraft(role="user", parts=parts, is_injected=True)
         case "branch_summary":
             parts = text_parts(entry.get("summary"), ("summary",))
@@ -68,6 +70,34 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
         case _:
             return MessageDraft(role="user", parts=())
+
+
+def system_draft(message: Mapping[str, Any], path: JsonPath) -> MessageDraft:
+    """Return a system message at ``path``: what it changes of the prompt and of the tools.
+
+    A section or tool that it removes is a part without text.
+    """
+    sections = object_or_empty(message.get("sections"))
+    removed = enumerate(map(object_or_empty, list_or_empty(message.get("toolsRemoved"))))
+    added = [
+        {name: value for name, value in object_or_empty(tool).items() if name != _DECODING}
+        for tool in list_or_empty(message.get("toolsAdded"))
+    ]
+    parts: tuple[Part, ...] = (
+        *content_parts(message.get("content") or [], (*path, "content")),
+        *(
+            TextPart(text=text_or_empty(text), path=(*path, "sections", name))
+            for name, text in sections.items()
+        ),
+        *(
+            ToolDefinitionPart(
+                name=text_or_empty(tool.get("name")), text="", path=(*path, "toolsRemoved", index)
+            )
+            for index, tool in removed
+        ),
+        *tool_definitions(added, (*path, "toolsAdded")),
+    )
+    return MessageDraft(role="system", parts=parts, immutable_reason="system prompt")
 
 
 def was_interrupted(entry: Mapping[str, Any]) -> bool:
@@ -85,8 +115,10 @@ def _message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
     if not isinstance(message, Mapping):
         return None
     role = message.get("role")
-    content = _content_parts(message.get("content"), ("message", "content"))
+    content = content_parts(message.get("content"), ("message", "content"))
     match role:
+        case "system":
+            return system_draft(message, ("message",))
         case "user":
             return MessageDraft(role="user", parts=content)
         case "assistant":
@@ -161,7 +193,7 @@ def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
     return (command_part, *text_parts(message.get("output"), ("message", "output")))
 
 
-def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     """Return the parts of a message's content: a string or a list of blocks."""
     if isinstance(content, str):
         return text_parts(content, path)
@@ -174,16 +206,23 @@ def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
 
 def _result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:
     """Return the result in a ``toolResult`` message at ``path``; its details are never sent."""
-    parts = _content_parts(message.get("content"), (*path, "content"))
+    text, media = result_content(content_parts(message.get("content"), (*path, "content")))
     return ToolResultPart(
         call_id=CallId(text_or_empty(message.get("toolCallId"))),
         tool=text_or_empty(message.get("toolName")),
-        text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
+        text=text,
         outcome=stated_outcome(message.get("isError"), success=False),
         cleared=cleared,
-        media=tuple(part for part in parts if isinstance(part, MediaPart)),
+        media=media,
         path=(*path, "content"),
     )
+
+
+def result_content(parts: Iterable[Part]) -> tuple[str, tuple[MediaPart, ...]]:
+    """Return the text and the media of a result, given its content."""
+    parts = tuple(parts)
+    text = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return text, tuple(part for part in parts if isinstance(part, MediaPart))
 
 
 def _block(block: object, path: JsonPath) -> tuple[Part, ...]:

@@ -1,7 +1,7 @@
 """Compact pi sessions by appending: of entries with one id, the last counts.
 
-The client resumes from the last entry of the file. Tested with clients 0.50.7, 0.61.0 and 0.73.1
-and files of version 3; they rewrite files of earlier versions when they load them.
+The client resumes from the last entry of the file. Tested with clients 0.50.7, 0.61.0, 0.73.1
+and 1.6.0 and files of version 3; they rewrite files of earlier versions when they load them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ class PiNativeAppend(NativeAppend):
     ) -> Iterable[bytes]:
         """Return the block, and after it the newest entry once more."""
         for line in grown:
-            if sole_record(line).get("type") in ("compaction", "branch_summary"):
+            if sole_record(line).get("type") in ("compaction", "branch_summary", "context_edit"):
                 raise ValueError("compacted by the client")
         return [*block, mark_appended(grown[-1], operation)]
 

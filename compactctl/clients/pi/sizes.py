@@ -15,7 +15,7 @@ SIZES = ClientSizes(
             name="pi",
             formula="window - 16,384",
             threshold=_threshold,
-            source="badlogic/pi-mono, compaction.ts of its coding agent, and its documentation",
+            source="earendil-works/pi 1.6.0, compaction.ts of its coding agent, and its pages",
             date="2026-11",
         ),
     ),

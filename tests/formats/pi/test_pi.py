@@ -190,7 +190,7 @@ def test_the_total_is_the_size_of_the_context_where_other_counts_are_sums() -> N
     [
         ([entry("model_change", model="zai/glm")], "zai/glm"),
         ([entry("model_change", modelId="a"), entry("model_change", model="b", role="smol")], "a"),
-        ([said("x", model="answering"), entry("model_change", modelId="next")], "answering"),
+        ([said("x", model="answering"), entry("model_change", modelId="next")], "next"),
         ([], "of the header"),
     ],
 )
