@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta
 
 from compactctl.model.message import JsonPath
-from compactctl.records import Record
+from compactctl.records import Record, field
 
 UnsentKind = Literal["progress", "copies", "snapshots"]
 UnsentKinds = Annotated[tuple[UnsentKind, ...], Meta(max_length=len(get_args(UnsentKind)))]
@@ -23,12 +23,15 @@ class UnsentRule(Record):
         path: the path to the value, with ``ANY_INDEX`` for all elements of an array; () for the
             whole record.
         replacement: JSON text that the client needs instead; "" if it can be removed.
+        beside: the strings that must stand beside the value, one of each set; a rule for a whole
+            record has none.
     """
 
     kind: UnsentKind
     match: Mapping[JsonPath, frozenset[str]]
     path: JsonPath = ()
     replacement: str = ""
+    beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def match_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:

@@ -83,7 +83,13 @@ def _find_values(
         if isinstance(record, dict):
             yield _unsent_value(rule, index, (), len(text.encode()))
         return
-    paths = list(_expand_path(record, rule.path))
+    paths = [
+        path
+        for path in _expand_path(record, rule.path)
+        if all(
+            _string_at(record, (*path[:-1], name)) in texts for name, texts in rule.beside.items()
+        )
+    ]
     for path, (start, end) in find_spans(text, paths).items():
         value = text[start:end]
         if value not in (rule.replacement, "null"):
@@ -109,8 +115,8 @@ def _expand_path(value: object, path: JsonPath) -> Iterator[JsonPath]:
 
 
 def _string_at(value: object, path: JsonPath) -> str:
-    for name in path:
-        value = _member(value, name)
+    for step in path:
+        value = _member(value, step)
     return value if isinstance(value, str) else ""
 
 

@@ -96,48 +96,67 @@ def _index(path: JsonPath, depth: int) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _since_compaction(records: list[OpenCodeRecord]) -> list[OpenCodeRecord]:
-    """Return the newest finished compaction, its summary, the tail it keeps, and what follows.
+def _since_compaction(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
+    """Return what is sent after compactions, as ``filterCompacted`` of client 1.18.33 does.
 
     file:  U1 A1 U2 A2 C S U3     compaction request C with the tail from U2, its summary S
     sent:  C S U2 A2 U3
     """
-    compaction = _newest_compaction(records)
-    if compaction is None:
-        return records
-    request, summary = compaction
-    tail = _tail_start(records, request)
-    first = request if tail is None else tail
-    if first == 0 and tail is None:
-        return records
-    locked_indices = {request, summary, first}
-    locked = [
-        _with_lock(entry) if index in locked_indices else entry
-        for index, entry in enumerate(records)
-    ]
-    return locked[request : summary + 1] + locked[first:request] + locked[summary + 1 :]
+    start, boundary = _find_start(records)
+    order, moved = _order_from(records, start)
+    return [_with_lock(records[i]) if i in boundary | moved else records[i] for i in order]
 
 
-def _newest_compaction(records: Sequence[OpenCodeRecord]) -> tuple[int, int] | None:
-    """Return the indices of the newest compaction request with a finished summary, and of that."""
-    for summary in range(len(records) - 1, -1, -1):
-        info = records[summary].info
-        is_finished = info.get("summary") is True and info.get("finish") and not info.get("error")
-        if info.get("role") == "assistant" and is_finished:
-            request = _find_request(records[:summary], info.get("parentID"))
-            if request is not None:
-                return request, summary
+def _find_start(records: Sequence[OpenCodeRecord]) -> tuple[int, set[int]]:
+    """Return where the newest finished compaction lets the history start, and what that rests on.
+
+    It is its request, or its tail; if that is missing, nothing is left out.
+    """
+    for request in range(len(records) - 1, -1, -1):
+        compaction = _compaction(records[request])
+        summary = _find_summary(records, request, is_finished=True) if compaction else None
+        if compaction is None or summary is None:
+            continue
+        tail_id = compaction.get("tail_start_id") or records[request].info.get("id")
+        tail = (i for i in range(request, -1, -1) if records[i].info.get("id") == tail_id)
+        start = next(tail, None)
+        rests_on = {request, summary} if start is None else {request, summary, start}
+        return start or 0, rests_on if request else set()
+    return 0, set()
+
+
+def _order_from(records: Sequence[OpenCodeRecord], start: int) -> tuple[list[int], set[int]]:
+    """Return the order in which records from ``start`` on are sent, and what it rests on.
+
+    The newest compaction with a tail stands before it, even if its summary failed. Then the summary
+    is not sent, and what is before the tail is not either.
+    """
+    end = len(records)
+    tails = {i: _compaction(records[i]) or {} for i in range(start, end)}
+    request = max(
+        (i for i, compaction in tails.items() if "tail_start_id" in compaction), default=0
+    )
+    tail_id = tails.get(request, {}).get("tail_start_id")
+    summary = _find_summary(records, request) if tail_id else None
+    tail = next((i for i in range(start, request) if records[i].info.get("id") == tail_id), None)
+    if summary is None or tail is None:
+        return [*range(start, end)], set()
+    order = [*range(request, summary + 1), *range(tail, request), *range(summary + 1, end)]
+    return order, {request, summary, tail}
+
+
+def _find_summary(
+    records: Sequence[OpenCodeRecord], request: int, *, is_finished: bool = False
+) -> int | None:
+    """Return the index of the first summary that answers a compaction request, or None."""
+    for index in range(request + 1, len(records)):
+        info = records[index].info
+        if info.get("role") != "assistant" or not info.get("summary"):
+            continue
+        is_answer = info.get("parentID") == records[request].info.get("id")
+        if is_answer and not (is_finished and (info.get("error") or not info.get("finish"))):
+            return index
     return None
-
-
-def _find_request(records: Sequence[OpenCodeRecord], record_id: object) -> int | None:
-    indices = (i for i in range(len(records) - 1, -1, -1) if records[i].info.get("id") == record_id)
-    return next((i for i in indices if _compaction(records[i])), None)
-
-
-def _tail_start(records: Sequence[OpenCodeRecord], start: int) -> int | None:
-    tail_id = (_compaction(records[start]) or {}).get("tail_start_id")
-    return next((i for i in range(start) if tail_id and records[i].info.get("id") == tail_id), None)
 
 
 def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:

@@ -22,9 +22,11 @@ _N_RANDOM = 14
 _LAST = "zzzz"
 _TOOL_METADATA = ("messages", ANY_INDEX, "parts", ANY_INDEX, "state", "metadata")
 _PROMPT_DIFFS = ("messages", ANY_INDEX, "info", "summary", "diffs")
-# The client requires these fields, so they are emptied instead of removed.
+# The client requires these fields, so they are emptied instead of removed. Those of a call that was
+# interrupted may have its output.
+_ENDED = {"status": frozenset({"completed", "pending", "running"})}
 _UNSENT = (
-    UnsentRule(kind="copies", match={}, path=_TOOL_METADATA, replacement="{}"),
+    UnsentRule(kind="copies", match={}, path=_TOOL_METADATA, replacement="{}", beside=_ENDED),
     UnsentRule(kind="copies", match={}, path=_PROMPT_DIFFS, replacement="[]"),
 )
 

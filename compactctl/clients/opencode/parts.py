@@ -1,6 +1,7 @@
-"""Reads the parts of OpenCode's messages as the client sends them."""
+"""Reads the parts of OpenCode's messages as ``toModelMessages`` of 1.18.33 sends them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.content.media import media_from_url
@@ -25,6 +26,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.usage_fields import UsageFields
+from compactctl.records import Record
 
 NAME = "opencode"
 COUNTS = UsageFields(
@@ -47,6 +49,39 @@ _PLACEHOLDER_TEXTS = {
 }
 # The client adds the text of these files to the message as separate parts.
 _SENT_AS_TEXT = ("text/plain", "application/x-directory")
+# Kilo has OpenCode's documents with its own version, which is 7 or newer; OpenCode's is 1.
+_KILO_VERSION = re.compile(r"(?:[7-9]|[1-9]\d+)\.")
+# What Kilo 7.7.9 writes about its own state, and never sends.
+_TRANSIENT = ("kilocode.lifecycle", "transient")
+ModelName = tuple[str, str]
+"""A provider's id, and its model's."""
+
+
+class NextRequest(Record):
+    """What of a session's next request decides which parts it sends.
+
+    ``model`` is None if the session does not say with which model it continues.
+    """
+
+    model: ModelName | None = None
+    is_of_kilo: bool = False
+
+
+def next_request(session: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> NextRequest:
+    """Return what decides about the next request: it goes to the model that was chosen last."""
+    prompts = (message for message in reversed(messages) if message.get("role") == "user")
+    chosen = (_model_of(object_or_empty(info.get("model"))) for info in (session, *prompts))
+    return NextRequest(
+        model=next(filter(None, chosen), None),
+        is_of_kilo=bool(_KILO_VERSION.match(text_or_empty(session.get("version")))),
+    )
+
+
+def _model_of(fields: Mapping[str, Any]) -> ModelName | None:
+    # A session names its model by ``id``, a message by ``modelID``.
+    names = (text_or_empty(fields.get(key)) for key in ("modelID", "id"))
+    provider, model = text_or_empty(fields.get("providerID")), next(filter(None, names), "")
+    return (provider, model) if provider and model else None
 
 
 def is_message(record: object) -> bool:
@@ -55,14 +90,30 @@ def is_message(record: object) -> bool:
     return isinstance(fields.get("info"), Mapping) and isinstance(fields.get("parts"), list)
 
 
-def message_parts(parts: Iterable[Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return the parts to send for a message's stored ``parts``, which are at ``path``."""
+def message_parts(
+    record: Mapping[str, Any], path: JsonPath, request: NextRequest
+) -> tuple[Part, ...]:
+    """Return what a request sends of a message's ``parts``, which are at ``path``."""
+    info = record["info"]
+    model = _model_of(info)
+    is_other_model = None not in (model, request.model) and model != request.model
     return tuple(
         sent
-        for index, part in enumerate(parts)
-        if isinstance(part, Mapping)
-        for sent in _sent_parts(part, (*path, index))
+        for index, part in enumerate(record["parts"])
+        if isinstance(part, Mapping) and is_sent(part, info, request)
+        for sent in _sent_parts(part, (*path, index), is_other_model=is_other_model)
     )
+
+
+def is_sent(part: Mapping[str, Any], info: Mapping[str, Any], request: NextRequest) -> bool:
+    """Return whether a text is sent; any other part is as far as this is concerned."""
+    if part.get("type") != "text":
+        return True
+    key, value = _TRANSIENT
+    if request.is_of_kilo and object_or_empty(part.get("metadata")).get(key) == value:
+        return False
+    # OpenCode itself sends an answer's texts even so.
+    return not part.get("ignored") or (info.get("role") == "assistant" and not request.is_of_kilo)
 
 
 def is_typed(part: object) -> bool:
@@ -72,12 +123,17 @@ def is_typed(part: object) -> bool:
     return not (part.get("synthetic") or part.get("ignored"))
 
 
-def _sent_parts(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+def _sent_parts(part: Mapping[str, Any], path: JsonPath, *, is_other_model: bool) -> Iterator[Part]:
     match part.get("type"):
-        case "text" if not part.get("ignored"):
-            text = json_text(part.get("text") or "")
+        case "text":
             typed = "" if part.get("synthetic") else None
-            yield TextPart(text=text, typed=typed, path=(*path, "text"))
+            if text := json_text(part.get("text") or ""):
+                yield TextPart(text=text, typed=typed, path=(*path, "text"))
+        case "reasoning" if is_other_model:
+            # The client sends another model's reasoning as a text of the answer.
+            text = json_text(part.get("text") or "")
+            if text.strip():
+                yield TextPart(text=text, path=(*path, "text"))
         case "reasoning":
             yield from _reasoning(part, path)
         case "tool":
@@ -129,12 +185,15 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
         case "completed":
             text, inline_media = text_and_media(state.get("output"), path)
             key, cleared = "output", False
+        case "error" if (output := interrupted_output(state)) is not None:
+            text, key, cleared = output, "metadata", False
         case "error":
             text, inline_media = text_and_media(state.get("error"), path)
             key, cleared = "error", False
         case _:
             text, key, cleared = _INTERRUPTED, "status", True
-    media = () if cleared or key == "error" else _attachments(state.get("attachments"))
+    media = _attachments(state.get("attachments")) if key == "output" and not cleared else ()
+    place = ("metadata", "output") if key == "metadata" else (key,)
     return ToolResultPart(
         call_id=call.call_id,
         tool=call.tool,
@@ -144,8 +203,15 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
         cleared=cleared,
         media=(*media, *inline_media),
         # An edit removes the attachments with the output, so it replaces the object around both.
-        path=path if media else (*path, key),
+        path=path if media else (*path, *place),
     )
+
+
+def interrupted_output(state: Mapping[str, Any]) -> str | None:
+    """Return the output of a call that was interrupted, which is sent in place of its error."""
+    metadata = object_or_empty(state.get("metadata"))
+    output = metadata.get("output") if metadata.get("interrupted") is True else None
+    return output if state.get("status") == "error" and isinstance(output, str) else None
 
 
 def _is_compacted(state: Mapping[str, Any]) -> bool:

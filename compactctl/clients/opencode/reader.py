@@ -7,10 +7,12 @@ from compactctl.clients.opencode.effective import OpenCodeRecord, by_time, effec
 from compactctl.clients.opencode.parts import (
     COUNTS,
     NAME,
+    NextRequest,
     is_encrypted,
     is_message,
     is_typed,
     message_parts,
+    next_request,
 )
 from compactctl.clients.opencode.unsent import UNSENT, without_unsent
 from compactctl.clients.opencode.wrapping import OPENCODE
@@ -50,7 +52,10 @@ class OpenCodeReader:
         """Add one session."""
         session = object_or_empty(container.document.get("info"))
         self.cwd = text_or_none(session.get("directory")) or self.cwd
-        records = [r for entry in container.entries if (r := self._add_record(entry)) is not None]
+        infos = [object_or_empty(entry.record.get("info")) for entry in container.entries]
+        request = next_request(session, infos)
+        added = (self._add_record(entry, request) for entry in container.entries)
+        records = [record for record in added if record is not None]
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(records), session)
@@ -72,12 +77,12 @@ class OpenCodeReader:
             compactions=PastCompactions(cleared=self._cleared),
         )
 
-    def _add_record(self, entry: ContainedRecord) -> OpenCodeRecord | None:
+    def _add_record(self, entry: ContainedRecord, request: NextRequest) -> OpenCodeRecord | None:
         if isinstance(entry.value, Mapping):
             entry = replace(entry, value=with_reported_usage(entry.value, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
         self.builder.add_error(text_or_none(error), entry.decoded.index)
-        draft = _draft(entry)
+        draft = _draft(entry, request)
         if draft is None:
             self.builder.add_opaque(
                 entry.decoded, "a record that is not a message", entry.n_bytes, value=entry.value
@@ -86,7 +91,7 @@ class OpenCodeReader:
         if draft.is_empty:
             self.builder.add_empty(
                 "empty message",
-                without_unsent(entry.record),
+                without_unsent(entry.record, request),
                 entry.decoded,
                 entry.n_bytes,
                 entry.record_path,
@@ -100,17 +105,17 @@ class OpenCodeReader:
             entry.decoded,
             record_path=entry.record_path,
             conversation=self._count,
-            measured=without_unsent(entry.record),
+            measured=without_unsent(entry.record, request),
         )
         return OpenCodeRecord(entry.record, message)
 
 
-def _draft(entry: ContainedRecord) -> MessageDraft | None:
+def _draft(entry: ContainedRecord, request: NextRequest) -> MessageDraft | None:
     record = entry.record
     info = object_or_empty(record.get("info"))
     if not is_message(record) or info.get("role") not in ("user", "assistant"):
         return None
-    parts = message_parts(record["parts"], (*entry.record_path, "parts"))
+    parts = message_parts(record, (*entry.record_path, "parts"), request)
     recorded_id = text_or_empty(info.get("id"))
     record_id = None if recorded_id in _NO_IDS else recorded_id
     if info["role"] == "user":

@@ -6,7 +6,12 @@ Each field is named with the object that has it: elsewhere, a field of this name
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.clients.opencode.parts import is_sent_as_text
+from compactctl.clients.opencode.parts import (
+    NextRequest,
+    interrupted_output,
+    is_sent,
+    is_sent_as_text,
+)
 from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 
@@ -30,29 +35,39 @@ _STATE = frozenset({"metadata", "title"})
 _SOURCE = frozenset({"path"})
 
 
-def without_unsent(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_unsent(record: Mapping[str, Any], request: NextRequest) -> Mapping[str, Any]:
     """Return a record without what is never sent; all other values keep their paths."""
+    info = object_or_empty(record.get("info"))
     return {
         **record,
         "info": _without(record.get("info"), _INFO),
-        "parts": [_sent_fields(part) for part in list_or_empty(record.get("parts"))],
+        "parts": [_sent_fields(part, info, request) for part in list_or_empty(record.get("parts"))],
     }
 
 
-def _sent_fields(part: object) -> object:
+def _sent_fields(part: object, info: Mapping[str, Any], request: NextRequest) -> object:
     if not isinstance(part, Mapping):
         return part
     kind = text_or_empty(part.get("type"))
     names = _PARTS.get(kind, frozenset())
-    if kind == "text" and part.get("ignored"):
+    if not is_sent(part, info, request):
         names |= {"text"}
     if kind == "file" and is_sent_as_text(part):
         names |= {"url"}
-    inner = {"tool": ("state", _STATE), "file": ("source", _SOURCE)}.get(kind)
-    fields = _without(part, names)
-    if inner and inner[0] in part:
-        fields = {**object_or_empty(fields), inner[0]: _without(part[inner[0]], inner[1])}
+    fields = object_or_empty(_without(part, names))
+    if kind == "tool" and "state" in part:
+        return {**fields, "state": _sent_state(part["state"])}
+    if kind == "file" and "source" in part:
+        return {**fields, "source": _without(part["source"], _SOURCE)}
     return fields
+
+
+def _sent_state(state: object) -> object:
+    output = interrupted_output(object_or_empty(state))
+    if output is None:
+        return _without(state, _STATE)
+    fields = object_or_empty(_without(state, _STATE | {"error"}))
+    return {**fields, "metadata": {"output": output}}
 
 
 def _without(value: object, names: frozenset[str]) -> object:

@@ -62,7 +62,10 @@ def _opencode() -> list[Json]:
     read = opencode.tool("c", "read", {"filePath": "a"}, output="ok", metadata={"preview": SCREEN})
     asked = opencode.user(opencode.message_id(0), opencode.text("Read it"))
     asked["info"]["summary"] = {"title": "T", "diffs": [{"before": SCREEN}]}
-    messages = [asked, opencode.assistant(opencode.message_id(1), read)]
+    # What a call had until it was interrupted is sent, and stands where others keep a copy.
+    half = {"interrupted": True, "output": "half of it"}
+    ran = opencode.tool("d", "bash", {}, status="error", error="aborted", metadata=half)
+    messages = [asked, opencode.assistant(opencode.message_id(1), read, ran)]
     return [{"info": opencode.SESSION, "messages": messages}]
 
 

@@ -100,6 +100,68 @@ def test_calls_that_failed_or_never_ended_have_a_result_too() -> None:
     )
 
 
+def test_a_call_that_was_interrupted_has_the_output_it_had_until_then() -> None:
+    metadata = {"interrupted": True, "output": "half of it"}
+    part = tool("c1", "bash", {}, status="error", error="aborted", metadata=metadata)
+    interrupted, without, unmarked = only(
+        part,
+        tool("c2", "bash", {}, status="error", error="aborted", metadata={"interrupted": True}),
+        tool("c3", "bash", {}, status="error", error="aborted", metadata={"output": "half of it"}),
+    ).results
+
+    assert (interrupted.text, interrupted.outcome) == ("half of it", "interrupted")
+    assert interrupted.path[-2:] == ("metadata", "output")
+    assert (without.text, unmarked.text) == ("aborted", "aborted")
+    session = opencode(assistant("msg_a", part))
+    assert session.unread.lost == 0
+
+
+KILO = {"version": "7.7.9"}
+
+
+@pytest.mark.parametrize("more", [{}, KILO], ids=["opencode", "kilo"])
+def test_ignored_texts_are_sent_only_in_answers_of_opencode(more: dict[str, str]) -> None:
+    found = opencode(
+        user("msg_u", text("hi"), text("for the screen", ignored=True), text("")),
+        assistant("msg_a", text("hello"), text("a notice", ignored=True)),
+        **more,
+    )
+
+    assert texts(found.effective) == ["hi", "hello" if more else "hello | a notice"]
+    assert found.unread.lost == 0
+
+
+def test_kilo_does_not_send_what_it_writes_about_its_own_state() -> None:
+    notice = text("Retrying.", metadata={"kilocode.lifecycle": "transient"})
+    answer = assistant("msg_a", text("hello"), notice)
+
+    assert texts(opencode(answer, **KILO).effective) == ["hello"]
+    assert texts(opencode(answer).effective) == ["hello | Retrying."]
+
+
+def test_the_reasoning_of_another_model_is_sent_as_text() -> None:
+    thought = {"type": "reasoning", "text": "hm"}
+    blank = {"type": "reasoning", "text": " "}
+    other = {"providerID": "p", "modelID": "m-2"}
+    messages = [
+        user("msg_1", text("one")),
+        assistant("msg_2", thought, blank, text("first")),
+        {"info": {**user("msg_3")["info"], "model": other}, "parts": [text("two")]},
+        assistant("msg_4", thought, text("second"), modelID="m-2"),
+    ]
+
+    def kinds(**info: object) -> list[list[str]]:
+        answers = opencode(*messages, **info).effective[1::2]
+        return [[type(part).__name__ for part in answer.parts] for answer in answers]
+
+    assert kinds() == [["TextPart", "TextPart"], ["ReasoningPart", "TextPart"]]
+    # A session may name the model that was chosen last.
+    assert kinds(model={"providerID": "p", "id": "m-1"}) == [
+        ["ReasoningPart", "ReasoningPart", "TextPart"],
+        ["TextPart", "TextPart"],
+    ]
+
+
 def test_call_ids_that_are_alike_or_missing_still_join_call_and_result() -> None:
     nameless = tool("", "bash", {}, output="3")
     nameless["id"] = ""

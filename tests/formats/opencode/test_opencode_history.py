@@ -104,11 +104,57 @@ def test_a_compaction_may_keep_a_tail_which_is_sent_behind_the_summary() -> None
     ]
 
 
-def test_a_tail_that_is_gone_is_not_sent() -> None:
-    marked = compaction("msg_5", tail_start_id="msg_0")
-    found = opencode(*OLD, *KEPT, marked, summary("msg_6", "msg_5"), *NEW)
+FAILURES: list[dict[str, Any]] = [{"finish": None}, {"error": {"name": "APIError"}}]
 
-    assert texts(found.effective)[:2] == [AGAIN, "All so far."]
+
+@pytest.mark.parametrize("tail", ["msg_0", "msg_7"], ids=["missing", "behind"])
+def test_nothing_is_left_out_if_a_tail_does_not_stand_before_its_compaction(tail: str) -> None:
+    older = [compaction("msg_3"), summary("msg_4", "msg_3")]
+    marked = compaction("msg_5", tail_start_id=tail)
+    found = opencode(*OLD, *older, marked, summary("msg_6", "msg_5"), *NEW)
+
+    assert texts(found.effective) == [
+        "one", "first", AGAIN, "All so far.", AGAIN, "All so far.", "three", "third",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("info", FAILURES)
+def test_what_is_before_the_tail_is_left_out_even_if_the_summary_failed(
+    info: dict[str, Any],
+) -> None:
+    marked = compaction("msg_5", tail_start_id="msg_3")
+    found = opencode(*OLD, *KEPT, marked, summary("msg_6", "msg_5", **info), *NEW)
+
+    said = [] if "error" in info else ["All so far."]
+    assert texts(found.effective) == [AGAIN, *said, "two", "second", "three", "third"]
+    assert len([m for m in found.effective if m.locks.unmovable_reason]) == 2 + len(said)
+
+
+@pytest.mark.parametrize("info", FAILURES)
+def test_a_tail_of_an_older_compaction_may_be_left_out_by_a_newer_one(info: dict[str, Any]) -> None:
+    newer = compaction("msg_7", tail_start_id="msg_5")
+    found = opencode(
+        *OLD,
+        compaction("msg_3"),
+        summary("msg_4", "msg_3"),
+        user("msg_5", text("two")),
+        newer,
+        summary("msg_8", "msg_7", **info),
+        user("msg_9", text("three")),
+    )
+
+    said = [] if "error" in info else ["All so far."]
+    assert texts(found.effective) == [AGAIN, *said, "two", "three"]
+
+
+def test_a_tail_may_contain_an_older_compaction() -> None:
+    older = [compaction("msg_3"), summary("msg_4", "msg_3")]
+    newer = [compaction("msg_5", tail_start_id="msg_2"), summary("msg_6", "msg_5")]
+    found = opencode(*OLD, *older, *newer, *NEW)
+
+    assert texts(found.effective) == [
+        AGAIN, "All so far.", "first", AGAIN, "All so far.", "three", "third",
+    ]  # fmt: skip
 
 
 def test_compactions_with_redacted_ids_are_found_by_their_place() -> None:
