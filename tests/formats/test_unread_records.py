@@ -167,8 +167,8 @@ def test_the_message_of_a_compaction_stands_in_its_history() -> None:
             for domain in ("user", "assistant", "tool", "session", "system", "skill", "hook", "zq")
         ),
         copilot.event("session.compaction_complete", success=True, summaryText=PROSE),
-        copilot.event("skill.invoked", name="pdf", path="/a", content=PROSE),
         copilot.event("system.notification", content=PROSE),
+        copilot.event("session.fusion_handoff", message={"content": PROSE}),
     ],
 )
 def test_events_of_copilot_cli(extra: Record) -> None:
@@ -183,7 +183,9 @@ def test_events_of_copilot_cli(extra: Record) -> None:
         copilot.event("model.call_failure", errorMessage=PROSE),
         copilot.event("hook.end", output={"words": PROSE}),
         copilot.event("permission.requested", permissionRequest={"intention": PROSE}),
-        copilot.answered("c", PROSE, isUserRequested=True),
+        copilot.event("skill.invoked", name="pdf", path="/a", content=PROSE),
+        copilot.event("session.handoff", summary=PROSE),
+        copilot.event("system.message", role="developer", content=PROSE),
     ],
 )
 def test_what_copilot_cli_does_not_send(extra: Record) -> None:

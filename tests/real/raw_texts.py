@@ -270,21 +270,16 @@ def copilot_cli(path: Path) -> Iterator[Text]:
     records = [each for each in records if not each["data"].get("parentToolCallId")]
     prompts = [each["data"]["content"] for each in records if each["type"] == "system.message"]
     yield from (("said", prompt) for prompt in prompts[-1:])
-    ids = [each["id"] for each in records]
-    sent: list[tuple[str, Text]] = []
-    typed: dict[str, Text] = {}
+    sent: list[Text] = []
+    typed: list[Text] = []
     for record in records:
-        name, data = record["id"], record["data"]
-        if record["type"] == "session.snapshot_rewind":
-            left = set(ids[ids.index(data["upToEventId"]) :])
-            sent = [(event, text) for event, text in sent if event not in left]
-            typed = {event: text for event, text in typed.items() if event not in left}
-        elif record["type"] == "session.compaction_complete":
-            sent = [*typed.items(), (name, ("said", data["summaryContent"]))]
+        data = record["data"]
+        if record["type"] == "session.compaction_complete":
+            sent = [*typed, ("said", data["summaryContent"])]
         elif record["type"] == "user.message":
-            typed[name] = ("said", data["content"])
-        sent += [(name, text) for text in _event_texts(record["type"], data)]
-    yield from (text for _, text in sent)
+            typed.append(("said", data["content"]))
+        sent += _event_texts(record["type"], data)
+    yield from sent
 
 
 def _event_texts(kind: str, data: Record) -> Iterator[Text]:

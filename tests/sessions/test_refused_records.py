@@ -34,7 +34,7 @@ SENT: dict[str, Record] = {
         "data": {"toolCallId": "c", "success": True, "result": {"detailedContent": "x"}},
     },
     "no asset": {"type": "session.binary_asset", "data": {"assetId": "a", "mimeType": "image/png"}},
-    "changes": {"type": "session.truncation", "data": {"messagesRemovedDuringTruncation": 0}},
+    "changes": {"type": "session.compaction_start", "data": None},
     "new type": {"type": "system.notification", "data": {"content": 5, "kind": {}}},
 }
 NAME = "6f1d2c3b-aaaa-4bbb-8ccc-123456789abc"

@@ -1,98 +1,86 @@
-"""The messages of a Copilot CLI session that the next request would send.
+"""The messages of a Copilot CLI session that the next request is made of."""
 
-Some events of the log change what is sent of earlier messages. A rewind undoes such events too, so
-they are applied only at the end.
-"""
+from compactctl.clients.copilot_cli.request import RESUMED, answer_calls
+from compactctl.model.message import CallId, Message, TextPart
+from compactctl.records import replace
 
-from collections.abc import Sequence
-from typing import Literal
-
-from compactctl.model.message import Message, TextPart
-from compactctl.records import Record, replace
-
-
-class _HistoryEvent(Record):
-    line: int
-    kind: Literal["add", "condense", "clear", "truncate"]
-    message: Message | None = None
-    removed: int = 0
+_KEPT_REASON = "the client kept it verbatim at its own compaction"
 
 
 class CopilotHistory:
-    """Records messages and changes in file order; ``effective`` applies them."""
+    """Follows the messages and changes of the main conversation, in the order of the file.
+
+    What the client has truncated it sends again (1.0.102), and what its user takes back it removes
+    from the file.
+    """
 
     def __init__(self) -> None:
-        self._events: list[_HistoryEvent] = []
-        self._typed: dict[str, TextPart] = {}
+        self._system_prompt: Message | None = None
+        self._sent: list[Message] = []
+        # By the id of a message: what the client repeats of it when it compacts.
+        self._prompts: dict[str, TextPart] = {}
+        # How many of the messages a compaction that has begun will replace; None without one.
+        self._n_replaced: int | None = None
+        # The calls since the newest prompt that have no result yet.
+        self._open_calls: set[CallId] = set()
 
-    def add(self, message: Message, user_text: TextPart | None = None) -> None:
-        """Add a message; ``user_text`` is the part of it that the user typed."""
-        self._events.append(_HistoryEvent(line=message.line, kind="add", message=message))
-        if user_text is not None:
-            self._typed[message.id] = user_text
+    def add(self, message: Message, prompt: TextPart | None = None) -> None:
+        """Add a message; ``prompt`` is what the client repeats of it when it compacts."""
+        if message.role == "system":
+            self._system_prompt = message
+            return
+        if prompt is not None:
+            self._prompts[message.id] = prompt
+        self._sent.append(message)
+        self._open_calls |= {call.call_id for call in message.calls}
+        self._open_calls -= {result.call_id for result in message.results}
 
-    def condense(self, line: int, summary: Message | None) -> None:
-        """Add a compaction, after which the client sends all prompts so far and the summary."""
-        self._events.append(_HistoryEvent(line=line, kind="condense", message=summary))
+    def interrupt(self) -> None:
+        """Note that the client is done with all calls so far: a prompt came, or the user aborted.
 
-    def clear(self, line: int, first: Message | None) -> None:
-        """Add a reset of the context, which starts with the message ``first`` if there is one."""
-        self._events.append(_HistoryEvent(line=line, kind="clear", message=first))
-
-    def truncate(self, line: int, removed: int) -> None:
-        """Add a truncation of ``removed`` messages, which are assumed to be the oldest.
-
-        Counted from the start, they stay the same when newer messages are hidden.
+        Only to later ones it records a result when it resumes the session.
         """
-        self._events.append(_HistoryEvent(line=line, kind="truncate", removed=removed))
+        self._open_calls = set()
 
-    def rewind(self, line: int) -> None:
-        """Drop all messages and changes from ``line`` on."""
-        self._events = [event for event in self._events if event.line < line]
+    def begin_compaction(self) -> None:
+        """Note the beginning of a compaction, which replaces nothing that is added from now on.
+
+        Nor does it replace the newest answer if that has a call without a result.
+        """
+        answers = [index for index, message in enumerate(self._sent) if message.calls]
+        newest = answers[-1] if answers else len(self._sent)
+        results = {part.call_id for message in self._sent[newest:] for part in message.results}
+        calls = {call.call_id for message in self._sent[newest:][:1] for call in message.calls}
+        self._n_replaced = len(self._sent) if calls <= results else newest
+
+    def condense(self, summary: Message) -> None:
+        """Replace the messages by the prompts among them and a summary.
+
+        A prompt that came while the client compacted is sent twice by it, but shown once.
+        """
+        count = len(self._sent) if self._n_replaced is None else self._n_replaced
+        prompts = [
+            replace(message, parts=(self._prompts[message.id],))
+            for message in self._sent[:count]
+            if message.id in self._prompts
+        ]
+        # Usage reported before the compaction describes a context that no longer exists.
+        later = [
+            replace(message.as_unmovable(_KEPT_REASON), usage=None)
+            for message in self._sent[count:]
+        ]
+        self._sent = [*prompts, summary, *later]
+        self._n_replaced = None
+
+    def clear(self, first: Message | None, prompt: TextPart | None) -> None:
+        """Remove all messages; the context then begins with ``first``, if that is given."""
+        self._sent = []
+        self._n_replaced = None
+        self.interrupt()
+        if first is not None:
+            self.add(first, prompt)
 
     def effective(self) -> tuple[Message, ...]:
-        """Return the messages that are sent: the newest system prompt, then the conversation."""
-        system_prompts: list[Message] = []
-        sent: list[Message] = []
-        for event in self._events:
-            if event.message is not None and event.message.role == "system":
-                system_prompts.append(event.message)
-            else:
-                self._apply(event, sent)
-        return (*system_prompts[-1:], *_without_orphaned_results(sent, self._call_ids()))
-
-    def _apply(self, event: _HistoryEvent, sent: list[Message]) -> None:
-        if event.kind == "condense":
-            sent[:] = [self._typed_prompt(message) for message in sent if _is_prompt(message)]
-        elif event.kind == "clear":
-            sent.clear()
-        elif event.kind == "truncate":
-            del sent[: event.removed]
-        if event.message is not None:
-            sent.append(event.message)
-
-    def _typed_prompt(self, message: Message) -> Message:
-        """Return a prompt as the client repeats it before a summary: only what the user typed."""
-        user_text = self._typed.get(message.id)
-        return replace(message, parts=(user_text,)) if user_text else message
-
-    def _call_ids(self) -> set[str]:
-        messages = [event.message for event in self._events if event.message]
-        return {call.call_id for message in messages for call in message.calls}
-
-
-def _is_prompt(message: Message) -> bool:
-    # To the client, a synthetic record is a user message too.
-    return message.starts_turn or message.origin.is_synthetic
-
-
-def _without_orphaned_results(
-    messages: Sequence[Message], call_ids: set[str]
-) -> tuple[Message, ...]:
-    """Leave out messages all of whose results belong to calls that are no longer sent."""
-    removed_ids = call_ids - {call.call_id for message in messages for call in message.calls}
-    return tuple(
-        message
-        for message in messages
-        if not message.results or any(part.call_id not in removed_ids for part in message.results)
-    )
+        """Return the newest system prompt, then the conversation."""
+        system_prompts = () if self._system_prompt is None else (self._system_prompt,)
+        return (*system_prompts, *answer_calls(self._sent, self._open_calls, RESUMED))

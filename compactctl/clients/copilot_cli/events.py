@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.clients.content.media import media_from_base64
 from compactctl.clients.content.unknown_block import text_and_media
+from compactctl.clients.copilot_cli.earlier import EarlierEvents
 from compactctl.clients.records.json_values import (
     json_text,
     list_or_empty,
+    object_or_empty,
     text_or_empty,
     text_or_none,
 )
@@ -17,7 +18,6 @@ from compactctl.clients.records.outcomes import stated_outcome
 from compactctl.model.message import (
     CallId,
     JsonPath,
-    MediaPart,
     Part,
     ReasoningPart,
     TextPart,
@@ -31,6 +31,12 @@ _DATA_FIELDS = frozenset({"assetId", "data", "mimeType", "byteLength"})
 _DATA: JsonPath = ("data",)
 # Of the published sources of user messages, those that the user wrote.
 _USER_SOURCES = frozenset({"user", "immediate-prompt", "unknown"})
+# Of the published kinds of notifications, those that are sent, and the one that is not.
+_NOTIFICATIONS = frozenset(
+    {"agent_completed", "agent_idle", "new_inbox_message", "shell_completed"}
+    | {"shell_detached_completed", "workflow_completed", "unclassified"}
+)
+_UNSENT_NOTIFICATION = "instruction_discovered"
 # ``structuredContent`` is the same result as its tool returned it.
 _OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredContent"})
 # How a refused call is marked, and what stands before the reason. Other failures may read alike.
@@ -39,104 +45,70 @@ _FEEDBACK = re.compile(r"The user rejected this tool call\. User feedback: (.+)"
 _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
-class AssetStore:
-    """Stores recorded binary data, to which later events refer by id."""
-
-    def __init__(self) -> None:
-        self._media_by_id: dict[str, MediaPart] = {}
-
-    def add(self, data: Mapping[str, Any]) -> None:
-        """Add the data of a ``session.binary_asset`` event."""
-        self._media_by_id[text_or_empty(data.get("assetId"))] = _inline(data, ())
-
-    def result_media(self, result: Mapping[str, Any], path: JsonPath) -> tuple[MediaPart, ...]:
-        """Return the media that are sent with the text of a tool's result at ``path``."""
-        items = list_or_empty(result.get("binaryResultsForLlm"))
-        return tuple(
-            self._part(item, (*path, "binaryResultsForLlm", index))
-            for index, item in enumerate(items)
-            if isinstance(item, Mapping)
-        )
-
-    def attachments(self, data: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-        """Yield the parts of a user message's attachments.
-
-        A file that is not sent with its data is a line of text with its path.
-        """
-        for index, item in enumerate(list_or_empty(data.get("attachments"))):
-            if not isinstance(item, Mapping):
-                continue
-            item_path = (*path, "attachments", index)
-            text = text_or_empty(item.get("taggedFilesEntry"))
-            if text:
-                yield TextPart(text=text, path=(*item_path, "taggedFilesEntry"))
-            elif item.keys() & {"assetId", "data"}:
-                yield self._part(item, item_path)
-
-    def _part(self, item: Mapping[str, Any], path: JsonPath) -> MediaPart:
-        media = self._media_by_id.get(text_or_empty(item.get("assetId")))
-        return replace(media, path=path) if media else _inline(item, path)
-
-
 def as_text(attachment: Mapping[str, Any], text: str) -> Mapping[str, Any]:
     """Return an attachment without its data, which is sent as a line of text."""
     fields = {name: value for name, value in attachment.items() if name not in _DATA_FIELDS}
     return {**fields, "type": "file", "taggedFilesEntry": text}
 
 
-def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:
-    """Return binary data as media; if the data was omitted, only its size is recorded."""
-    media_type = text_or_empty(item.get("mimeType")) or "application/octet-stream"
-    data = text_or_empty(item.get("data"))
-    if data:
-        return media_from_base64(data, media_type, path)
-    size = item.get("byteLength")
-    return MediaPart(media_type=media_type, n_bytes=size if isinstance(size, int) else 0, path=path)
-
-
-def event_draft(
-    kind: str, data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]
-) -> MessageDraft | None:
+def event_draft(kind: str, data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft | None:
     """Return the message of an event; None if it is not sent, or empty and not an answer.
-
-    Tools that the user ran by hand are not sent.
 
     Args:
         kind: the type of the event.
         data: its ``data``.
-        assets: the binary data recorded so far.
-        tools: the tools of the calls so far, by call id.
+        earlier: what the events before it hold.
     """
+    if is_unsent(kind, data):
+        return None
     match kind:
-        case "system.message":
-            draft = MessageDraft(role="system", parts=text_parts(data, "content"))
         case "user.message":
-            draft = _user(data, assets)
+            draft = _user(data, earlier)
         case "assistant.message":
             draft = _response(data)
-        case "tool.execution_complete" if data.get("isUserRequested") is not True:
-            draft = _result(data, assets, tools)
-        case "session.compaction_complete" if data.get("success") is True:
-            parts = text_parts(data, "summaryContent")
-            reason = "the client's own compaction"
-            draft = MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
-        case "session.context_cleared":
-            parts = text_parts(data, "initialMessage")
-            reason = "the client starts its context there"
-            draft = MessageDraft(
-                role="user", parts=parts, is_injected=True, unmovable_reason=reason
-            )
+        case "tool.execution_complete" if data.get("isUserRequested") is True:
+            draft = _command_output(data, earlier)
+        case "tool.execution_complete":
+            draft = _result(data, earlier)
+        case "skill.context_delivered_ref":
+            draft = _skill_context(data, earlier)
         case _:
-            return None
+            draft = _notice(kind, data)
     # Which model answered, and what it was sent, may be recorded elsewhere.
     return draft if draft.parts or kind == "assistant.message" else None
 
 
 def is_unsent(kind: str, data: Mapping[str, Any]) -> bool:
-    """Whether an event of a message's type says that it is none."""
-    if kind == "tool.execution_complete":
-        return data.get("isUserRequested") is True
-    return kind == "session.compaction_complete" and data.get("success") is False
+    """Whether an event of a message's type says that it is none.
+
+    Of a compaction that is its success; the client ignores one without a summary as well. Prompts
+    of developers it writes anew, as it does its system prompt.
+    """
+    match kind:
+        case "session.compaction_complete":
+            return data.get("success") is False or data.get("summaryContent") == ""
+        case "session.mode_notice_delivered":
+            return not data.get("content")
+        case "system.message":
+            return data.get("role") == "developer"
+        case "system.notification":
+            return _notification_kind(data) == _UNSENT_NOTIFICATION
+        case _:
+            return False
+
+
+def prompt_part(kind: str, data: Mapping[str, Any]) -> TextPart | None:
+    """Return what the client repeats of an event's message when it compacts; None for nothing.
+
+    That is the prompts of the user and of other agents, as they were typed.
+    """
+    source = data.get("source")
+    is_listed = source in (None, "user") or text_or_empty(source).startswith("agent-")
+    if kind == "user.message" and is_listed:
+        return next(iter(text_parts(data, "content")), None)
+    if kind == "session.context_cleared":
+        return next(iter(text_parts(data, "initialMessage")), None)
+    return None
 
 
 def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
@@ -151,8 +123,41 @@ def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
     return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
 
 
-def _user(data: Mapping[str, Any], assets: AssetStore) -> MessageDraft:
-    parts = text_parts(data, "transformedContent") or text_parts(data, "content")
+def _notice(kind: str, data: Mapping[str, Any]) -> MessageDraft:
+    """Return what an event says in the client's own words; without parts if it says nothing."""
+    match kind:
+        case "system.message":
+            return MessageDraft(role="system", parts=text_parts(data, "content"))
+        case "session.compaction_complete" if data.get("success") is True:
+            names = ("summaryContent", "activeWorkflowSummary")
+            return MessageDraft(
+                role="user",
+                parts=tuple(part for name in names for part in text_parts(data, name)),
+                is_summary=True,
+                unmovable_reason="the client's own compaction",
+            )
+        case "session.context_cleared":
+            return MessageDraft(
+                role="user",
+                parts=text_parts(data, "initialMessage"),
+                is_injected=True,
+                unmovable_reason="the client starts its context there",
+            )
+        case "system.notification":
+            is_sent = _notification_kind(data) in _NOTIFICATIONS
+        case _:
+            is_sent = kind in ("skill.context_delivered", "session.mode_notice_delivered")
+    parts = text_parts(data, "content") if is_sent else ()
+    return MessageDraft(role="user", parts=parts, is_injected=True)
+
+
+def _notification_kind(data: Mapping[str, Any]) -> str:
+    return text_or_empty(object_or_empty(data.get("kind")).get("type"))
+
+
+def _user(data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft:
+    is_transformed = isinstance(data.get("transformedContent"), str)
+    parts = text_parts(data, "transformedContent" if is_transformed else "content")
     typed = data.get("content")
     if isinstance(typed, str):
         parts = tuple(replace(part, typed=typed) for part in parts)
@@ -160,7 +165,7 @@ def _user(data: Mapping[str, Any], assets: AssetStore) -> MessageDraft:
     is_from_client = isinstance(source, str) and source != "" and source not in _USER_SOURCES
     return MessageDraft(
         role="user",
-        parts=(*parts, *assets.attachments(data, _DATA)),
+        parts=(*parts, *earlier.attachments(data, _DATA)),
         is_injected=is_from_client or data.get("isAutopilotContinuation") is True,
     )
 
@@ -175,22 +180,46 @@ def _response(data: Mapping[str, Any]) -> MessageDraft:
     )
 
 
-def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]) -> MessageDraft:
+def _skill_context(data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft:
+    """Return the text of a skill that an earlier event has, with what the client puts around it."""
+    texts = (data.get("prefix"), earlier.skill_text(data), data.get("suffix"))
+    text = "".join(map(text_or_empty, texts))
+    parts = (TextPart(text=text, embedded=True, path=(*_DATA, "contentId")),) if text else ()
+    return MessageDraft(
+        role="user", parts=parts, is_injected=True, immutable_reason="its text is in another event"
+    )
+
+
+def _command_output(data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft:
+    """Return what a command printed that the user ran by hand; it is sent with the command."""
+    path, content = _result_content(data)
+    text, media = text_and_media(content, path)
+    command = earlier.command(text_or_empty(data.get("toolCallId")))
+    output = TextPart(text=text, typed="", added=command, path=path)
+    return MessageDraft(role="user", parts=(output, *media) if path else (), is_injected=True)
+
+
+def _result_content(data: Mapping[str, Any]) -> tuple[JsonPath, object]:
+    """Return what is sent of a result and its path: of a failure its error, if there is one."""
+    result, error = object_or_empty(data.get("result")), object_or_empty(data.get("error"))
+    if "message" in error and (data.get("success") is False or "content" not in result):
+        return (*_DATA, "error", "message"), error["message"]
+    if "content" in result:
+        return (*_DATA, "result", "content"), result["content"]
+    return (), None
+
+
+def _result(data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft:
     result, error = data.get("result"), data.get("error")
-    media = assets.result_media(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
-    path: JsonPath = ()
-    content: object = None
-    if isinstance(result, Mapping) and "content" in result:
-        path, content = (*_DATA, "result", "content"), result["content"]
-    elif isinstance(error, Mapping) and "message" in error:
-        path, content = (*_DATA, "error", "message"), error["message"]
+    media = earlier.result_media(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
+    path, content = _result_content(data)
     text, inline_media = text_and_media(content, path)
     is_denied = isinstance(error, Mapping) and text_or_empty(error.get("code")) in _DENIED
     reason = _FEEDBACK.fullmatch(text) if is_denied else None
     call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(
         call_id=call_id,
-        tool=tools.get(call_id, ""),
+        tool=earlier.tools.get(call_id, ""),
         text=text,
         said=reason[1] if reason else "",
         outcome="denied" if is_denied else stated_outcome(data.get("success")),

@@ -9,6 +9,7 @@ from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import (
     MediaPart,
+    Message,
     Part,
     Synthetic,
     ToolResultPart,
@@ -69,19 +70,28 @@ class CopilotCli(Format):
 
         return CopilotReader(self.name).read(lines)
 
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Mark results that are not sent; see ``request.py``."""
+        from compactctl.clients.copilot_cli.request import mark_omitted
+
+        return mark_omitted(history)
+
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""
         digest = hashlib.sha256(message.id.encode()).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message event with the whole envelope, which the client requires."""
+        """Build a user message event with the whole envelope, which the client requires.
+
+        It is marked as another agent's, since the client repeats such prompts when it compacts.
+        """
         from compactctl.clients.copilot_cli.required_fields import is_time
 
         timestamp = beside.neighbor.get("timestamp")
         return {
             "type": "user.message",
-            "data": {"content": message.text, "attachments": [], "source": "system"},
+            "data": {"content": message.text, "attachments": [], "source": "agent-compactctl"},
             "id": self.new_id(message),
             "timestamp": timestamp if is_time(timestamp) else _NO_TIME,
             "parentId": beside.parent,

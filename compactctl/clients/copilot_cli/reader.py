@@ -1,23 +1,28 @@
 """Reads Copilot CLI sessions: messages, usage, and the changes to what is sent, by event."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
+from compactctl.clients.copilot_cli.earlier import SKILL_TEXTS, EarlierEvents, content_id
 from compactctl.clients.copilot_cli.effective import CopilotHistory
-from compactctl.clients.copilot_cli.event_types import MESSAGE_TYPES, NEEDED_TYPES, UNSENT_TYPES
-from compactctl.clients.copilot_cli.events import (
-    AssetStore,
-    event_draft,
-    is_unsent,
-    text_parts,
-)
+from compactctl.clients.copilot_cli.events import event_draft, is_unsent, prompt_part
+from compactctl.clients.copilot_cli.record_kinds import RECORDS
+from compactctl.clients.copilot_cli.request import mark_omitted
 from compactctl.clients.copilot_cli.required_fields import refusal_reason
 from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.records.builder import LineReader
 from compactctl.clients.records.decode import Decoded
-from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_none
+from compactctl.clients.records.json_values import (
+    count_or_none,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields, text_in
+from compactctl.clients.records.record_kinds import Effect, unmodeled_warnings
+from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.history.omissions import find_omissions, sent_messages
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import (
     ClientTokenCounts,
@@ -55,12 +60,10 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
         }
     ),
 )
-# What these hold is also sent as a message, in the sessions that record that.
-_COPIED = frozenset(
-    {"skill.invoked", "system.notification", "session.handoff", "session.mode_notice_delivered"}
-)
-# What is sent of a skill is another event.
-_NOTED = frozenset({"skill.invoked", "skill.invoked_ref"})
+_SENT: frozenset[Effect] = frozenset({"message", "changes the history"})
+# Events without which a session, or a message of it, is not complete.
+_NEEDED = frozenset({"session.start", "session.binary_asset"})
+_NAMED_REASON = "a later event names its text; without it the client refuses the session"
 _TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 # The name under which each type of event records the current model.
 _MODELS = {
@@ -79,30 +82,18 @@ class CopilotReader(LineReader):
     def __init__(self, name: str) -> None:
         super().__init__(name, COPILOT_CLI, _UNSENT_FIELDS)
         self.history = CopilotHistory()
-        self.assets = AssetStore()
+        self.earlier = EarlierEvents()
         self.usages = _UsageCollector()
-        self.tools: dict[str, str] = {}
         self.model: str | None = None
         self.window: int | None = None
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
         self.usage_line: int | None = None
-        self._lines: dict[str, int] = {}
-        self._rewound_to: set[int] = set()
-        # The data and lines of events that a message may repeat.
-        self._copied: list[tuple[Mapping[str, Any], int]] = []
-        # By the type of an event: what it says of the session, and how it changes what is sent.
-        self._notes: Mapping[str, Callable[[Mapping[str, Any], int], None]] = {
-            "session.start": self._note_start,
-            "session.error": self._note_error,
-            "session.shutdown": self._note_shutdown,
-        }
-        self._changes: Mapping[str, Callable[[Mapping[str, Any], int, Message | None], None]] = {
-            "session.compaction_complete": self._condense,
-            "session.context_cleared": self._clear,
-            "session.snapshot_rewind": self._rewind,
-            "session.truncation": self._truncate,
-        }
+        # The lines with the text of a skill, by its id, and the ids that later events name.
+        self._skill_lines: defaultdict[str, list[int]] = defaultdict(list)
+        self._named_ids: set[str] = set()
+        # The first line with each kind of event that is not modeled, and what it may change.
+        self._unmodeled: dict[str, tuple[int, str]] = {}
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
@@ -117,18 +108,22 @@ class CopilotReader(LineReader):
 
     def finish(self) -> Transcript:
         """Return the transcript."""
-        self._measure_copied()
-        self.builder.refused = [
-            replace(record, is_sent=record.is_sent or record.line in self._rewound_to)
-            for record in self.builder.refused
-        ]
         self.builder.messages = [
             self.usages.with_usage(message) for message in self.builder.messages
         ]
+        self.builder.warnings += unmodeled_warnings(self._unmodeled)
         is_edited = any(message.tags != NO_TAGS for message in self.builder.messages)
-        return self.builder.build(
+        named_lines = {line for name in self._named_ids for line in self._skill_lines[name]}
+        self.builder.refused = [
+            replace(record, is_sent=record.is_sent or record.line in named_lines)
+            for record in self.builder.refused
+        ]
+        transcript = self.builder.build(
             self.name,
-            tuple(self.usages.with_usage(message) for message in self.history.effective()),
+            tuple(
+                _locked(message) if message.line in named_lines else message
+                for message in map(self.usages.with_usage, self.history.effective())
+            ),
             session=SessionInfo(
                 model=self.model,
                 window=self.window,
@@ -137,32 +132,38 @@ class CopilotReader(LineReader):
                 usage_line=self.usage_line,
             ),
         )
+        history = transcript.effective
+        marked = mark_omitted(history)
+        effective = sent_messages(marked)
+        return replace(
+            transcript,
+            effective=effective,
+            with_omitted=() if effective == history else history,
+            omissions=tuple(find_omissions(marked)),
+        )
 
     def _note_refusal(self, value: object, decoded: Decoded) -> None:
         """Note that the client refuses a session with this event; damaged lines it skips."""
         if decoded.damage is not None or len(decoded.values) != 1 or not isinstance(value, dict):
             return
-        reason = refusal_reason(value)
+        data = object_or_empty(value.get("data"))
+        reason = refusal_reason(value) or self.earlier.refusal_reason(
+            text_or_empty(value.get("type")), data
+        )
         if reason:
-            is_sent = self._may_be_sent(value, object_or_empty(value.get("data")))
             record = RefusedRecord(
-                line=decoded.index, client="Copilot CLI", reason=reason, is_sent=is_sent
+                line=decoded.index,
+                client="Copilot CLI",
+                reason=reason,
+                is_sent=_may_be_sent(value, data),
             )
             self.builder.refused.append(record)
-
-    def _may_be_sent(self, event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
-        """Return whether an event may be sent, or changes what is."""
-        kind = event["type"]
-        if _is_from_subagent(event, data):
-            return False
-        if kind in MESSAGE_TYPES:
-            return not is_unsent(kind, data)
-        return kind in self._changes or kind in NEEDED_TYPES or kind not in UNSENT_TYPES | _NOTED
 
     def _event(self, event: Mapping[str, Any], data: Mapping[str, Any], decoded: Decoded) -> None:
         kind = event["type"]
         self._link(event, decoded)
-        draft = event_draft(kind, data, self.assets, self.tools)
+        draft = event_draft(kind, data, self.earlier)
+        self.earlier.add(kind, data)
         message: Message | None = None
         if draft is None:
             self._measure(event, data, decoded.index)
@@ -172,45 +173,43 @@ class CopilotReader(LineReader):
                 self._with_ids(draft, event), is_subagent=_is_from_subagent(event, data)
             )
             message = self.builder.add_message(draft, event, decoded)
-            self.tools.update((call.call_id, call.tool) for call in message.calls)
+        if kind in SKILL_TEXTS:
+            text = content_id(text_or_empty(data.get("content")))
+            self._skill_lines[text].append(decoded.index)
+        self._named_ids.add(text_or_empty(data.get("contentId")))
         if not _is_from_subagent(event, data):
-            self._note_session(kind, data)
+            self._note_session(kind, data, decoded.index)
             self._note_history(kind, data, decoded.index, message)
 
     def _measure(self, event: Mapping[str, Any], data: Mapping[str, Any], line: int) -> None:
         """Measure an event that is not a message, unless it is known not to be sent."""
-        kind = event["type"]
-        if kind in MESSAGE_TYPES:
-            if not is_unsent(kind, data):
-                self.builder.unread.add_message(event, (), (), line)
-        elif kind in _COPIED:
-            self._copied.append((data, line))
-        elif kind not in UNSENT_TYPES:
+        kind = RECORDS.get(event["type"])
+        if kind is None:
             self.builder.unread.add_unknown(event, line)
-
-    def _measure_copied(self) -> None:
-        if self._copied:
-            messages = (message for message in self.builder.messages if message.role == "user")
-            texts = [text_in(part) for message in messages for part in message.parts]
-            values = {"data": [data for data, _ in self._copied]}
-            self.builder.unread.add_others(values, (), set(), texts, self._copied[0][1])
+        elif kind.effect in _SENT and not is_unsent(event["type"], data):
+            self.builder.unread.add_message(event, (), (), line)
 
     def _link(self, event: Mapping[str, Any], decoded: Decoded) -> None:
         name, parent = text_or_none(event.get("id")), text_or_none(event.get("parentId"))
-        if name is None:
-            return
-        self._lines.setdefault(name, decoded.index)
-        self.builder.links.append(Link(decoded.index, name, parent))
+        if name is not None:
+            self.builder.links.append(Link(decoded.index, name, parent))
 
-    def _note_session(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Note the model, window, folder, binary data and usage in an event."""
+    def _note_session(self, kind: str, data: Mapping[str, Any], line: int) -> None:
+        """Note what an event says of the session: model, window, folder, usage and errors."""
         self.model = text_or_none(data.get(_MODELS.get(kind, ""))) or self.model
         self.window = count_or_none(data.get("tokenLimit")) or self.window
         self.cwd = self.cwd or text_or_none(object_or_empty(data.get("context")).get("cwd"))
-        if kind == "session.binary_asset":
-            self.assets.add(data)
-        elif kind == "assistant.usage":
-            self.usages.add(data)
+        match kind:
+            case "session.start":
+                self.builder.add_session(text_or_none(data.get("sessionId")), line)
+            case "session.error":
+                self.builder.add_error(text_or_none(data.get("message")), line)
+            case "session.usage_record":
+                self.usages.add(object_or_empty(data.get("usage")))
+            case "assistant.usage":
+                self.usages.add(data, self.usages.newest)
+            case _:
+                pass
 
     def _note_history(
         self, kind: str, data: Mapping[str, Any], line: int, message: Message | None
@@ -219,48 +218,32 @@ class CopilotReader(LineReader):
 
         After a change, the client's own counts no longer hold.
         """
-        if kind in self._notes:
-            self._notes[kind](data, line)
-        elif kind in self._changes and not _has_failed(kind, data):
-            self._changes[kind](data, line, message)
-            self.client_counts = None
-        elif message is not None:
-            self.usages.note_response(message)
-            self.history.add(message, next(iter(text_parts(data, "content")), None))
-            self.client_counts = None
-
-    def _note_start(self, data: Mapping[str, Any], line: int) -> None:
-        self.builder.add_session(text_or_none(data.get("sessionId")), line)
-
-    def _note_error(self, data: Mapping[str, Any], line: int) -> None:
-        self.builder.add_error(text_or_none(data.get("message")), line)
-
-    def _note_shutdown(self, data: Mapping[str, Any], line: int) -> None:
-        self.client_counts = _client_token_counts(data)
-        self.usage_line = line if count_or_none(data.get("currentTokens")) else None
-
-    def _condense(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
-        self.builder.compactions.append(line)
-        self.history.condense(line, message)
-
-    def _clear(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
-        self.builder.compactions.append(line)
-        self.history.clear(line, message)
-
-    def _rewind(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
-        target = self._lines.get(str(data.get("upToEventId")), line)
-        self._rewound_to.add(target)
-        self.history.rewind(target)
-
-    def _truncate(self, data: Mapping[str, Any], line: int, message: Message | None) -> None:
-        removed = data.get("messagesRemovedDuringTruncation")
-        if isinstance(removed, int) and removed > 0:
-            self.builder.compactions.append(line)
-            self.history.truncate(line, removed)
-            self.builder.warnings.append(
-                f"line {line + 1}: the client left out {removed:,} of its messages and the file "
-                "does not say which; they are taken to be the oldest"
-            )
+        match kind:
+            case "session.shutdown":
+                self.client_counts = _client_token_counts(data)
+                self.usage_line = line if count_or_none(data.get("currentTokens")) else None
+            case "session.compaction_start":
+                self.history.begin_compaction()
+            case "session.compaction_complete" if message is not None:
+                self.builder.compactions.append(line)
+                self.history.condense(message)
+                self.client_counts = None
+            case "session.context_cleared":
+                self.builder.compactions.append(line)
+                self.history.clear(message, prompt_part(kind, data))
+                self.client_counts = None
+            case _ if message is not None:
+                self.usages.note_response(message)
+                if kind == "user.message":
+                    self.history.interrupt()
+                self.history.add(message, prompt_part(kind, data))
+                self.client_counts = None
+            case "abort":
+                self.history.interrupt()
+            case _ if kind in RECORDS and RECORDS[kind].unmodeled:
+                self._unmodeled.setdefault(kind, (line, RECORDS[kind].unmodeled))
+            case _:
+                pass
 
     def _with_ids(self, draft: MessageDraft, event: Mapping[str, Any]) -> MessageDraft:
         """Set the event's id, also as the response id where that is missing."""
@@ -271,8 +254,16 @@ class CopilotReader(LineReader):
         return replace(draft, record_id=name, response_id=response, model=model)
 
 
-def _has_failed(kind: str, data: Mapping[str, Any]) -> bool:
-    return kind == "session.compaction_complete" and data.get("success") is not True
+def _may_be_sent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
+    """Return whether an event may be sent, or changes what is."""
+    kind = event["type"]
+    if _is_from_subagent(event, data) or is_unsent(kind, data):
+        return False
+    return kind in _NEEDED or kind not in RECORDS or RECORDS[kind].effect in _SENT
+
+
+def _locked(message: Message) -> Message:
+    return replace(message, locks=replace(message.locks, immutable_reason=_NAMED_REASON))
 
 
 def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
@@ -285,23 +276,27 @@ def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool
 
 
 class _UsageCollector:
-    """Assigns usage to responses; a usage event names its response or follows it."""
+    """Assigns usage to responses."""
 
     def __init__(self) -> None:
+        self.newest: str | None = None
         self._by_response: dict[str, ReportedUsage] = {}
-        self._newest: str | None = None
 
     def note_response(self, message: Message) -> None:
         """Note the newest response, for usage events that name none."""
-        self._newest = message.response_id or self._newest
+        self.newest = message.response_id or self.newest
 
-    def add(self, data: Mapping[str, Any]) -> None:
-        """Add an ``assistant.usage`` event; its input tokens include cache reads."""
-        response = data.get("apiCallId") or self._newest
-        if "inputTokens" in data and isinstance(response, str):
+    def add(self, data: Mapping[str, Any], default: str | None = None) -> None:
+        """Add the usage of a request, whose input tokens include cache reads and writes.
+
+        ``default`` is the response that it belongs to if it names none.
+        """
+        response = text_or_none(data.get("apiCallId")) or default
+        if "inputTokens" in data and response is not None:
             self._by_response[response] = ReportedUsage(
                 context=count_or_none(data.get("inputTokens")) or 0,
                 output=count_or_none(data.get("outputTokens")),
+                reasoning=count_or_none(data.get("reasoningTokens")) or 0,
                 cache_read=count_or_none(data.get("cacheReadTokens")),
                 cache_write=count_or_none(data.get("cacheWriteTokens")),
             )

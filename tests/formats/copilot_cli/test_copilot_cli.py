@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from formats.copilot_cli.sessions import (
     Record,
+    accepted,
     answered,
     called,
     event,
@@ -17,6 +18,7 @@ from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.clients.copilot_cli.earlier import content_id
 from compactctl.clients.registry import format_named
 from compactctl.model.message import (
     MediaPart,
@@ -165,11 +167,36 @@ def test_a_result_that_is_not_recorded_stays_as_it_is() -> None:
     assert message.locks.immutable_reason == "it records no result"
 
 
-def test_what_a_person_ran_by_hand_is_not_sent() -> None:
-    transcript = found(prompt("hi"), answered("c", isUserRequested=True))
+def test_what_a_user_ran_by_hand_is_sent_with_its_command() -> None:
+    command = event("tool.user_requested", toolCallId="c", arguments={"command": "ls"})
+    message = found(prompt("hi"), command, answered("c", isUserRequested=True)).effective[1]
 
-    assert texts(transcript.effective) == ["hi"]
-    assert transcript.metadata["tool.execution_complete"].count == 1
+    assert (message.role, message.starts_turn) == ("user", False)
+    path = ("data", "result", "content")
+    assert message.parts == (TextPart(text="ok", typed="", added="ls", path=path),)
+
+
+def test_a_skill_is_sent_with_the_text_of_an_earlier_event() -> None:
+    skill = event("skill.invoked", content="How to read a gauge.")
+    name = content_id("How to read a gauge.")
+    named = event("skill.context_delivered_ref", contentId=name, prefix="<x>", suffix="</x>")
+    transcript = found(prompt("hi"), skill, named)
+
+    assert texts(transcript.effective) == ["hi", "<x>How to read a gauge.</x>"]
+    assert transcript.effective[1].locks.immutable_reason == "its text is in another event"
+    assert transcript.unread.fields == {}
+
+
+def test_a_text_that_a_later_event_names_stays() -> None:
+    delivered = event("skill.context_delivered", content="How to read a gauge.")
+    name = content_id("How to read a gauge.")
+    again = event("skill.context_delivered_ref", contentId=name)
+
+    assert found(delivered).effective[0].locks.immutable_reason is None
+    assert found(delivered, again).effective[0].locks.immutable_reason
+    lost = accepted(session(again)[0] | {"data": {"contentId": name, "source": "skill-x"}})
+    [refused] = read("copilot-cli", lost).refused
+    assert refused.reason.endswith("names a text of a skill that is in no event before it")
 
 
 def test_media_of_a_result_count_and_go_with_it() -> None:
@@ -252,7 +279,8 @@ _NAMES = """
 _KINDS = """
     user.message assistant.message system.message tool.execution_complete session.truncation
     session.compaction_complete session.snapshot_rewind session.context_cleared session.shutdown
-    assistant.usage session.binary_asset
+    assistant.usage session.binary_asset session.usage_record session.compaction_start abort
+    skill.invoked skill.context_delivered skill.context_delivered_ref system.notification
 """
 _VALUES = st.recursive(
     _SCALARS,

@@ -93,8 +93,39 @@ def test_a_result_whose_call_was_compacted_away_is_not_sent() -> None:
     assert find_orphans(transcript.effective) == frozenset()
 
 
-def test_a_result_that_never_had_a_call_is_the_files_own_orphan() -> None:
-    assert len(find_orphans(found(prompt("one"), answered("lost")).effective)) == 1
+def test_a_result_that_never_had_a_call_is_not_sent() -> None:
+    transcript = found(prompt("one"), answered("lost"))
+
+    assert texts(transcript.effective) == ["one"]
+    assert [omission.detail for omission in transcript.omissions] == ["without a matching call"]
+
+
+def test_a_call_without_a_result_is_answered_by_the_client() -> None:
+    transcript = found(prompt("one"), called("a"), prompt("two"), called("b"))
+
+    first, second = (call.added for message in transcript.effective for call in message.calls)
+    assert first == "The execution of this tool, or a previous tool was interrupted."
+    assert second.startswith("[Copilot CLI puts a note here")
+    # After the user has aborted, the client records nothing.
+    aborted = found(prompt("one"), called("a"), event("abort", reason="user_initiated"))
+    assert aborted.effective[1].calls[0].added == first
+
+
+def test_what_is_said_while_the_client_compacts_is_kept() -> None:
+    transcript = found(
+        prompt("one"),
+        called("a"),
+        event("session.compaction_start"),
+        answered("a", "1"),
+        said("done"),
+        compaction(success=True, summaryContent="so far"),
+        prompt("two"),
+    )
+
+    sent = ["one", "so far", 'view({"path":"a"})', "1", "done", "two"]
+    assert texts(transcript.effective) == sent
+    kept = [m.locks.unmovable_reason for m in transcript.effective[2:5]]
+    assert kept == ["the client kept it verbatim at its own compaction"] * 3
 
 
 @pytest.mark.parametrize(
@@ -108,47 +139,14 @@ def test_clearing_starts_anew(data: Record, expected: list[str]) -> None:
     assert all(not m.starts_turn for m in transcript.effective if "afresh" in texts((m,)))
 
 
-def test_a_truncation_takes_the_oldest_and_says_so() -> None:
-    transcript = found(SYSTEM, *TURN, truncation(1), prompt("two"))
+@pytest.mark.parametrize("change", [truncation(2), rewind("e0")])
+def test_what_was_truncated_or_rewound_is_sent_again(change: Record) -> None:
+    transcript = found(SYSTEM, *TURN, change, prompt("two"))
 
-    assert texts(transcript.effective) == ["prompt", 'view({"path":"a"})', "1", "done", "two"]
-    (warning,) = transcript.warnings
-    assert warning.startswith("line 6: the client left out 1 of its messages")
-
-
-def test_a_truncation_parts_no_tool_pair() -> None:
-    transcript = found(SYSTEM, *TURN, truncation(2))
-
-    assert texts(transcript.effective) == ["prompt", "done"]
-
-
-@pytest.mark.parametrize("removed", [0, None, "2", -1])
-def test_a_truncation_of_nothing_is_none(removed: object) -> None:
-    transcript = found(*TURN, truncation(removed))
-
-    assert len(transcript.effective) == len(TURN)
-    assert transcript.warnings == ()
-
-
-def test_a_rewind_takes_an_event_and_all_after_it() -> None:
-    transcript = found(*TURN, prompt("wrong") | {"id": "w"}, said("no"), rewind("w"), prompt("two"))
-
-    assert texts(transcript.effective) == [*texts(found(*TURN).effective), "two"]
-
-
-def test_a_rewind_undoes_marks_too() -> None:
-    first = compaction(success=True, summaryContent="first") | {"id": "c"}
-    transcript = found(*TURN, first, truncation(1), rewind("c"))
-
-    assert transcript.effective == found(*TURN).effective
-
-
-def test_a_rewind_to_what_is_not_there_changes_nothing() -> None:
-    assert len(found(*TURN, rewind("gone")).effective) == len(TURN)
+    assert texts(transcript.effective) == [*texts(found(SYSTEM, *TURN).effective), "two"]
 
 
 MARKED = {
-    "truncated": [SYSTEM, *TURN, truncation(1)],
     "compacted": [SYSTEM, *TURN, compaction(success=True, summaryContent="so far")],
     "cleared": [SYSTEM, *TURN, event("session.context_cleared", initialMessage="afresh")],
 }

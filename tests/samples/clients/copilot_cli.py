@@ -120,13 +120,11 @@ class Session(Recorder):
                    checkpointNumber=1, messagesRemoved=40)  # fmt: skip
 
     def go_back(self, words: str) -> None:
-        """Write a prompt with its answer, and that the user went back to before it."""
+        """Let the user take back a prompt, which the client removes with all that followed it."""
         context, first = self.context, len(self.records)
         self.prompt(words)
         self.respond(Step(None, "I do not know yet.", ()))
-        removed = len(self.records) - first
-        self.event("session.snapshot_rewind", upToEventId=self.records[first]["id"],
-                   eventsRemoved=removed)  # fmt: skip
+        del self.records[first:]
         self.context, self.cached = context, 0
 
     def shut_down(self) -> None:

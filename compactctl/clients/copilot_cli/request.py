@@ -1,0 +1,85 @@
+"""What Copilot CLI makes of its history for a request: each call with exactly one result."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from compactctl.history.omissions import omitted
+from compactctl.history.pairs import PartIndex
+from compactctl.model.message import CallId, Message, Part, ToolCallPart, ToolResultPart
+from compactctl.records import replace
+
+INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
+"""What the client (1.0.102) sends as the result of a call without one."""
+# It says this in 264 characters, and records it when it resumes the session.
+RESUMED = (
+    "[Copilot CLI puts a note here whose words this transcript lacks: no result of this call was"
+    " recorded; nobody knows what it has done, in part or as a whole, and other calls may have been"
+    " completed; look at the current state before it is repeated or taken for done.]"
+)
+"""What stands for the result that it records for a call since the newest prompt."""
+
+
+def mark_omitted(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the history with results that are not sent as omitted, and calls with an answer.
+
+    Each call has the first result with its id that is left behind it, else any that is left.
+    """
+    calls, results = _by_call_id(messages)
+    new = list(messages)
+    for call_id, places in calls.items():
+        for place in places:
+            free = results[call_id]
+            result = next((other for other in free if other > place), free[0] if free else None)
+            part = messages[place.message].parts[place.part]
+            if result is not None:
+                free.remove(result)
+            elif isinstance(part, ToolCallPart) and not part.added:
+                _replace_part(new, place, replace(part, added=INTERRUPTED))
+    for call_id, places in results.items():
+        detail = "of a call that already has one" if call_id in calls else "without a matching call"
+        for place in places:
+            part = messages[place.message].parts[place.part]
+            _replace_part(new, place, omitted(part, "result", detail))
+    return new
+
+
+def answer_calls(
+    messages: Iterable[Message], calls: Collection[CallId], answer: str
+) -> tuple[Message, ...]:
+    """Return the messages with an answer by the client to those calls."""
+    return tuple(
+        replace(
+            message,
+            parts=tuple(
+                replace(part, added=answer)
+                if isinstance(part, ToolCallPart) and part.call_id in calls
+                else part
+                for part in message.parts
+            ),
+        )
+        if any(call.call_id in calls for call in message.calls)
+        else message
+        for message in messages
+    )
+
+
+_Places = defaultdict[CallId, list[PartIndex]]
+
+
+def _by_call_id(messages: Iterable[Message]) -> tuple[_Places, _Places]:
+    """Return the places of the calls and of the results, by the id of the call."""
+    calls: _Places = defaultdict(list)
+    results: _Places = defaultdict(list)
+    for index, message in enumerate(messages):
+        for number, part in enumerate(message.parts):
+            if isinstance(part, ToolCallPart):
+                calls[part.call_id].append(PartIndex(index, number))
+            elif isinstance(part, ToolResultPart):
+                results[part.call_id].append(PartIndex(index, number))
+    return calls, results
+
+
+def _replace_part(messages: list[Message], place: PartIndex, part: Part) -> None:
+    message = messages[place.message]
+    parts = (*message.parts[: place.part], part, *message.parts[place.part + 1 :])
+    messages[place.message] = replace(message, parts=parts)
