@@ -22,7 +22,7 @@ from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.history.turns import split_conversations
 from compactctl.model.transcript import Transcript
-from compactctl.records import Record
+from compactctl.records import Record, replace
 from compactctl.store.cache import ResultCache, cache_path, result_key
 from compactctl.store.client_folders import UserEnvironment, editor_folders
 from compactctl.tokens.budget import parse_share
@@ -369,7 +369,9 @@ def _end(path: Path, chosen: Format) -> Transcript:
 
 
 def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
-    return parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
+    end = parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
+    # What a client leaves out without its call is sent if the call is further up.
+    return replace(end, effective=end.history)
 
 
 def _lower_bound(end: Transcript) -> int | None:

@@ -1,6 +1,6 @@
 """What a client leaves out of the history when it makes a request, and what edits do to it."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from compactctl.model.edit import Edit, Hide
@@ -14,6 +14,12 @@ def omitted(part: Part, noun: str, detail: str) -> OmittedPart:
     if isinstance(part, OmittedPart):
         return part
     return OmittedPart(noun=noun, detail=detail, path=part.path)
+
+
+def with_each(message: Message, change: Callable[[Part], Part]) -> Message:
+    """Return a message with each of its parts as ``change`` returns it."""
+    parts = tuple(map(change, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
 def sent_messages(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -115,11 +115,16 @@ def _count(outcomes: Iterable[bool]) -> str:
 
 def model_of(session: bytes) -> str:
     """Return the model to go on with: reasoning is sent to the one alone that had it."""
-    said = [_record(line).get("message") or {} for line in session.splitlines()]
+    records = map(_record, session.splitlines())
+    # Codex notes it beside what was said.
+    facts = [
+        record.get("payload" if record.get("type") == "turn_context" else "message") or {}
+        for record in records
+    ]
     names = (
-        str(message.get("model") or "")
-        for message in reversed(said)
-        if message.get("provider", "anthropic") == "anthropic"
+        str(fact.get("model") or "")
+        for fact in reversed(facts)
+        if fact.get("provider", "anthropic") == "anthropic"
     )
     return next((name for name in names if name and not name.startswith("<")), "")
 

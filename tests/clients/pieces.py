@@ -45,7 +45,9 @@ def _codex_request(request: Json) -> Iterator[Piece]:
         if kind == "message":
             # Its settings are told anew with every turn.
             if item["role"] not in ("developer", "system"):
-                yield from _unless_settings(_content(item["content"]))
+                yield from _unless_settings(_content(_in_one(item["content"])))
+        elif kind == "agent_message":
+            yield from _content(item["content"])
         elif kind == "reasoning":
             yield kind, "", _result(item.get("summary"))
         elif kind.endswith("_output"):
@@ -58,6 +60,13 @@ def _codex_request(request: Json) -> Iterator[Piece]:
             yield "call", call, _canonical(given)
         else:
             yield kind, "", ""
+
+
+def _in_one(content: list[Json]) -> list[Json]:
+    """Return the content of a prompt in one block if Codex has cut it in three."""
+    texts = [block.get("text", "") for block in content]
+    is_cut = len(texts) == 3 and _CUT.fullmatch(texts[1])
+    return [{**content[0], "text": "".join(texts)}] if is_cut else content
 
 
 def _content(content: Any) -> Iterator[Piece]:
@@ -321,10 +330,4 @@ def _whole(sent: str, known: str) -> str:
         return known
     if known == "<input_image>" and "could not be processed" in sent:
         return known
-    sent = sent.replace("(tool image omitted: model does not support images)", "<image>")
-    cut = _CUT.search(sent)
-    if cut is None:
-        return sent
-    # Codex says first how many lines there were.
-    head = sent[: cut.start()].split("\n\n", 1)[-1].strip()
-    return known if head in known and known.endswith(sent[cut.end() :]) else sent
+    return sent.replace("(tool image omitted: model does not support images)", "<image>")

@@ -99,7 +99,9 @@ class Codex:
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         folder = desk.home / ".codex"
         folder.mkdir(exist_ok=True)
-        (folder / "config.toml").write_text(_CODEX.format(url=desk.model.url, limit=limit or 10**8))
+        name = "gpt-5.5" if desk.asked.startswith(_FORMER) else desk.asked or "gpt-5.1-codex"
+        settings = _CODEX.format(url=desk.model.url, limit=limit or 10**8, model=name)
+        (folder / "config.toml").write_text(settings)
         command = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         command += ["resume", session, prompt] if session else [prompt]
         done = desk.run(command, {"STUB_KEY": "none", "CODEX_API_KEY": "none"})
@@ -127,8 +129,10 @@ class Codex:
                 yield "result", item["call_id"], text_of(item["output"]).strip()
 
 
+# Models that 0.171.0 no longer lists, so that it would send less of an output than older versions.
+_FORMER = ("gpt-5-codex", "gpt-5.1-codex", "gpt-5.2-codex", "gpt-5.3-codex", "gpt-5.4")
 _CODEX = """
-model = "gpt-5.1-codex"
+model = "{model}"
 model_provider = "stub"
 model_auto_compact_token_limit = {limit}
 model_context_window = 2000000

@@ -19,7 +19,7 @@ from compactctl.clients.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.history.omissions import omitted
+from compactctl.history.omissions import omitted, with_each
 from compactctl.model.message import (
     CallId,
     MediaPart,
@@ -129,7 +129,7 @@ def apply_cuts(messages: Iterable[Message], cuts: Iterable[ResultCut]) -> tuple[
     if not stand_ins:
         return tuple(messages)
     return tuple(
-        _with_each(message, lambda part: _cut_part(part, stand_ins)) for message in messages
+        with_each(message, lambda part: _cut_part(part, stand_ins)) for message in messages
     )
 
 
@@ -347,7 +347,7 @@ def _drop_calls(message: Message, seen: set[CallId], answered: set[CallId]) -> M
                 return omitted(part, "result", "without a matching call before it")
         return part
 
-    return _with_each(message, sent)
+    return with_each(message, sent)
 
 
 def _drop_results(message: Message, calls: set[CallId], answered: set[CallId]) -> Message:
@@ -363,7 +363,7 @@ def _drop_results(message: Message, calls: set[CallId], answered: set[CallId]) -
         answered.add(part.call_id)
         return part
 
-    return _with_each(message, sent)
+    return with_each(message, sent)
 
 
 def cap_media(messages: Sequence[Message]) -> Sequence[Message]:
@@ -437,16 +437,10 @@ def mark_omitted(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _with_each(message: Message, change: Callable[[Part], Part]) -> Message:
-    """Return a message with each of its parts as ``change`` returns it."""
-    parts = tuple(map(change, message.parts))
-    return message if parts == message.parts else replace(message, parts=parts)
-
-
 def _without(
     message: Message, is_dropped: Callable[[Part], bool], noun: str, detail: str
 ) -> Message:
-    return _with_each(
+    return with_each(
         message, lambda part: omitted(part, noun, detail) if is_dropped(part) else part
     )
 
@@ -459,7 +453,7 @@ def _with_answers(message: Message, calls: set[CallId], answer: str) -> Message:
             return part
         return replace(part, added=answer) if part.call_id in calls else part
 
-    return _with_each(message, answered)
+    return with_each(message, answered)
 
 
 def _response(message: Message) -> str:

@@ -6,8 +6,13 @@ A rollback also undoes compactions within those turns.
 
 from collections.abc import Iterable, Iterator
 
-from compactctl.model.message import Message
-from compactctl.records import Record
+from compactctl.clients.codex.truncation import TextBudget, cut_text
+from compactctl.history.omissions import omitted
+from compactctl.model.message import Message, Part, TextPart
+from compactctl.records import Record, replace
+
+# A compaction without a history keeps so many tokens of prompts (compact.rs, 0.171.0).
+_PROMPT_TOKENS = 20_000
 
 
 class _CodexNode(Record, kw_only=False):
@@ -15,6 +20,7 @@ class _CodexNode(Record, kw_only=False):
 
     message: Message
     previous: "_CodexNode | None"
+    starts_turn: bool
 
 
 class CodexHistory:
@@ -22,8 +28,7 @@ class CodexHistory:
 
     Attributes:
         unreplaceable: ids of messages that no synthetic record can replace. It would be a turn to
-            the client: a rollback of more turns than there are would then undo it, and a compaction
-            before the first turn would drop what came before it.
+            the client, which a rollback of more turns than there are would then undo.
     """
 
     def __init__(self) -> None:
@@ -32,27 +37,27 @@ class CodexHistory:
         # The end of the history before each turn, for rollbacks.
         self._turns: list[_CodexNode | None] = []
 
-    def add(self, message: Message) -> None:
-        """Append a message."""
-        if message.starts_turn:
+    def add(self, message: Message, *, is_of_agent: bool = False) -> None:
+        """Append a message; one of another agent starts a turn, too."""
+        starts_turn = message.starts_turn or is_of_agent
+        if starts_turn:
             self._turns.append(self._head)
-        self._head = _CodexNode(message, self._head)
+        self._head = _CodexNode(message, self._head, starts_turn)
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Apply a compaction that records the whole new history."""
         self._head = None
         for message in messages:
-            self._head = _CodexNode(message, self._head)
+            self._head = _CodexNode(message, self._head, message.starts_turn)
 
-    def condense(self, summary: Message | None) -> None:
+    def condense(self, summary: Message) -> None:
         """Apply a compaction that records only a summary.
 
-        The client then sends what came before the first turn, the user messages and the summary.
+        The client then sends the newest prompts, shortened if they are long, and the summary. To
+        it, a synthetic record is a prompt too. It tells its surroundings anew.
         """
-        messages = self._messages()
-        if not any(message.starts_turn for message in messages):
-            self.unreplaceable.update(message.id for message in messages)
-        self.replace([*_kept_by_condense(messages), *([summary] if summary else [])])
+        prompts = [m for m in self.messages() if m.starts_turn or m.origin.is_synthetic]
+        self.replace([*reversed(list(_newest_prompts(prompts))), summary])
 
     def roll_back(self, turns: int) -> None:
         """Drop the newest ``turns`` turns, or all if there are fewer."""
@@ -62,15 +67,12 @@ class CodexHistory:
                 continue
             start = _newest_turn(self._head)
             if start is None:
-                self.unreplaceable.update(self.ids())
+                self.unreplaceable.update(message.id for message in self.messages())
                 return
             self._head = start.previous
 
-    def ids(self) -> list[str]:
-        """Return the ids of the messages that would be sent, in order."""
-        return [message.id for message in self._messages()]
-
-    def _messages(self) -> list[Message]:
+    def messages(self) -> list[Message]:
+        """Return the messages that would be sent, in order."""
         newest_first: list[Message] = []
         node = self._head
         while node is not None:
@@ -79,17 +81,41 @@ class CodexHistory:
         return newest_first[::-1]
 
 
-def _kept_by_condense(messages: Iterable[Message]) -> Iterator[Message]:
-    has_turn = False
-    for message in messages:
-        # To the client, a synthetic record is a user message too.
-        is_user_message = message.starts_turn or message.origin.is_synthetic
-        has_turn = has_turn or is_user_message
-        if is_user_message or not has_turn:
-            yield message
+def _newest_prompts(prompts: list[Message]) -> Iterator[Message]:
+    """Yield the texts of the newest prompts, the newest first; the last one is cut."""
+    remaining = _PROMPT_TOKENS
+    for prompt in reversed(prompts):
+        budget = TextBudget(limit=remaining)
+        text = "".join(part.text for part in prompt.parts if isinstance(part, TextPart))
+        parts = tuple(_shortened(prompt.parts, text, budget))
+        yield prompt if parts == prompt.parts else replace(prompt, parts=parts)
+        remaining -= budget.cost(text)
+        if remaining <= 0:
+            return
+
+
+def _shortened(parts: Iterable[Part], text: str, budget: TextBudget) -> Iterator[Part]:
+    """Yield the parts of a prompt; what is cut of its text may begin and end in any of them."""
+    head, mark, tail = cut_text(text, budget)
+    start, end = len(head), len(text) - len(tail)
+    place = 0
+    for part in parts:
+        if not isinstance(part, TextPart):
+            yield omitted(part, "image", "of a prompt before a compaction")
+            continue
+        following = place + len(part.text)
+        here = mark if place <= start < following else ""
+        rest = f"{part.text[: max(0, start - place)]}{here}{part.text[max(0, end - place) :]}"
+        place = following
+        if rest == part.text:
+            yield part
+        elif rest:
+            yield replace(part, text=rest, typed=None)
+        else:
+            yield omitted(part, "text", "over the limit of a compaction")
 
 
 def _newest_turn(node: _CodexNode | None) -> _CodexNode | None:
-    while node is not None and not node.message.starts_turn:
+    while node is not None and not node.starts_turn:
         node = node.previous
     return node

@@ -4,30 +4,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from compactctl.clients.codex.record_kinds import RECORDS
 from compactctl.clients.codex.usage import USAGE_FIELDS
 from compactctl.clients.content.openai import new_content
 from compactctl.clients.content.response_items import is_item
 from compactctl.clients.format import Format, NativeAppend
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import text_or_empty
-from compactctl.model.message import JsonPath, Synthetic
+from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
-# Types of records, as RolloutItem of Codex names them.
-ENVELOPES = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "compacted",
-        "turn_context",
-        "event_msg",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-    }
-)
 # Events that repeat what tool calls did. To redraw a session, Codex needs only text and reasoning.
 _TOOL_EVENTS = frozenset(
     {
@@ -63,7 +51,7 @@ class Codex(Format):
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize envelopes, or bare items beside a header or state of the oldest rollouts."""
-        enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
+        enveloped = [r for r in records if _kind(r) in RECORDS and _has_payload(r)]
         bare = [r for r in records if "type" in r and is_item(r)]
         oldest = [r for r in records if _is_oldest(r)]
         # A compaction may leave fewer items than there are state records.
@@ -75,6 +63,12 @@ class Codex(Format):
         from compactctl.clients.codex.reader import CodexReader
 
         return CodexReader().read(lines)
+
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Mark what the client leaves out of the next request; see ``request.py``."""
+        from compactctl.clients.codex.request import mark_omitted
+
+        return mark_omitted(history)
 
     def native_append(self) -> NativeAppend:
         """Return how sessions are compacted by appending to them."""

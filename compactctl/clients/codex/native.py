@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
+from compactctl.clients.codex.agents import agent_item
 from compactctl.clients.codex.reader import CodexReader
 from compactctl.clients.codex.usage import USAGE_FIELDS
 from compactctl.clients.format import NativeAppend
@@ -124,7 +125,8 @@ class CodexSession:
         single = [value for line in decode_lines(raw_lines) for value in _one_by_one(line)]
         self._lines = [lines[value.index] for value in single]
         self.decoded = tuple(replace(value, index=index) for index, value in enumerate(single))
-        self.transcript = CodexReader().read(self.decoded)
+        self._reader = CodexReader()
+        self.transcript = self._reader.read(self.decoded)
 
     @property
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -162,24 +164,45 @@ class CodexSession:
 
     @cached_property
     def _sent(self) -> Sequence[Message]:
-        # An answer without parts is nothing to send; its record may be a token count.
-        sent = (message for message in self.transcript.effective if message.parts)
+        # An answer without parts is nothing to send; its record may be a token count. Outputs
+        # without a call are left out of a history, too.
+        sent = (message for message in self.transcript.history if message.parts)
         return [message for message in sent if not _is_header(self._record(message))]
 
     def _items_on_line(self, index: int, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
         text = self.text(index)
         spans = find_spans(text, {_item_path(message) for message in messages})
         for message in messages:
-            if not message.record_path and message.parts[0].path == _SUMMARY_PATH:
-                yield message.id, _summary_item(message)
-            else:
-                # An item of the oldest rollouts has no envelope: it is the whole record.
-                start, end = spans.get(_item_path(message), (0, len(text)))
-                item = text[start:end]
-                tagged_record = (
-                    decode(item.encode())[0][0] if message.record_path else self._record(message)
-                )
-                yield message.id, with_fields(item, self._tag_fields(message, tagged_record))
+            # An item of the oldest rollouts has no envelope: it is the whole record.
+            start, end = spans.get(_item_path(message), (0, len(text)))
+            item = self._other_items.get(message.id, text[start:end])
+            tagged_record = (
+                decode(item.encode())[0][0] if message.record_path else self._record(message)
+            )
+            yield message.id, with_fields(item, self._tag_fields(message, tagged_record))
+
+    @cached_property
+    def _other_items(self) -> Mapping[str, str]:
+        """The items that are sent in another form than they are stored in, by message.
+
+        A history is loaded as it is, so outputs are cut before they are written into one.
+        """
+        items: dict[str, str] = {}
+        for message in self._sent:
+            record = self._record(message)
+            payload = record.get("payload", record)
+            if message.record_path:
+                continue
+            if record.get("type") == "inter_agent_communication":
+                items[message.id] = dump(agent_item(payload))
+            elif message.parts[0].path == _SUMMARY_PATH or message.id in self._reader.shortened:
+                items[message.id] = _prompt_item(message)
+            elif message.id in self._reader.outputs:
+                output = self._reader.outputs[message.id]
+                value = output.sent(self._reader.budget)
+                if value != output.value:
+                    items[message.id] = dump({**payload, "output": value})
+        return items
 
     def _record(self, message: Message) -> Mapping[str, Any]:
         value = self.decoded[message.line].values[0]
@@ -223,6 +246,8 @@ class CodexSession:
 
     def _name_in_history(self, message: Message) -> str:
         item = None if message.record_path else self._record(message).get("payload")
+        if message.id in self._other_items:
+            item = decode(self._other_items[message.id].encode())[0][0]
         if not isinstance(item, Mapping):
             return base_id(message.id)
         return record_id(item, message.tags)
@@ -259,7 +284,9 @@ class CodexSession:
         return {
             text
             for message, text in zip(self._sent, self.items, strict=True)
-            if message.origin.is_injected and not message.origin.is_synthetic
+            if message.origin.is_injected
+            and not message.origin.is_synthetic
+            and message.id not in self._reader.agent_ids
         }
 
 
@@ -306,7 +333,10 @@ def _item_path(message: Message) -> JsonPath:
     return message.record_path or ("payload",)
 
 
-def _summary_item(message: Message) -> str:
-    text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
-    content = [{"type": "input_text", "text": text}]
+def _prompt_item(message: Message) -> str:
+    content = [
+        {"type": "input_text", "text": part.text or part.added}
+        for part in message.parts
+        if isinstance(part, TextPart)
+    ]
     return dump({"type": "message", "role": "user", "content": content})

@@ -1,13 +1,34 @@
 """Reads Codex rollouts: session headers, items, and the usage and compactions among the events."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from compactctl.clients.codex.agents import agent_draft
 from compactctl.clients.codex.effective import CodexHistory
+from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS
+from compactctl.clients.codex.request import (
+    CUT_OUTPUTS,
+    StoredOutput,
+    as_loaded,
+    mark_omitted,
+    pair_by_type,
+    pairing_of,
+)
+from compactctl.clients.codex.truncation import (
+    OUTPUT_LIMIT,
+    TextBudget,
+    model_budget,
+    recorded_budget,
+)
 from compactctl.clients.codex.usage import USAGE_FIELDS, TokenCountReader
 from compactctl.clients.codex.wrapping import CODEX
-from compactctl.clients.content.response_items import is_item, item_draft, item_kind
+from compactctl.clients.content.response_items import (
+    AGENT_MESSAGE,
+    is_item,
+    item_draft,
+    item_kind,
+)
 from compactctl.clients.content.tool_definitions import tool_definitions
 from compactctl.clients.records.builder import LineReader, TranscriptBuilder
 from compactctl.clients.records.decode import Decoded
@@ -17,11 +38,12 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft, text_parts
-from compactctl.clients.records.missing_answers import with_client_answers
 from compactctl.clients.records.order import judge_times
+from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import ResponseNamer
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.clients.records.wrapping import typed_prompt
+from compactctl.history.omissions import find_omissions, sent_messages
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     NO_TAGS,
@@ -33,11 +55,10 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 from compactctl.model.tags import is_appended
-from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
+from compactctl.model.transcript import Omission, PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import Record, replace
 
-_NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 # The history after a compaction; the summary in it is repeated in ``message``.
 _COMPACTED_FIELDS = frozenset({"message", "replacement_history"})
 # What the client builds from its settings and repeats whenever it compacts (0.58 to 0.142).
@@ -47,6 +68,8 @@ _SETTINGS = re.compile(
     r"|skills_instructions|plugins_instructions)\b)"
 )
 _SETTINGS_REASON = "it holds the client's settings"
+# What the client sends for a summary without a word.
+_NO_SUMMARY = "(no summary available)"
 # How texts begin that the client puts into a session.
 _TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
 # More than any session has; a damaged number must not keep the loop busy for hours.
@@ -88,6 +111,13 @@ class CodexReader(LineReader):
         # What the client recorded as typed by the user.
         self._prompts: set[str] = set()
         self._replacements: list[_Replacement] = []
+        # By the ids of their messages: outputs that may be cut, and by what items are paired.
+        self.outputs: dict[str, StoredOutput] = {}
+        self._pairings: dict[str, str] = {}
+        # Messages of other agents, and prompts that a compaction has shortened.
+        self.agent_ids: set[str] = set()
+        self.shortened: set[str] = set()
+        self._unmodeled: dict[str, tuple[int, str]] = {}
         # Whether a message carries our tags.
         self._is_edited = False
 
@@ -105,12 +135,12 @@ class CodexReader(LineReader):
     def finish(self) -> Transcript:
         """Return the transcript."""
         self._add_empty_answer()
-        sent_ids = self.history.ids()
-        self._drop_superseded(set(sent_ids))
+        sent = self._sent()
+        self._drop_superseded({message.id for message in sent})
         self.builder.messages = list(map(self._attributed, self.builder.messages))
-        by_id = {str(message.id): message for message in self.builder.messages}
-        header = [self.header.id] if self.header else []
-        effective = tuple(self._with_lock(by_id[name]) for name in (*header, *sent_ids))
+        self.builder.warnings += unmodeled_warnings(self._unmodeled)
+        header = [m for m in self.builder.messages if self.header and m.id == self.header.id]
+        effective = tuple(map(self._with_lock, (*header, *sent)))
         client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
         transcript = self.builder.build(
             self.name,
@@ -130,11 +160,41 @@ class CodexReader(LineReader):
             ),
             order=judge_times(message.timestamp for message in self.builder.messages),
         )
-        # As ensure_call_outputs_present of Codex does; a tool search gets an empty result instead.
-        answered = with_client_answers(
-            transcript.effective, "aborted", exempt_tools=frozenset({"tool_search"})
+        paired = pair_by_type(transcript.effective, self._pairings)
+        history = without_expired_reasoning(paired)
+        marked = mark_omitted(history)
+        effective = sent_messages(marked)
+        return replace(
+            transcript,
+            effective=effective,
+            with_omitted=() if effective == history else history,
+            omissions=(*find_omissions(marked), *self._cut_outputs(effective)),
         )
-        return replace(transcript, effective=without_expired_reasoning(answered))
+
+    @property
+    def budget(self) -> TextBudget | None:
+        """The budget of outputs that have none of their own."""
+        return model_budget(self.model)
+
+    def _sent(self) -> tuple[Message, ...]:
+        """Return the messages that are sent after the header, as the client loads them."""
+        by_id = {message.id: message for message in self.builder.messages}
+        sent: list[Message] = []
+        for message in self.history.messages():
+            newest = by_id[message.id]
+            if message.id in self.outputs:
+                newest = as_loaded(newest, self.outputs[message.id], self.budget)
+            elif message.parts != newest.parts:
+                self.shortened.add(message.id)
+                newest = replace(newest, parts=message.parts)
+            sent.append(self._attributed(newest))
+        return tuple(sent)
+
+    def _cut_outputs(self, messages: Iterable[Message]) -> Iterator[Omission]:
+        for message in messages:
+            output = self.outputs.get(message.id)
+            if output and output.sent(self.budget) != output.value:
+                yield Omission(message=message.id, noun="middle part", detail="of long results")
 
     def _attributed(self, message: Message) -> Message:
         """Return a user's message as typed or not, where the client recorded what was typed.
@@ -142,7 +202,12 @@ class CodexReader(LineReader):
         A text with a tag that is not recorded is the client's, even if the tag is not known. Of
         what a compaction kept, the client may have cut the texts.
         """
-        is_settled = message.role != "user" or message.origin.is_synthetic or message.record_path
+        is_settled = (
+            message.role != "user"
+            or message.origin.is_synthetic
+            or message.record_path
+            or message.id in self.agent_ids
+        )
         texts = [part for part in message.parts if isinstance(part, TextPart)]
         if not self._prompts or is_settled or not texts:
             return message
@@ -177,9 +242,15 @@ class CodexReader(LineReader):
     def _enveloped(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
-        match record.get("type"):
+        kind = text_or_none(record.get("type")) or ""
+        change = RECORDS[kind].unmodeled if kind in RECORDS else ""
+        if change:
+            self._unmodeled.setdefault(kind, (decoded.index, change))
+        match kind:
             case "response_item":
                 self._item(record, payload, ("payload",), decoded)
+            case "inter_agent_communication":
+                self._agent_message(record, payload, decoded)
             case "event_msg":
                 self._event(record, payload, decoded)
             case "session_meta":
@@ -188,7 +259,7 @@ class CodexReader(LineReader):
                 self._turn_context(payload, decoded)
             case "compacted":
                 self._compacted(record, payload, decoded)
-            case str(kind) if kind in _NOT_SENT:
+            case _ if kind in RECORDS:
                 self.builder.add_metadata(kind, decoded.n_bytes)
             case _:
                 self.builder.add_opaque(decoded, "a record of unknown type", value=record)
@@ -213,8 +284,30 @@ class CodexReader(LineReader):
         decoded: Decoded,
     ) -> None:
         message = self._message(record, item, path, decoded, self.responses)
-        if message is not None:
-            self.history.add(message)
+        if message is None:
+            return
+        kind, budget = item_kind(item), recorded_budget(record)
+        if kind in CUT_OUTPUTS and (budget is not None or decoded.n_bytes > OUTPUT_LIMIT):
+            self.outputs[message.id] = StoredOutput(value=item.get("output"), budget=budget)
+        self._add(message, is_of_agent=kind == AGENT_MESSAGE)
+
+    def _agent_message(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        draft = agent_draft(payload, ("payload",))
+        if not draft.parts:
+            self.builder.add_empty(
+                "inter_agent_communication without content", record, decoded, decoded.n_bytes, ()
+            )
+            return
+        self._add_empty_answer()
+        draft = self.responses.assign(draft, self.model)
+        self._add(self.builder.add_message(draft, record, decoded), is_of_agent=True)
+
+    def _add(self, message: Message, *, is_of_agent: bool) -> None:
+        if is_of_agent:
+            self.agent_ids.add(message.id)
+        self.history.add(message, is_of_agent=is_of_agent)
 
     def _add_empty_answer(self) -> None:
         """Add an answer without items, of which only the token count was recorded, if any.
@@ -224,7 +317,8 @@ class CodexReader(LineReader):
         report = None if self._is_edited else self.responses.take_unassigned()
         if report is not None:
             draft = MessageDraft(role="assistant", parts=(), model=self.model, usage=report.usage)
-            self.history.add(self.builder.add_message(draft, report.record, report.decoded))
+            message = self.builder.add_message(draft, report.record, report.decoded)
+            self._add(message, is_of_agent=False)
 
     def _message(
         self,
@@ -239,9 +333,10 @@ class CodexReader(LineReader):
         element = path if record is item else ()
         draft = item_draft(item, path, self.tools)
         size = json_size(item) if element else decoded.n_bytes
-        if draft is None and kind == "ghost_snapshot":
-            self.builder.add_metadata("response_item/ghost_snapshot", size)
-        elif draft is None:
+        is_unsent = _is_left_out(item) and responses is self.responses and bool(path)
+        if is_unsent or (kind in ITEMS and ITEMS[kind].effect == "never sent"):
+            self.builder.add_metadata(f"response_item/{kind}", size)
+        elif draft is None or kind not in ITEMS:
             self.builder.add_opaque(decoded, "an item of unknown type", size, value=item or record)
         elif not draft.parts:
             self.builder.add_empty(
@@ -257,6 +352,7 @@ class CodexReader(LineReader):
             message = self.builder.add_message(draft, record, decoded, record_path=element)
             self._is_edited = self._is_edited or message.tags is not NO_TAGS
             self.tools.update((call.call_id, call.tool) for call in message.calls)
+            self._pairings[message.id] = pairing_of(item)
             return message
         return None
 
@@ -297,7 +393,10 @@ class CodexReader(LineReader):
     def _event(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
-        kind = text_or_none(payload.get("type")) or "event without a type"
+        kind = text_or_none(payload.get("type")) or ""
+        if kind not in EVENTS:
+            self.builder.add_opaque(decoded, "an event of unknown type", value=record)
+            return
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
@@ -316,6 +415,12 @@ class CodexReader(LineReader):
     def _compacted(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
+        text = payload.get("message")
+        if not isinstance(text, str):
+            # The client does not read such a record.
+            self.builder.unread.add_unknown(payload, decoded.index)
+            self.builder.add_metadata("compacted", decoded.n_bytes)
+            return
         self.responses.close()
         is_ours = is_appended(record)
         (self._own_history_lines if is_ours else self.builder.compactions).append(decoded.index)
@@ -325,13 +430,7 @@ class CodexReader(LineReader):
             self.builder.unread.add_unknown({**record, "payload": rest}, decoded.index)
             self._replace_history(items, decoded, is_ours=is_ours)
             return
-        text = text_or_none(payload.get("message"))
-        if text is None:
-            self.builder.unread.add_unknown(payload, decoded.index)
-            self.builder.add_metadata("compacted", decoded.n_bytes)
-            self.history.condense(None)
-            return
-        part = TextPart(text=text, path=("payload", "message"))
+        part = TextPart(text=text, added="" if text else _NO_SUMMARY, path=("payload", "message"))
         reason = "the client's own compaction"
         draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=reason)
         self.history.condense(self.builder.add_message(draft, record, decoded))
@@ -417,6 +516,11 @@ class _ResponseGrouper:
         self._newest = None
         self._is_asked = False
         self._unassigned = None
+
+
+def _is_left_out(item: Mapping[str, Any]) -> bool:
+    """Whether the client does not load a message (``is_api_message``); its own are developer's."""
+    return item_kind(item) == "message" and item.get("role") == "system"
 
 
 def _holds_settings(message: Message) -> bool:

@@ -36,6 +36,8 @@ _ROLES: Mapping[str, Role] = {
     "developer": "system",
     "system": "system",
 }
+AGENT_MESSAGE = "agent_message"
+"""What another agent says, which no user has typed."""
 _COMPACTION_TYPES = frozenset({"compaction", "context_compaction", "compaction_summary"})
 _IMAGE_CALL = "image_generation_call"
 # Calls of tools that the client runs. OpenAI runs all others; these are never rewritten.
@@ -145,6 +147,9 @@ def item_draft(
         return _wrapped_draft(item, path, tools)
     if kind == "message":
         return _message_draft(item, path)
+    if kind == AGENT_MESSAGE:
+        parts = content_parts(item.get("content"), (*path, "content"))
+        return MessageDraft(role="user", parts=parts, is_injected=True)
     if kind == "reasoning":
         return MessageDraft(role="assistant", parts=_reasoning_parts(item, path))
     if kind in _COMPACTION_TYPES:

@@ -74,6 +74,6 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         client=Codex(),
         rules=codex_sessions.RULES,
         resume=_resumed(Codex()),
-        made_up=frozenset({"aborted"}),
+        made_up=frozenset({"aborted", "(no summary available)"}),
     ),
 )

@@ -12,6 +12,23 @@ from typing import Any
 from clients.recorded.rules import Rule
 
 THREAD = "01a2229d-cc7e-75c3-8bc7-6c96cec952e3"
+_CONTEXT = {
+    "cwd": "/home/dev/quay",
+    "approval_policy": "never",
+    "sandbox_policy": {"type": "danger-full-access"},
+    "summary": "none",
+}
+_SUMMARY_BEGINS = (
+    "Another language model started to solve this problem and produced a summary of its thinking"
+    " process. You also have access to the state of the tools that were used by that language"
+    " model. Use this to build on the work that has already been done and avoid duplicating work."
+    " Here is the summary produced by the other language model, use the information in this"
+    " summary to assist with your own analysis:"
+)
+_PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA"
+    "WjR9awAAAABJRU5ErkJggg=="
+)
 
 
 @dataclass(kw_only=True)
@@ -58,9 +75,42 @@ class Draft:
         arguments = json.dumps({"cmd": command})
         self.item("function_call", name="exec_command", arguments=arguments, call_id=call_id)
 
-    def output(self, call_id: str, output: Any) -> None:
-        """Add what a tool has returned."""
+    def patch(self, call_id: str) -> None:
+        """Add a call of a tool whose input is a text."""
+        self.item("custom_tool_call", name="apply_patch", input="x", call_id=call_id)
+
+    def output(self, call_id: str, output: Any, budget: int | None = None) -> None:
+        """Add what a tool has returned, with the tokens that it may have."""
         self.item("function_call_output", call_id=call_id, output=output)
+        if budget is not None:
+            metadata = {"client_authored": False, "fallback_token_limit_override": budget}
+            self.lines[-1] = (
+                json.dumps({**json.loads(self.lines[-1]), "metadata": metadata}).encode() + b"\n"
+            )
+
+    def asked(self, model: str) -> None:
+        """Add a prompt to a model."""
+        self.record("turn_context", **_CONTEXT, model=model)
+        self.user("Q1 ask")
+
+    def agent(self, text: str) -> None:
+        """Add what another agent has said."""
+        self.record(
+            "inter_agent_communication",
+            author="/root/one",
+            recipient="/root",
+            other_recipients=[],
+            content=text,
+            trigger_turn=True,
+        )
+
+    def compact(self, *items: dict[str, Any]) -> None:
+        """Add a compaction with a history."""
+        self.record("compacted", message="", replacement_history=list(items))
+
+    def message(self, role: str, text: str) -> dict[str, Any]:
+        """Return an item of what somebody said."""
+        return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
     @property
     def data(self) -> bytes:
@@ -69,6 +119,11 @@ class Draft:
 
     def _time(self) -> str:
         return f"2026-11-01T10:{len(self.lines):02}:00.000Z"
+
+
+def _words(length: int) -> str:
+    """Return words that are told apart, in as many characters."""
+    return "".join(f"{number:05} tide\n" for number in range(length // 11 + 1))[:length]
 
 
 _rule = partial(Rule[Draft], draft=Draft)
@@ -87,10 +142,315 @@ def call_without_output(draft: Draft) -> None:
 
 
 @PAIRS
+def custom_call_without_output(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.patch("call_1")
+    draft.answer("A1 answer")
+
+
+@PAIRS
 def both(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.call("call_1")
     draft.output("call_1", "R1 lines")
+    draft.answer("A1 answer")
+
+
+ORPHANS = _rule(
+    name="orphans",
+    about="an output is sent for a call of its own type only (remove_orphan_outputs)",
+)
+
+
+@ORPHANS
+def output_without_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.output("call_1", "R1 lines")
+    draft.answer("A1 answer")
+
+
+@ORPHANS
+def custom_output_of_function_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.call("call_1")
+    draft.item("custom_tool_call_output", call_id="call_1", output="R1 lines")
+    draft.answer("A1 answer")
+
+
+@ORPHANS
+def function_output_of_custom_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.patch("call_1")
+    draft.output("call_1", "R1 lines")
+    draft.answer("A1 answer")
+
+
+@ORPHANS
+def output_before_its_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.output("call_1", "R1 lines")
+    draft.call("call_1")
+    draft.answer("A1 answer")
+
+
+@ORPHANS
+def two_outputs_of_one_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.call("call_1")
+    draft.output("call_1", "R1 lines")
+    draft.output("call_1", "R2 lines")
+    draft.answer("A1 answer")
+
+
+@ORPHANS
+def orphan_in_a_compaction(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.compact(
+        draft.message("user", "Q2 ask"),
+        {"type": "function_call_output", "call_id": "call_1", "output": "R1 lines"},
+    )
+    draft.answer("A1 answer")
+
+
+CUTS = _rule(
+    name="cuts",
+    about="outputs are cut when they are loaded, by a budget (process_item)",
+)
+
+
+@CUTS
+def over_the_budget_in_tokens(draft: Draft) -> None:
+    draft.asked("gpt-5.5")
+    draft.call("call_1")
+    draft.output("call_1", _words(48_001))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def at_the_budget_in_tokens(draft: Draft) -> None:
+    draft.asked("gpt-5.5")
+    draft.call("call_1")
+    draft.output("call_1", _words(48_000))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def over_the_budget_in_bytes(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    draft.output("call_1", _words(12_003))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def at_the_budget_in_bytes(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    draft.output("call_1", _words(12_000))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def within_a_character(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    draft.output("call_1", "é" * 7_000)
+    draft.call("call_2")
+    draft.output("call_2", "x" + "é" * 7_000)
+    draft.answer("A1 answer")
+
+
+@CUTS
+def named_after_a_listed_model(draft: Draft) -> None:
+    draft.asked("some/gpt-5.5-mini")
+    draft.call("call_1")
+    draft.output("call_1", _words(20_000))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def budget_in_the_record(draft: Draft) -> None:
+    draft.asked("gpt-5.5")
+    draft.call("call_1")
+    draft.output("call_1", _words(4_003), budget=1_000)
+    draft.call("call_2")
+    draft.output("call_2", _words(4_000), budget=1_000)
+    draft.call("call_3")
+    draft.output("call_3", _words(80_000), budget=20_000)
+    draft.call("call_4")
+    draft.output("call_4", "R4 lines", budget=0)
+    draft.answer("A1 answer")
+
+
+@CUTS
+def several_texts(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    lengths = (8_000, 5_000, 10, 20)
+    texts = [{"type": "input_text", "text": _words(length)} for length in lengths]
+    draft.output("call_1", [*texts, {"type": "input_image", "image_url": _PICTURE}])
+    draft.answer("A1 answer")
+
+
+@CUTS
+def custom_output(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.patch("call_1")
+    draft.item("custom_tool_call_output", call_id="call_1", output=_words(12_003))
+    draft.answer("A1 answer")
+
+
+@CUTS
+def output_in_a_compaction(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    arguments = json.dumps({"cmd": "x"})
+    draft.compact(
+        draft.message("user", "Q2 ask"),
+        {"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": _words(12_003)},
+    )
+    draft.answer("A1 answer")
+
+
+AGENTS = _rule(
+    name="agents",
+    about="what another agent said is sent (to_model_input_item)",
+)
+
+
+@AGENTS
+def message_of_an_agent(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.agent("W1 done")
+    draft.answer("A1 answer")
+
+
+@AGENTS
+def item_of_an_agent(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    content = [{"type": "input_text", "text": "W1 done"}]
+    draft.item("agent_message", author="/root/one", recipient="/root", content=content)
+    draft.answer("A1 answer")
+
+
+@AGENTS
+def rolled_back_to_an_agent(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.agent("W1 done")
+    draft.answer("A1 answer")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.user("Q2 ask")
+
+
+@AGENTS
+def only_that_it_came(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("inter_agent_communication_metadata", trigger_turn=True)
+    draft.answer("A1 answer")
+
+
+SUMMARIES = _rule(
+    name="summaries",
+    about="a compaction without a history keeps the newest prompts (build_compacted_history)",
+)
+
+
+@SUMMARIES
+def prompts_and_summary(draft: Draft) -> None:
+    draft.item("message", role="developer", content=[{"type": "input_text", "text": "Rules"}])
+    draft.user("<environment_context>here</environment_context>")
+    draft.user("Q1 ask")
+    draft.call("call_1")
+    draft.output("call_1", "R1 lines")
+    draft.agent("W1 done")
+    draft.answer("A1 answer")
+    draft.user("Q2 ask")
+    draft.record("compacted", message="S1 so far")
+    draft.user("Q3 ask")
+
+
+@SUMMARIES
+def two_summaries(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message=f"{_SUMMARY_BEGINS}\nS1 so far")
+    draft.user("Q2 ask")
+    draft.record("compacted", message=f"{_SUMMARY_BEGINS}\nS2 so far")
+    draft.user("Q3 ask")
+
+
+@SUMMARIES
+def summary_without_a_word(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message="")
+    draft.user("Q2 ask")
+
+
+@SUMMARIES
+def no_summary(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.record("compacted")
+    draft.user("Q2 ask")
+
+
+@SUMMARIES
+def more_prompts_than_fit(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.user(_words(50_000))
+    draft.user(_words(40_000))
+    draft.record("compacted", message="S1 so far")
+    draft.user("Q3 ask")
+
+
+@SUMMARIES
+def as_many_prompts_as_fit(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.user(_words(40_000))
+    draft.user(_words(40_000))
+    draft.record("compacted", message="S1 so far")
+    draft.user("Q3 ask")
+
+
+@SUMMARIES
+def picture_in_a_prompt(draft: Draft) -> None:
+    content = [
+        {"type": "input_text", "text": "Q1 ask"},
+        {"type": "input_image", "image_url": _PICTURE},
+    ]
+    draft.item("message", role="user", content=content)
+    draft.record("compacted", message="S1 so far")
+    draft.user("Q2 ask")
+
+
+UNSENT = _rule(
+    name="unsent",
+    about="of other items and records nothing is sent (is_api_message)",
+)
+
+
+@UNSENT
+def message_of_the_system(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.item("message", role="system", content=[{"type": "input_text", "text": "Y1 rules"}])
+    draft.answer("A1 answer")
+
+
+@UNSENT
+def item_of_another_type(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.item("hologram", text="H1 light")
+    draft.item("mcp_call", id="mcp_1", name="x", arguments="{}", output="R1 lines")
+    draft.item("compaction_trigger")
+    draft.answer("A1 answer")
+
+
+@UNSENT
+def records_of_the_client(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("security_risk_score", score=1)
+    draft.record("token_usage_record", thread_id=THREAD, usage={"input_tokens": 7})
+    draft.record("realtime_item", id="item_1")
     draft.answer("A1 answer")
 
 

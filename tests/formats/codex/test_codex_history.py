@@ -99,7 +99,7 @@ def test_an_encrypted_compaction_is_a_summary_that_stays() -> None:
     assert getattr(summary.parts[0], "opaque", None) is True
 
 
-def test_a_compaction_with_nothing_but_a_message_keeps_context_and_prompts() -> None:
+def test_a_compaction_with_nothing_but_a_message_keeps_prompts() -> None:
     found = codex(
         HEADER,
         message("user", "<environment_context>here</environment_context>"),
@@ -114,13 +114,12 @@ def test_a_compaction_with_nothing_but_a_message_keeps_context_and_prompts() -> 
 
     assert texts(found.effective) == [
         "base",
-        "<environment_context>here</environment_context>",
         "one",
         "two",
         "what happened",
         "three",
     ]
-    summary = found.effective[4]
+    summary = found.effective[3]
     assert summary.origin.is_summary
     assert summary.locks.unmovable_reason is not None
     assert summary.parts[0].path == ("payload", "message")
