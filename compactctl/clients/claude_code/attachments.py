@@ -51,6 +51,13 @@ def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     return tuple(_stored(attachment, kind_of(attachment)))
 
 
+def without_copy(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record without the attachment from which what it records as sent was made."""
+    if not record.get("rendered"):
+        return record
+    return {key: value for key, value in record.items() if key != "attachment"}
+
+
 def kind_of(attachment: Mapping[str, Any]) -> AttachmentKind:
     """Return the kind of an attachment; an unknown one may be sent, in whatever words."""
     return ATTACHMENTS.get(text_or_empty(attachment.get("type")), _UNKNOWN)

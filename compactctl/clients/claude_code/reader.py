@@ -8,6 +8,7 @@ from compactctl.clients.claude_code.attachments import (
     attachment_parts,
     may_lack_text,
     restored_reason,
+    without_copy,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import build_chain
@@ -205,7 +206,7 @@ class ClaudeReader(LineReader):
         self.indices[message.id] = len(self.builder.messages)
         if record.get("isMeta") is True:
             self.meta_ids.add(message.id)
-        self.builder.unread.add_message(record, (), message.parts, decoded.index)
+        self.builder.unread.add_message(without_copy(record), (), message.parts, decoded.index)
         self.builder.messages.append(message)
         uuid = text_or_none(record.get("uuid")) or ""
         linked = self.row_messages.get(uuid) if self.is_loaded(decoded) else None

@@ -120,6 +120,15 @@ def test_the_texts_that_are_recorded_as_sent_are_sent() -> None:
     assert all(message.origin.is_injected for message in found.effective[1:])
 
 
+def test_the_file_from_which_a_text_was_made_is_not_sent_beside_it() -> None:
+    lines = [f"the crew of watch {number} rested ashore" for number in range(99)]
+    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, 1))
+    content = {"type": "text", "file": {"content": "\n".join(lines)}}
+    record = rendered("a", "u", "file", numbered, filename="f", content=content)
+
+    assert not read("claude-code", user("u", None, "Go"), record).unread.lost
+
+
 def test_system_prompt_and_tools_of_the_newest_request_come_first() -> None:
     found = read("claude-code", *session(), shape("h2", "Another prompt."))
     first, *rest = found.effective
