@@ -28,7 +28,11 @@ _NOTIFICATION = re.compile(
     re.DOTALL,
 )
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
-_SUMMARY = re.compile(r"^The conversation history before .*?<summary>\s*|\s*</summary>$", re.DOTALL)
+_SUMMARY = re.compile(
+    r"^The (?:conversation history before|following is a summary of) .*?<summary>\s*"
+    r"|\s*</summary>$",
+    re.DOTALL,
+)
 
 
 def _blocks_of(content: Any) -> list[Json]:
@@ -98,42 +102,20 @@ def _pi_request(request: Json) -> Iterator[Piece]:
 
 
 def _pi_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    """Yield what is sent to a model of Anthropic, which gets the reasoning of no other."""
     records = session.split(b"\n")
-    for line in dict.fromkeys(message["line"] for message in messages):
-        record = json.loads(records[line - 1])
-        message = record.get("message", {})
-        content = message.get("content")
-        match message.get("role"):
-            case None:
-                # The text of a summary, or what an extension has put there.
-                told = record.get("summary") or record.get("content")
-                yield from _pi_blocks(told, is_own=False)
-            case "toolResult":
-                blocks = _blocks_of(content)
-                texts = [block for block in blocks if block["type"] in _TEXTS]
-                yield "result", message["toolCallId"], _result(texts)
-                yield from _content(block for block in blocks if block not in texts)
-            case "bashExecution":
-                output = message["output"]
-                shown = f"```\n{output}\n```" if output else "(no output)"
-                if message.get("truncated"):
-                    shown += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
-                yield "text", "", bare(f"Ran `{message['command']}`\n{shown}")
-            case _:
-                yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
-
-
-def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
-    """Yield pieces; reasoning of another provider's model is sent as text."""
-    for block in _blocks_of(content):
-        if block["type"] == "toolCall":
-            yield "call", block["id"], _canonical(block["arguments"])
-        elif block["type"] == "thinking" and is_own and block.get("thinkingSignature"):
-            yield "reasoning", "", block["thinking"]
-        elif text := bare(block.get("thinking") or block.get("text") or ""):
-            yield "text", "", text
-        elif block["type"] == "image":
-            yield "image", "", ""
+    for message in messages:
+        said = json.loads(records[message["line"] - 1]).get("message", {})
+        if said.get("role") == "bashExecution":
+            output = said["output"]
+            shown = f"```\n{output}\n```" if output else "(no output)"
+            if said.get("truncated"):
+                shown += f"\n\n[Output truncated. Full output: {said['fullOutputPath']}]"
+            yield "text", "", bare(f"Ran `{said['command']}`\n{shown}")
+            continue
+        is_own = said.get("provider") == "anthropic"
+        pieces = in_order([message], session)
+        yield from (piece for piece in pieces if is_own or piece[0] != "reasoning")
 
 
 def request_pieces(request: Json) -> Iterator[Piece]:

@@ -12,11 +12,11 @@ from typing import Any
 from clients.desk import Client, Desk
 from clients.given import claude_code_folder, model_of, placed, resumed_by
 from clients.pieces import WIRES, Wire
-from clients.recorded import claude_code_sessions, codex_sessions
+from clients.recorded import claude_code_sessions, codex_sessions, pi_sessions
 from clients.recorded.claude_code_drafts import SESSION
 from clients.recorded.requests import PROMPT
 from clients.recorded.rules import Rule
-from clients.running import ClaudeCode, Codex
+from clients.running import ClaudeCode, Codex, Pi
 
 Resume = Callable[[Rule[Any], bytes, Desk], str]
 
@@ -75,5 +75,11 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         rules=codex_sessions.RULES,
         resume=_resumed(Codex()),
         made_up=frozenset({"aborted", "(no summary available)"}),
+    ),
+    RecordedClient(
+        client=Pi(),
+        rules=pi_sessions.RULES,
+        resume=_resumed(Pi()),
+        made_up=frozenset({"No result provided"}),
     ),
 )
