@@ -991,6 +991,19 @@ def informational(draft: Draft) -> None:
 
 
 @NEVER_SENT
+def other_subtypes(draft: Draft) -> None:
+    draft.turn("first")
+    subtypes = (
+        "files_persisted local_command_output read_divider task_list_statuses thinking"
+        " ui_focus ui_invalidate ui_log ui_notify ui_notify_cancel ui_panes ui_placed ui_scroll"
+        " ui_status ui_toast upgrade_relay_marker"
+    )
+    for subtype in subtypes.split():
+        draft.system(subtype, f"I1 {subtype}", level="info")
+    draft.turn("next")
+
+
+@NEVER_SENT
 def failed_answer(draft: Draft) -> None:
     draft.turn("first")
     draft.user("Q2 ask")
