@@ -19,6 +19,7 @@ from compactctl.clients.codex import store as codex
 from compactctl.clients.copilot_cli import store as copilot_cli
 from compactctl.clients.fork import Fork, ForkIdentity
 from compactctl.clients.gemini_cli import store as gemini_cli
+from compactctl.clients.opencode import kilo_store as kilo
 from compactctl.clients.opencode import store as opencode
 from compactctl.clients.pi import store as pi
 from compactctl.clients.reading.folders import FolderScanner
@@ -34,6 +35,7 @@ ALL_STORES: tuple[SessionStore, ...] = (
     claude_code.STORE,
     codex.STORE,
     opencode.STORE,
+    kilo.STORE,
     pi.STORE,
     copilot_cli.STORE,
     gemini_cli.STORE,

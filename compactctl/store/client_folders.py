@@ -20,6 +20,7 @@ VARIABLES = (
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "OPENCODE_DB",
+    "KILO_DB",
     "PI_CODING_AGENT_DIR",
     "PI_CODING_AGENT_SESSION_DIR",
     "COPILOT_HOME",
@@ -80,9 +81,9 @@ def codex_folder(machine: UserEnvironment) -> Path:
     return machine.folder("CODEX_HOME", machine.home / ".codex")
 
 
-def opencode_folder(machine: UserEnvironment) -> Path:
-    """Return the folder with OpenCode's database, the same on all systems."""
-    return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode"
+def database_folder(client: str, machine: UserEnvironment) -> Path:
+    """Return the folder with the database of OpenCode or Kilo, the same on all systems."""
+    return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / client
 
 
 def opencode_settings_folder(machine: UserEnvironment) -> Path:
@@ -154,7 +155,8 @@ def store_folders(machine: UserEnvironment) -> Iterator[Path]:
     yield claude_code_folder(machine) / "projects"
     yield codex_folder(machine) / "sessions"
     yield codex_folder(machine) / "archived_sessions"
-    yield opencode_folder(machine)
+    yield database_folder("opencode", machine)
+    yield database_folder("kilo", machine)
     yield from filter(Path.is_absolute, pi_session_folders(machine))
     yield copilot_cli_folder(machine)
     yield gemini_cli_folder(machine) / "tmp"

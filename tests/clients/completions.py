@@ -64,7 +64,7 @@ class OpenCode:
         return done.stdout + done.stderr
 
     def session(self, desk: Desk) -> str:
-        path = desk.home / ".local" / "share" / "opencode" / "opencode.db"
+        path = desk.home / ".local" / "share" / self.program / f"{self.program}.db"
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             newest = "select id from session order by time_updated desc limit 1"
             return str(database.execute(newest).fetchone()[0])
@@ -85,13 +85,22 @@ class OpenCode:
 
     def _run(self, desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
         settings = {
-            "OPENCODE_CONFIG": str(desk.home / "opencode.json"),
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "CONFIG": str(desk.home / "opencode.json"),
+            "DISABLE_AUTOUPDATE": "1",
+            "DISABLE_MODELS_FETCH": "1",
+            "DISABLE_DEFAULT_PLUGINS": "1",
+            "DISABLE_LSP_DOWNLOAD": "1",
         }
-        return desk.run([self.program, *words], settings)
+        prefix = self.program.upper()
+        more = {f"{prefix}_{name}": value for name, value in settings.items()}
+        return desk.run([self.program, *words], more)
+
+
+class Kilo(OpenCode):
+    """Kilo, which is built on OpenCode and has variables and a database of its own."""
+
+    name = "kilo"
+    program = "kilo"
 
 
 class CopilotCli:

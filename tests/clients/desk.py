@@ -17,7 +17,7 @@ _PATIENCE = 180
 # What clients put into a request beside what was said.
 _BESIDE = re.compile(
     r"<system-reminder>.*?</system-reminder>|<current_datetime>.*?</current_datetime>"
-    r"|</?user_input\b[^>]*>",
+    r"|</?user_input\b[^>]*>|<environment_details>.*?</environment_details>",
     re.DOTALL,
 )
 Sent = tuple[str, str, str]

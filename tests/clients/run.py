@@ -20,6 +20,7 @@ PACKAGES = {
     "@openai/codex": "0.171.0",
     "@earendil-works/pi-coding-agent": "1.6.0",
     "opencode-ai": "1.18.33",
+    "@kilocode/cli": "7.7.7",
     "@github/copilot": "1.0.102",
     "cline": "3.0.65",
     "@google/gemini-cli": "0.61.0",

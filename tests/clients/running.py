@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from clients.completions import Cline, CopilotCli, OpenCode
+from clients.completions import Cline, CopilotCli, Kilo, OpenCode
 from clients.desk import Client, Desk, Sent, bare, newest, text_of
 from clients.gemini import GeminiCli
 from clients.stub import PIXEL, Answer, Json
@@ -220,6 +220,7 @@ ALL_CLIENTS: tuple[Client, ...] = (
     Codex(),
     Pi(),
     OpenCode(),
+    Kilo(),
     CopilotCli(),
     Cline(),
     GeminiCli(),

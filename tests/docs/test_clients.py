@@ -24,7 +24,7 @@ NAMES = {
     *(store.title for store in ALL_STORES),
 }
 # Whose forks are documents: tests/sessions/test_forks_of_documents.py.
-FORKED_ELSEWHERE = {"opencode", "cline"}
+FORKED_ELSEWHERE = {"opencode", "kilo", "cline"}
 # Lists of data: the systems that profiles emulate, and folders.
 DATA = {PACKAGE / "profiles" / "registry.py", PACKAGE / "store" / "client_folders.py"}
 

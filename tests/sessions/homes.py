@@ -134,13 +134,21 @@ class Home:
                 stream.write(f"{named}\n")
         return path
 
-    def opencode(self, said: Said, *, parent: str | None = None, archived: bool = False) -> str:
-        """Write a session of OpenCode; return its id.
+    def opencode(
+        self,
+        said: Said,
+        *,
+        parent: str | None = None,
+        archived: bool = False,
+        client: str = "opencode",
+        version: str = "1.18.33",
+    ) -> str:
+        """Write a session of OpenCode, or of a client with its tables; return its id.
 
         The answer's id sorts before the prompt's, as across 14 August 2026, when the time in the
         client's ids wrapped; the client sorts messages by their time.
         """
-        path = self.root / ".local" / "share" / "opencode" / "opencode.db"
+        path = self.root / ".local" / "share" / client / f"{client}.db"
         path.parent.mkdir(parents=True, exist_ok=True)
         number = sha256(said.name.encode()).hexdigest()
         own = f"ses_{number[:26]}"
@@ -156,8 +164,8 @@ class Home:
         with closing(sqlite3.connect(path)) as database:
             database.executescript(_SCHEMA)
             database.execute(
-                "insert into session values (?, 'p1', ?, ?, ?, '1.18.33', null, 1, ?, ?)",
-                (own, parent, said.project, said.title or said.prompt, updated,
+                "insert into session values (?, 'p1', ?, ?, ?, ?, null, 1, ?, ?)",
+                (own, parent, said.project, said.title or said.prompt, version, updated,
                  updated if archived else None),
             )  # fmt: skip
             for at, (message, text) in enumerate(zip(messages, texts, strict=True)):
@@ -169,6 +177,10 @@ class Home:
                 database.execute("insert into part values (?, ?, ?, 1, 1, ?)", part)
             database.commit()
         return own
+
+    def kilo(self, said: Said) -> str:
+        """Write a session of Kilo; return its id."""
+        return self.opencode(said, client="kilo", version="7.7.9")
 
     def pi(self, said: Said, *more: Record) -> Path:
         """Write a session of pi."""
@@ -340,6 +352,7 @@ WRITERS = {
     "claude-code": Home.claude,
     "codex": Home.codex,
     "opencode": Home.opencode,
+    "kilo": Home.kilo,
     "pi": Home.pi,
     "copilot-cli": Home.copilot,
     "gemini-cli": Home.gemini,
@@ -349,6 +362,8 @@ WRITERS = {
 }
 
 
+# Those whose sessions are rows of a database.
+IN_DATABASES = frozenset({"opencode", "kilo"})
 # What sessions of some clients do not record: the project, a title, the size of the context.
 UNRECORDED: Mapping[str, frozenset[str]] = {
     "roo": frozenset({"title"}),

@@ -117,10 +117,10 @@ def everything_below(folder: Path) -> dict[Path, tuple[bytes, int]]:
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
-def opencode(home: Home, said: Said = SAID) -> str:
-    """Write a session of OpenCode with ids as the client makes them; return its own."""
-    own = home.opencode(said)
-    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+def opencode(home: Home, said: Said = SAID, client: str = "opencode") -> str:
+    """Write a session of OpenCode or Kilo with ids as the client makes them; return its own."""
+    own = home.opencode(said, client=client)
+    path = home.root / ".local" / "share" / client / f"{client}.db"
     renamed = "ses_0a1b2c3d4e5fAbCdEfGhIjKlMn"
     with closing(sqlite3.connect(path)) as database:
         database.execute("alter table session add column slug text default 'calm-tide'")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from cli.asking import Ask
-from sessions.homes import DAY, HOUR, WRITERS, Home, Said, recording
+from sessions.homes import DAY, HOUR, IN_DATABASES, WRITERS, Home, Said, recording
 
 from compactctl.clients.session import Session
 from compactctl.commands.sessions import SessionFilter, sessions
@@ -45,7 +45,7 @@ def test_a_session_is_told_of(home: Home, listed: Listed, client: str) -> None:
     assert (details.model, details.kind, details.open) == ("claude-opus-4-5", "main", False)
     assert details.context == (said.context if client in recording("context") else None)
     assert session.entry.modified == pytest.approx(home.now - said.age, abs=1)
-    if client not in {"opencode", "cline"}:
+    if client not in {*IN_DATABASES, "cline"}:
         assert session.id == said.id
 
 
@@ -270,6 +270,7 @@ MOVES = {
     "CODEX_HOME": (Home.codex, ".codex"),
     "XDG_DATA_HOME": (Home.opencode, ".local/share"),
     "OPENCODE_DB": (Home.opencode, ".local/share/opencode/opencode.db"),
+    "KILO_DB": (Home.kilo, ".local/share/kilo/kilo.db"),
     "PI_CODING_AGENT_DIR": (Home.pi, ".pi/agent"),
     "PI_CODING_AGENT_SESSION_DIR": (Home.pi, ".pi/agent/sessions"),
     "COPILOT_HOME": (Home.copilot, ".copilot"),

@@ -11,13 +11,13 @@ from cli.asking import Ask
 from formats.jsonl import write_lines
 from hypothesis import given
 from hypothesis import strategies as st
-from sessions.homes import WRITERS, Home, Said, everything
+from sessions.homes import IN_DATABASES, WRITERS, Home, Said, everything
 
 from compactctl.clients.reading.file_ends import MAX_SCAN, WINDOW, read_ends
 from compactctl.commands.sessions import SessionFilter, SessionsResult, sessions
 from compactctl.store.client_folders import UserEnvironment
 
-FILES = [name for name in WRITERS if name != "opencode"]
+FILES = [name for name in WRITERS if name not in IN_DATABASES]
 
 
 def listing(home: Home) -> SessionsResult:

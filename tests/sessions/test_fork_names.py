@@ -214,7 +214,7 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
 @pytest.mark.parametrize("old", ["ses_/../../../x", "/x", "..", "ses_0123456789abABCDEFGHIJKLMN"])
 def test_a_fork_of_opencode_is_a_document_in_its_folder(old: str) -> None:
     entry = SessionEntry(client="opencode", id=old, path=Path("/d.db"), modified=0)
-    fork = opencode.fork(Session(entry=entry, details=SessionDetails()), IDENTITY)
+    fork = opencode.STORE.fork(Session(entry=entry, details=SessionDetails()), IDENTITY)
     assert fork.path.parent == Path("/h/.local/state/compactctl/opencode")
     assert fork.path.stem == fork.id or "/" in old or "." in old
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cli.asking import Ask
 from sessions.homes import Home
 from sessions.long_sessions import SAID, SMALL, TURNS, everything_below, forked, opencode
@@ -25,14 +26,15 @@ def ranks(document: dict[str, Any]) -> list[int]:
     return list(map(sorted(ids).index, ids))
 
 
-def test_a_session_of_opencode_is_a_document_to_import(home: Home, ask: Ask) -> None:
-    own = opencode(home)
+@pytest.mark.parametrize("client", ["opencode", "kilo"])
+def test_a_session_in_a_database_is_a_document_to_import(home: Home, ask: Ask, client: str) -> None:
+    own = opencode(home, client=client)
     before = everything_below(home.root / ".local" / "share")
     result = forked(ask, own)
     made = Path(result["output"])
     document = json.loads(made.read_text())
     assert everything_below(home.root / ".local" / "share") == before
-    assert made.parent == home.root / ".local" / "state" / "compactctl" / "opencode"
+    assert made.parent == home.root / ".local" / "state" / "compactctl" / client
     assert made.stem == document["info"]["id"] != own
     assert document["info"]["title"] == "Tide windows (compacted)"
     # Without it the client refuses to import the session.
@@ -40,7 +42,7 @@ def test_a_session_of_opencode_is_a_document_to_import(home: Home, ask: Ask) -> 
     assert {m["info"]["sessionID"] for m in document["messages"]} == {made.stem}
     assert result["forkedFrom"] == own
     assert result["continueWith"] == (
-        f"cd '/home/dev/quay side' && opencode import {made} && opencode -s {made.stem}"
+        f"cd '/home/dev/quay side' && {client} import {made} && {client} -s {made.stem}"
     )
 
 
@@ -69,6 +71,15 @@ def test_two_sessions_made_of_one_share_no_id(home: Home, ask: Ask) -> None:
     made = [json.loads(Path(forked(ask, own)["output"]).read_text()) for _ in range(2)]
 
     assert set(ids_in(made[0])).isdisjoint(ids_in(made[1]))
+
+
+def test_ids_of_a_new_session_sort_before_all_that_its_client_makes(home: Home, ask: Ask) -> None:
+    own = opencode(home, client="kilo")
+    first, second = (json.loads(Path(forked(ask, own)["output"]).read_text()) for _ in range(2))
+    ids = [name.partition("_")[2] for name in ids_in(first)[1:]]
+
+    assert {name[0] for name in ids} == {"0"}
+    assert ranks(first) == ranks(second)
 
 
 def cline(home: Home) -> Path:

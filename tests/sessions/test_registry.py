@@ -11,7 +11,7 @@ from sessions.homes import DAY, HOUR, Home, Said
 
 from compactctl.clients.databases import session_in_database
 from compactctl.clients.fork import ForkIdentity
-from compactctl.clients.opencode.store import find_databases
+from compactctl.clients.opencode.store import OPENCODE, find_databases
 from compactctl.clients.reading.folders import FolderScanner, is_alive
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.stores import (
@@ -43,6 +43,7 @@ def session(client: str, **details: object) -> Session:
         ("claude-code", "cd '/home/dev/quay side' && claude --resume 's 1'"),
         ("codex", "codex resume 's 1'"),
         ("opencode", "cd '/home/dev/quay side' && opencode -s 's 1'"),
+        ("kilo", "cd '/home/dev/quay side' && kilo -s 's 1'"),
         ("pi", "cd '/home/dev/quay side' && pi --session 's 1'"),
         ("copilot-cli", "copilot --resume='s 1'"),
         ("gemini-cli", "cd '/home/dev/quay side' && gemini --resume 's 1'"),
@@ -171,10 +172,13 @@ def test_the_databases_of_opencode(home: Home, machine: UserEnvironment) -> None
     for name in ("opencode.db", "opencode-beta.db", "other.db", "opencode.db-wal"):
         (folder / name).touch()
     scanner = FolderScanner()
-    assert find_databases(machine, scanner) == [folder / "opencode-beta.db", folder / "opencode.db"]
+    assert find_databases(OPENCODE, machine, scanner) == [
+        folder / "opencode-beta.db",
+        folder / "opencode.db",
+    ]
     for value, path in (("own.db", folder / "own.db"), ("/a/b.db", Path("/a/b.db"))):
         moved = replace(machine, environ={"OPENCODE_DB": value})
-        assert find_databases(moved, scanner) == [path]
+        assert find_databases(OPENCODE, moved, scanner) == [path]
         assert newest_entries(moved, scanner, [store_named("opencode")]) == []
         assert path in scanner.searched
 

@@ -47,6 +47,7 @@ def test_the_folders_of_sessions() -> None:
         HOME / ".codex" / "sessions",
         HOME / ".codex" / "archived_sessions",
         HOME / ".local" / "share" / "opencode",
+        HOME / ".local" / "share" / "kilo",
         HOME / ".pi" / "agent" / "sessions",
         HOME / ".copilot" / "session-state",
         HOME / ".gemini" / "tmp",

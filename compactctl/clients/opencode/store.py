@@ -1,10 +1,11 @@
-"""Sessions of OpenCode: rows of SQLite databases, which are only read."""
+"""Sessions of OpenCode and Kilo: rows of SQLite databases, which are only read."""
 
 import json
 import re
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,26 @@ from compactctl.clients.records.json_values import list_or_empty, object_or_empt
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.store import SessionDatabase, SessionStore
 from compactctl.model.json_parser import parse_json
-from compactctl.store import client_folders
-from compactctl.store.client_folders import UserEnvironment, state_folder
+from compactctl.records import Record
+from compactctl.store.client_folders import UserEnvironment, database_folder, state_folder
 from compactctl.store.files.limits import ReadLimits
 
-NAME = "opencode"
 # Only these, because other columns contain whole diffs of files.
 _ENTRY_COLUMNS = ("id", "parent_id", "title", "directory", "time_updated", "time_archived")
 _MAX_MESSAGES = 20
 """The number of newest messages to search for reported usage."""
 # Ids start with the time of their creation, by which the client sorts; the rest is random.
-_ID_PATTERN = re.compile(r"((?:ses|msg|prt)_[0-9a-f]{12})[0-9A-Za-z]{14}")
+_ID_PATTERN = re.compile(r"((?:ses|msg|prt)_0?[0-9a-f]{12})[0-9A-Za-z]{13,14}")
 _N_RANDOM_CHARS = 14
-_ID_FIELDS = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
+_ID_FIELDS = (
+    "id",
+    "sessionID",
+    "messageID",
+    "parentID",
+    "partID",
+    "tail_start_id",
+    "pending_user_id",
+)
 # Field of an exported document -> column of the session.
 _INFO_COLUMNS = {
     "id": "id",
@@ -43,28 +51,43 @@ _INFO_COLUMNS = {
 _TIME_COLUMNS = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
 
 
-def find_databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
-    """Return the databases: the one that OPENCODE_DB names, else one for each release channel."""
-    folder = client_folders.opencode_folder(machine)
-    configured = machine.environ.get("OPENCODE_DB")
+class Program(Record):
+    """A client with OpenCode's tables. Its folders, databases and commands have its name.
+
+    ``database_variable`` is the environment variable that names its database.
+    """
+
+    name: str
+    title: str
+    database_variable: str
+
+
+def find_databases(
+    program: Program, machine: UserEnvironment, folders: FolderScanner | None = None
+) -> list[Path]:
+    """Return the databases: the one that the variable names, else one for each release channel."""
+    folder = database_folder(program.name, machine)
+    configured = machine.environ.get(program.database_variable)
     if configured:
         return [folder / Path(configured).expanduser()]
     paths = (path for path, _ in (folders or FolderScanner()).files(folder, ".db"))
-    return sorted(path for path in paths if path.stem.split("-")[0] == NAME)
+    return sorted(path for path in paths if path.stem.split("-")[0] == program.name)
 
 
-def _iter_entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    for path in find_databases(machine, folders):
+def _iter_entries(
+    program: Program, machine: UserEnvironment, folders: FolderScanner
+) -> Iterator[SessionEntry]:
+    for path in find_databases(program, machine, folders):
         if stat_or_none(path) is None:
             folders.searched.append(path)
             continue
         try:
-            yield from _load_entries(path)
+            yield from _load_entries(program, path)
         except sqlite3.Error as error:
             folders.add_warning(path, error)
 
 
-def _load_entries(path: Path) -> list[SessionEntry]:
+def _load_entries(program: Program, path: Path) -> list[SessionEntry]:
     with read_only(path) as database:
         existing_columns = column_names(database, "session")
         columns = [column for column in _ENTRY_COLUMNS if column in existing_columns]
@@ -72,13 +95,13 @@ def _load_entries(path: Path) -> list[SessionEntry]:
             return []
         # The names are those of _COLUMNS.
         query = f"select {', '.join(columns)} from session"  # noqa: S608
-        return [_entry_of_row(path, dict(row)) for row in database.execute(query)]
+        return [_entry_of_row(program, path, dict(row)) for row in database.execute(query)]
 
 
-def _entry_of_row(path: Path, row: Mapping[str, Any]) -> SessionEntry:
+def _entry_of_row(program: Program, path: Path, row: Mapping[str, Any]) -> SessionEntry:
     updated = row["time_updated"]
     return SessionEntry(
-        client=NAME,
+        client=program.name,
         id=text_or_empty(row["id"]),
         path=path,
         modified=updated / 1000 if isinstance(updated, (int, float)) else 0.0,
@@ -116,14 +139,14 @@ def _context_tokens(message: Mapping[str, Any]) -> int | None:
     return uncached + cached or None
 
 
-def fork(session: Session, identity: ForkIdentity) -> Fork:
+def _fork(program: Program, session: Session, identity: ForkIdentity) -> Fork:
     """Fork into a document to import, with new ids for the session, its messages and their parts.
 
     The client ignores an imported record whose id it already has.
     """
     salt, old_id = f"{identity.random_bits:x}", session.id
     new_id = _fork_id(old_id, salt)
-    path = document_to_import(new_id, identity.machine)
+    path = document_to_import(program, new_id, identity.machine)
     title = identity.fork_title(session.details.title)
 
     def rewrite_line(_: int, line: bytes) -> bytes:
@@ -141,15 +164,15 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         path=path,
         original=session,
         rewrite_line=rewrite_line,
-        import_command=f"opencode import {shlex.quote(str(path))}",
+        import_command=f"{program.name} import {shlex.quote(str(path))}",
     )
 
 
-def document_to_import(session: str, machine: UserEnvironment) -> Path:
+def document_to_import(program: Program, session: str, machine: UserEnvironment) -> Path:
     """Return the path of the document from which the client imports a fork by its id."""
     # An id may be any text; this one names a file in the folder, and no other.
     name = re.sub(r"[^\w-]", "_", session)
-    return state_folder(machine) / "opencode" / f"{name}.json"
+    return state_folder(machine) / program.name / f"{name}.json"
 
 
 def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
@@ -164,29 +187,33 @@ def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
 
 
 def _fork_id(old_id: str, salt: str) -> str:
-    """Return a new id with the time of the old one, so that both sort alike."""
+    """Return a new id with the time of the old one, so that both sort alike.
+
+    That of a message or part has a zero before it: Kilo 7.7.9 leaves out prompts whose ids are
+    greater than the newest one's, and times in ids began anew on 14 August 2026.
+    """
     digest = sha256(f"{salt} {old_id}".encode()).hexdigest()
     match = _ID_PATTERN.fullmatch(old_id)
-    return f"{match[1] if match else old_id}{digest[:_N_RANDOM_CHARS]}"
+    start = re.sub(r"^(msg|prt)_(?!0)", r"\1_0", match[1] if match else old_id)
+    return f"{start}{digest}"[: len(old_id) if match else len(start) + _N_RANDOM_CHARS]
 
 
-def export_session(session: str, machine: UserEnvironment, limits: ReadLimits) -> bytes | None:
-    """Export a session as one line of JSON; None if no database has it.
-
-    Raises NoInputError for a session that exceeds the limit of a line, before it is in memory, and
-    sqlite3.Error if a database cannot be read.
-    """
-    documents = (_export_from(path, session, limits) for path in find_databases(machine))
+def _export_session(
+    program: Program, session: str, machine: UserEnvironment, limits: ReadLimits
+) -> bytes | None:
+    """Export a session; see ``SessionDatabase``."""
+    databases = find_databases(program, machine)
+    documents = (_export_from(program, path, session, limits) for path in databases)
     return next((document for document in documents if document is not None), None)
 
 
-def _export_from(path: Path, session: str, limits: ReadLimits) -> bytes | None:
+def _export_from(program: Program, path: Path, session: str, limits: ReadLimits) -> bytes | None:
     with read_only(path, limits.max_line_bytes) as database:
         query = "select * from session where id = ?"
         session_row = database.execute(query, (session,)).fetchone()
         if session_row is None:
             return None
-        limits.check_line(_n_bytes(database, session), f"{NAME}:{session}", 1)
+        limits.check_line(_n_bytes(database, session), f"{program.name}:{session}", 1)
         parts = _parts_by_message(database, session)
         # Sorted as in the client. Ids do not suffice: their 48-bit time wrapped on 2026-08-14.
         query = "select id, data from message where session_id = ? order by time_created, id"
@@ -226,9 +253,9 @@ def _parts_by_message(
 
 def _session_info(row: Mapping[str, Any]) -> dict[str, Any]:
     fields = _present_fields(row, _INFO_COLUMNS)
-    revert = _parse_object(row.get("revert"))
+    objects = {name: _parse_object(row.get(name)) for name in ("model", "revert")}
     times = _present_fields(row, _TIME_COLUMNS)
-    return {**fields, "time": times, **({"revert": revert} if revert else {})}
+    return {**fields, "time": times, **{name: value for name, value in objects.items() if value}}
 
 
 def _present_fields(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
@@ -249,14 +276,22 @@ def _parse_object(data: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-STORE = SessionStore(
-    client=NAME,
-    alias="opencode",
-    title="OpenCode",
-    entries=_iter_entries,
-    details=_read_details,
-    fork=fork,
-    database=SessionDatabase(export=export_session, document=document_to_import),
-    resume_command="opencode -s {id}",
-    resumes_in_project_only=True,
-)
+def session_store(program: Program) -> SessionStore:
+    """Return the store of a client."""
+    return SessionStore(
+        client=program.name,
+        alias=program.name,
+        title=program.title,
+        entries=partial(_iter_entries, program),
+        details=_read_details,
+        fork=partial(_fork, program),
+        database=SessionDatabase(
+            export=partial(_export_session, program), document=partial(document_to_import, program)
+        ),
+        resume_command=f"{program.name} -s {{id}}",
+        resumes_in_project_only=True,
+    )
+
+
+OPENCODE = Program(name="opencode", title="OpenCode", database_variable="OPENCODE_DB")
+STORE = session_store(OPENCODE)
