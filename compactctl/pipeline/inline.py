@@ -10,7 +10,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import with_added_fields, without_fields
-from compactctl.pipeline.spans import find_array, find_record, replace_elements, splice
+from compactctl.pipeline.spans import find_array, find_record, replace_in_step, splice
 from compactctl.records import replace
 
 
@@ -105,7 +105,7 @@ class _GroupRemover:
                 record = self.edit_record(members[index], text[start:end], depth)
             if record is not None:
                 items.append((index, record))
-        return replace_elements(text, spans, items)
+        return replace_in_step(text, path, spans, items)
 
     def edit_record(self, message: Message, text: str, depth: int) -> str | None:
         """Return a record as it was before these groups, None when they wrote it.

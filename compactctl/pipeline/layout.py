@@ -40,7 +40,7 @@ from compactctl.pipeline.spans import (
     find_array,
     find_record,
     find_sole_record,
-    replace_elements,
+    replace_in_step,
     splice,
 )
 from compactctl.pipeline.unsent import find_unsent, without_unsent
@@ -295,7 +295,7 @@ class _FileLayout:
             edited = self._edited_original(message, text, location)
             if edited is not None:
                 items.append((position, edited))
-        return replace_elements(text, spans, items)
+        return replace_in_step(text, path, spans, items)
 
     def _new_records(self, message: Message, text: str, location: ValueLocation) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""

@@ -26,6 +26,8 @@ _BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 _DECODER = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
 _scan_once = _DECODER.scan_once  # type: ignore[attr-defined]
 _TARGET = object()
+# How an array is named that has a note of each element of another one, after the name of that.
+_NOTES = "_metadata"
 
 
 class Array(NamedTuple):
@@ -156,6 +158,29 @@ def replace_elements(
             pieces.append(_separator(text, elements, index))
         pieces.append(new)
     return splice(text, {(elements[0][0], elements[-1][1]): "".join(pieces)})
+
+
+def replace_in_step(
+    text: str, path: JsonPath, elements: Sequence[Span], items: Sequence[tuple[int | None, str]]
+) -> str:
+    """Replace the elements of the array at ``path``, and what is noted beside them, if anything.
+
+    Notes are the elements of an array of the same length that is named after it: those of removed
+    elements go, and new elements get an empty one. Codex refuses arrays of different lengths.
+    """
+    name = f"{path[-1]}{_NOTES}" if path else ""
+    notes = find_array(text, (*path[:-1], name)).elements if name and name in text else []
+    if not notes or len(notes) != len(elements):
+        return replace_elements(text, elements, items)
+    noted = [(n, "{}" if n is None else text[slice(*notes[n])]) for n, _ in items]
+    # The later one first, so that the places of the other one stay.
+    for spans, new in sorted([(elements, items), (notes, noted)], reverse=True, key=_first_span):
+        text = replace_elements(text, spans, new)
+    return text
+
+
+def _first_span(array: tuple[Sequence[Span], object]) -> Span:
+    return array[0][0]
 
 
 def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:

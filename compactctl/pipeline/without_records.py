@@ -9,7 +9,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.relink import relink
-from compactctl.pipeline.spans import find_array, replace_elements, splice
+from compactctl.pipeline.spans import find_array, replace_in_step, splice
 from compactctl.pipeline.writer import RecordWriter
 
 
@@ -59,5 +59,5 @@ def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> 
     for path, dropped in sorted(arrays.items(), reverse=True):
         spans, _ = find_array(text, path)
         items = [(n, text[slice(*span)]) for n, span in enumerate(spans) if n not in dropped]
-        text = replace_elements(text, spans, items)
+        text = replace_in_step(text, path, spans, items)
     return text

@@ -105,6 +105,20 @@ def test_what_its_client_compacted_is_appended_to(led: Led) -> None:
     assert sent[1:] == [*whole[1:], *map(typed, since)]
 
 
+def test_what_its_client_compacted_is_compacted_in_place(led: Led) -> None:
+    if led.client.name not in NATIVE:
+        pytest.skip(f"the sessions of {led.client.name} are not changed")
+    led.say("And now?", led.session, limit=int(led.full * LIMIT))
+    led.say("And then?", led.session)
+    before = bytes_of(led)
+    compactctl(led.desk, "compact", led.session, "--in-place", *STAGES["summary"])
+    left = [*viewed(led.desk, led.session)]
+    [sent] = led.say("And what else?", led.session)
+    assert sent[1:] == [*left[1:], typed("And what else?")]
+    compactctl(led.desk, "rewind", led.session, "--while-open")
+    assert bytes_of(led)[: len(before)] == before
+
+
 def test_what_its_client_compacted_is_undone_by_what_is_appended(led: Led) -> None:
     if led.client.name not in NATIVE:
         pytest.skip(f"nothing is appended to sessions of {led.client.name}")

@@ -7,6 +7,7 @@ A rollback also undoes compactions within those turns.
 from collections.abc import Iterable, Iterator
 
 from compactctl.clients.codex.truncation import TextBudget, cut_text
+from compactctl.clients.codex.wrapping import TAGGED
 from compactctl.history.omissions import omitted
 from compactctl.model.message import Message, Part, TextPart
 from compactctl.records import Record, replace
@@ -60,7 +61,11 @@ class CodexHistory:
         self.replace([*reversed(list(_newest_prompts(prompts))), summary])
 
     def roll_back(self, turns: int) -> None:
-        """Drop the newest ``turns`` turns, or all if there are fewer."""
+        """Drop the newest ``turns`` turns, or all if there are fewer.
+
+        What the client had told of its surroundings right before goes too, unless that was before
+        the first turn (``trim_pre_turn_context_updates``, 0.171.0).
+        """
         for _ in range(turns):
             if self._turns:
                 self._head = self._turns.pop()
@@ -70,6 +75,8 @@ class CodexHistory:
                 self.unreplaceable.update(message.id for message in self.messages())
                 return
             self._head = start.previous
+        while self._head and _tells_surroundings(self._head) and _newest_turn(self._head):
+            self._head = self._head.previous
 
     def messages(self) -> list[Message]:
         """Return the messages that would be sent, in order."""
@@ -113,6 +120,14 @@ def _shortened(parts: Iterable[Part], text: str, budget: TextBudget) -> Iterator
             yield replace(part, text=rest, typed=None)
         else:
             yield omitted(part, "text", "over the limit of a compaction")
+
+
+def _tells_surroundings(node: _CodexNode) -> bool:
+    message = node.message
+    if node.starts_turn or message.origin.is_synthetic or not message.origin.is_injected:
+        return False
+    texts = (part.text for part in message.parts if isinstance(part, TextPart))
+    return message.role == "user" or any(map(TAGGED.match, texts))
 
 
 def _newest_turn(node: _CodexNode | None) -> _CodexNode | None:

@@ -22,7 +22,7 @@ from compactctl.clients.codex.truncation import (
     recorded_budget,
 )
 from compactctl.clients.codex.usage import USAGE_FIELDS, TokenCountReader
-from compactctl.clients.codex.wrapping import CODEX
+from compactctl.clients.codex.wrapping import CODEX, TAGGED
 from compactctl.clients.content.response_items import (
     AGENT_MESSAGE,
     is_item,
@@ -59,8 +59,17 @@ from compactctl.model.transcript import Omission, PastCompactions, SessionInfo, 
 from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import Record, replace
 
-# The history after a compaction; the summary in it is repeated in ``message``.
-_COMPACTED_FIELDS = frozenset({"message", "replacement_history"})
+# The history after a compaction, and what is noted of its items; the summary in it is repeated in
+# ``message``, and its prompts in what is retained for reviews.
+_COMPACTED_FIELDS = frozenset(
+    {
+        "message",
+        "replacement_history",
+        "replacement_history_metadata",
+        "retained_context",
+        "guardian_history",
+    }
+)
 # What the client builds from its settings and repeats whenever it compacts (0.58 to 0.142).
 _SETTINGS = re.compile(
     r"\s*(?:# AGENTS\.md instructions|<(?:user_instructions|environment_context|app-context"
@@ -70,8 +79,6 @@ _SETTINGS = re.compile(
 _SETTINGS_REASON = "it holds the client's settings"
 # What the client sends for a summary without a word.
 _NO_SUMMARY = "(no summary available)"
-# How texts begin that the client puts into a session.
-_TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
 # More than any session has; a damaged number must not keep the loop busy for hours.
 _MAX_ROLLBACK = 100_000
 
@@ -229,7 +236,7 @@ class CodexReader(LineReader):
         if is_prompt or part.text in self._prompts:
             typed = typed_prompt(part.text, CODEX)
             return None if typed == part.text else typed
-        return "" if _TAGGED.match(part.text) else part.typed
+        return "" if TAGGED.match(part.text) else part.typed
 
     def _with_lock(self, message: Message) -> Message:
         if _holds_settings(message) and message.locks.immutable_reason is None:
@@ -416,7 +423,7 @@ class CodexReader(LineReader):
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         text = payload.get("message")
-        if not isinstance(text, str):
+        if not isinstance(text, str) or not _has_notes_of_each(payload):
             # The client does not read such a record.
             self.builder.unread.add_unknown(payload, decoded.index)
             self.builder.add_metadata("compacted", decoded.n_bytes)
@@ -516,6 +523,15 @@ class _ResponseGrouper:
         self._newest = None
         self._is_asked = False
         self._unassigned = None
+
+
+def _has_notes_of_each(compacted: Mapping[str, Any]) -> bool:
+    """Whether a compaction has a note of each item of its history, or none at all."""
+    notes = compacted.get("replacement_history_metadata")
+    items = compacted.get("replacement_history")
+    return notes is None or (
+        isinstance(notes, list) and isinstance(items, list) and len(notes) == len(items)
+    )
 
 
 def _is_left_out(item: Mapping[str, Any]) -> bool:

@@ -6,6 +6,9 @@ from compactctl.clients.codex.tools import RESULTS
 from compactctl.clients.content.answers import JSON_ANSWERS
 from compactctl.clients.records.wrapping import Wrapping
 
+TAGGED = re.compile(r"\s*<[a-z][\w-]*[ >]")
+"""How texts begin that the client puts into a session."""
+
 # Codex CLI 0.58 to 0.142, and its source; the editor's extension sends selections and open files
 # before the prompt.
 CODEX = Wrapping(

@@ -65,6 +65,10 @@ class Draft:
         content = [{"type": "input_text", "text": text}]
         self.item("message", role="user", content=content)
 
+    def developer(self, text: str) -> None:
+        """Add what the client or a hook has told the model."""
+        self.item("message", role="developer", content=[{"type": "input_text", "text": text}])
+
     def answer(self, text: str) -> None:
         """Add an answer."""
         content = [{"type": "output_text", "text": text}]
@@ -104,9 +108,10 @@ class Draft:
             trigger_turn=True,
         )
 
-    def compact(self, *items: dict[str, Any]) -> None:
-        """Add a compaction with a history."""
-        self.record("compacted", message="", replacement_history=list(items))
+    def compact(self, *items: dict[str, Any], notes: list[Any] | None = None) -> None:
+        """Add a compaction with a history, and what is noted of its items."""
+        noted = {} if notes is None else {"replacement_history_metadata": notes}
+        self.record("compacted", message="", replacement_history=list(items), **noted)
 
     def message(self, role: str, text: str) -> dict[str, Any]:
         """Return an item of what somebody said."""
@@ -313,6 +318,42 @@ def output_in_a_compaction(draft: Draft) -> None:
     draft.answer("A1 answer")
 
 
+HISTORIES = _rule(
+    name="histories",
+    about="a compaction with notes of its history has one of each item (CompactedItemWire)",
+)
+
+
+@HISTORIES
+def no_notes(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.compact(draft.message("user", "Q2 ask"), draft.message("user", "S1 so far"))
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def a_note_of_each_item(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.compact(
+        draft.message("user", "Q2 ask"), draft.message("user", "S1 so far"), notes=[{}, {}]
+    )
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def fewer_notes_than_items(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.compact(draft.message("user", "Q2 ask"), draft.message("user", "S1 so far"), notes=[{}])
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def notes_without_items(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message="S1 so far", replacement_history_metadata=[])
+    draft.answer("A1 answer")
+
+
 AGENTS = _rule(
     name="agents",
     about="what another agent said is sent (to_model_input_item)",
@@ -358,7 +399,7 @@ SUMMARIES = _rule(
 
 @SUMMARIES
 def prompts_and_summary(draft: Draft) -> None:
-    draft.item("message", role="developer", content=[{"type": "input_text", "text": "Rules"}])
+    draft.developer("Rules")
     draft.user("<environment_context>here</environment_context>")
     draft.user("Q1 ask")
     draft.call("call_1")
@@ -421,6 +462,59 @@ def picture_in_a_prompt(draft: Draft) -> None:
     draft.item("message", role="user", content=content)
     draft.record("compacted", message="S1 so far")
     draft.user("Q2 ask")
+
+
+ROLLBACKS = _rule(
+    name="rollbacks",
+    about="a rollback drops turns, and context right before them (drop_last_n_user_turns)",
+)
+
+
+@ROLLBACKS
+def developer_before_the_turn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.developer("<collaboration_mode>Z01</collaboration_mode>")
+    draft.user("Q2 ask")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+
+
+@ROLLBACKS
+def other_developer_before_the_turn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.developer("Z01")
+    draft.user("Q2 ask")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+
+
+@ROLLBACKS
+def context_before_the_turn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.user("<environment_context>Z01</environment_context>")
+    draft.user("<turn_aborted>Z02</turn_aborted>")
+    draft.user("Q2 ask")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+
+
+@ROLLBACKS
+def context_before_the_first_turn(draft: Draft) -> None:
+    draft.developer("<collaboration_mode>Z01</collaboration_mode>")
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=7)
+    draft.user("Q2 ask")
+
+
+@ROLLBACKS
+def compaction_in_the_turn(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.user("Q2 ask")
+    draft.compact(draft.message("user", "Q2 ask"), draft.message("user", "S1 so far"))
+    draft.answer("A1 answer")
+    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.user("Q3 ask")
 
 
 UNSENT = _rule(

@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 from formats.codex.rollouts import call, event, item, message, output, record
 from formats.jsonl import read, texts
 
@@ -163,7 +164,25 @@ def test_a_compaction_before_the_dropped_turn_still_counts() -> None:
         rolled_back(1),
     )
 
-    assert texts(found.effective) == ["one", "<turn_aborted>x</turn_aborted>"]
+    assert texts(found.effective) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("told", "is_dropped"),
+    [
+        (message("user", "<environment_context>here</environment_context>"), True),
+        (message("developer", "<collaboration_mode>plan</collaboration_mode>"), True),
+        (message("developer", "Be kind."), False),
+    ],
+)
+def test_a_rollback_drops_what_was_told_before_the_turn(
+    *, told: dict[str, Any], is_dropped: bool
+) -> None:
+    asked = [message("user", "one"), message("assistant", "1"), told, message("user", "two")]
+    found = codex(*asked, rolled_back(1))
+    assert len(found.effective) == (2 if is_dropped else 3)
+    # Before the first turn it stays.
+    assert len(codex(told, message("user", "one"), rolled_back(1)).effective) == 1
 
 
 def test_a_rollback_reaches_into_a_compacted_history() -> None:

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.pipeline.spans import find_array, find_record, find_spans, replace_elements, splice
+from compactctl.pipeline.spans import (
+    find_array,
+    find_record,
+    find_spans,
+    replace_elements,
+    replace_in_step,
+    splice,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -95,6 +102,21 @@ def test_inserted_elements_can_be_taken_out_again() -> None:
     grown = [(start - 1, end - 1) for start, end in find_array(f"[{more}]", ()).elements]
     left = [(n, more[slice(*span)]) for n, span in enumerate(grown) if n not in {0, 3}]
     assert replace_elements(more, grown, left) == replace_elements(text, spans, own) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a":[1, 2, 3],"a_metadata":[4, 5, 6]}', '{"a":[8,1, 3],"a_metadata":[{},4, 6]}'),
+        ('{"a_metadata":[4,5,6], "a":[1,2,3]}', '{"a_metadata":[{},4,6], "a":[8,1,3]}'),
+        ('{"a":[1,2,3],"a_metadata":[4,5]}', '{"a":[8,1,3],"a_metadata":[4,5]}'),
+        ('{"a":[1,2,3],"a_metadata":{}}', '{"a":[8,1,3],"a_metadata":{}}'),
+    ],
+)
+def test_what_is_noted_of_elements_stays_beside_them(text: str, expected: str) -> None:
+    elements = find_array(text, ("a",)).elements
+    items = [(None, "8"), *((n, text[slice(*elements[n])]) for n in (0, 2))]
+    assert replace_in_step(text, ("a",), elements, items) == expected
 
 
 @given(value=JSON, separators=SEPARATORS, ascii_only=st.booleans())
