@@ -175,6 +175,12 @@ def _codex(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001
     return f".codex/sessions/{date.replace('-', '/')}", name, header
 
 
+def _copilot_cli(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001
+    records = map(_record, data.splitlines())
+    start = next(record["data"] for record in records if record.get("type") == "session.start")
+    return f".copilot/session-state/{start['sessionId']}", "events.jsonl", None
+
+
 def _pi(data: bytes, desk: Desk) -> _Place:
     header: Json = json.loads(data.partition(b"\n")[0])
     header["cwd"] = str(desk.project)
@@ -186,5 +192,6 @@ def _pi(data: bytes, desk: Desk) -> _Place:
 _PLACES: Mapping[str, Callable[[bytes, Desk], _Place]] = {
     "claude-code": _claude_code,
     "codex": _codex,
+    "copilot-cli": _copilot_cli,
     "pi": _pi,
 }

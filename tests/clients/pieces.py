@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.asking import compactctl
-from clients.desk import Desk, bare
+from clients.desk import Desk, bare, text_of
 from clients.stub import Json
 
 Piece = tuple[str, str, str]
@@ -223,6 +223,66 @@ def in_order(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:  # no
     return (piece for message in said for part in message["parts"] for piece in _shown(part))
 
 
+COPILOT_RESUMED = "Tool execution was interrupted before a result was recorded."
+"""How that begins which Copilot CLI says of a call whose result is missing at the end."""
+_COPILOT_SUMMARY = "Some of the conversation history has been summarized to free up context."
+_COPILOT_PROMPTS = re.compile(r"<(user_message|summary)>\n(.*?)\n</\1>", re.DOTALL)
+_COPILOT_TIME = re.compile(r"<current_datetime>.*?</current_datetime>")
+_COPILOT_COMMAND = re.compile(
+    r"<user_shell_command_output>\n.*?\n\nCommand:(?:\n| <unknown>)(.*?)\n\nOutput:\n(.*)"
+    r"\n</user_shell_command_output>",
+    re.DOTALL,
+)
+
+
+def _copilot_request(request: Json) -> Iterator[Piece]:
+    for message in request["messages"]:
+        if message["role"] == "tool":
+            text = bare(text_of(message["content"]))
+            is_resumed = text.startswith(COPILOT_RESUMED)
+            yield "result", message["tool_call_id"], COPILOT_RESUMED if is_resumed else text
+        elif message["role"] != "system":
+            blocks = _blocks_of(message["content"])
+            for number, block in enumerate(blocks):
+                if block["type"] != "text":
+                    yield "image", "", ""
+                # Before a picture it says its name.
+                elif all(each["type"] == "text" for each in blocks[number + 1 : number + 2]):
+                    yield from (("text", "", text) for text in _copilot_texts(block["text"]))
+        for call in message.get("tool_calls") or ():
+            yield "call", call["id"], _canonical(call["function"]["arguments"])
+
+
+def _copilot_texts(text: str) -> Iterator[str]:
+    """Yield the texts of which Copilot CLI makes one."""
+    if text.startswith(_COPILOT_SUMMARY):
+        texts = [match[2] for match in _COPILOT_PROMPTS.finditer(text)]
+        texts.append(text.rpartition("</summary>")[2])
+    elif command := _COPILOT_COMMAND.fullmatch(text):
+        texts = [command[2], command[1]]
+    else:
+        said, _, files = text.partition("<tagged_files>")
+        texts = [*_COPILOT_TIME.split(said), files.removesuffix("</tagged_files>")]
+    yield from filter(None, map(bare, texts))
+
+
+def _copilot_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:  # noqa: ARG001
+    """Yield what ``view`` shows of a session, results right behind the answer with their calls."""
+    said = [message for message in messages if message["role"] != "system"]
+    results: dict[str, list[Piece]] = {}
+    for part in (part for message in said for part in message["parts"]):
+        if part["kind"] == "tool_result":
+            results.setdefault(part["callId"], []).extend(_shown(part))
+    for message in said:
+        for part in message["parts"]:
+            if part["kind"] != "tool_result":
+                yield from _shown(part)
+            if part["kind"] == "text" and part.get("added"):
+                yield "text", "", part["added"]
+        calls = [part["callId"] for part in message["parts"] if part["kind"] == "tool_call"]
+        yield from (piece for call in calls for piece in results.pop(call, ()))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wire:
     """How pieces are taken from a client's request, and from what ``view`` shows of a session.
@@ -249,6 +309,11 @@ WIRES: Mapping[str, Wire] = {
         request=_codex_request,
         shown=lambda messages, session: _unless_settings(in_order(messages, session)),
         missing="aborted",
+    ),
+    "copilot-cli": Wire(
+        request=_copilot_request,
+        shown=_copilot_shown,
+        missing="The execution of this tool, or a previous tool was interrupted.",
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
 }

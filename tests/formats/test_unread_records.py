@@ -168,6 +168,7 @@ def test_the_message_of_a_compaction_stands_in_its_history() -> None:
         ),
         copilot.event("session.compaction_complete", success=True, summaryText=PROSE),
         copilot.event("system.notification", content=PROSE),
+        copilot.event("session.handoff", context=PROSE),
         copilot.event("session.fusion_handoff", message={"content": PROSE}),
     ],
 )
@@ -184,7 +185,6 @@ def test_events_of_copilot_cli(extra: Record) -> None:
         copilot.event("hook.end", output={"words": PROSE}),
         copilot.event("permission.requested", permissionRequest={"intention": PROSE}),
         copilot.event("skill.invoked", name="pdf", path="/a", content=PROSE),
-        copilot.event("session.handoff", summary=PROSE),
         copilot.event("system.message", role="developer", content=PROSE),
     ],
 )

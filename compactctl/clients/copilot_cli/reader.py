@@ -144,7 +144,7 @@ class CopilotReader(LineReader):
 
     def _note_refusal(self, value: object, decoded: Decoded) -> None:
         """Note that the client refuses a session with this event; damaged lines it skips."""
-        if decoded.damage is not None or len(decoded.values) != 1 or not isinstance(value, dict):
+        if not _is_loaded(decoded) or not isinstance(value, dict):
             return
         data = object_or_empty(value.get("data"))
         reason = refusal_reason(value) or self.earlier.refusal_reason(
@@ -179,7 +179,8 @@ class CopilotReader(LineReader):
         self._named_ids.add(text_or_empty(data.get("contentId")))
         if not _is_from_subagent(event, data):
             self._note_session(kind, data, decoded.index)
-            self._note_history(kind, data, decoded.index, message)
+            if _is_loaded(decoded):
+                self._note_history(kind, data, decoded.index, message)
 
     def _measure(self, event: Mapping[str, Any], data: Mapping[str, Any], line: int) -> None:
         """Measure an event that is not a message, unless it is known not to be sent."""
@@ -252,6 +253,11 @@ class CopilotReader(LineReader):
             return replace(draft, record_id=name)
         response, model = draft.response_id or name, draft.model or self.model
         return replace(draft, record_id=name, response_id=response, model=model)
+
+
+def _is_loaded(decoded: Decoded) -> bool:
+    """Return whether the client reads a line: it skips those that are not one JSON object."""
+    return decoded.damage is None and len(decoded.values) == 1
 
 
 def _may_be_sent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:

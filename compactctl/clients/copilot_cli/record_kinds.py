@@ -54,6 +54,10 @@ _MESSAGES: Mapping[str, RecordKind] = {
     ),
     "session.context_cleared": RecordKind(effect="changes the history", fields=("initialMessage",)),
     "abort": RecordKind(effect="changes the history"),
+    "session.handoff": RecordKind(
+        effect="changes the history",
+        unmodeled="the client sends its context with the next prompt",
+    ),
     "session.fusion_handoff": RecordKind(
         effect="changes the history",
         since=_VERSION,
@@ -110,7 +114,7 @@ _STORED: Mapping[str, str] = {
     " messageAuthorization messageAuthorizationDegraded messageAuthorizationRead requested",
     "session": "auto_mode_resolved autopilot_objective_changed canvas.recorded canvas.removed"
     " completion_receipt context_changed fusion_change_checkpoint fusion_commit_started"
-    " fusion_completed fusion_resolved fusion_route_failed handoff info mode_changed"
+    " fusion_completed fusion_resolved fusion_route_failed info mode_changed"
     " model_deselected permission_recovery permissions_changed plan_changed"
     " remote_steerable_changed request_body_compression_disabled schedule_cancelled"
     " schedule_created schedule_rearmed session_limits_changed task_complete truncation"

@@ -9,10 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clients.completions import CopilotCli
 from clients.desk import Client, Desk
 from clients.given import claude_code_folder, model_of, placed, resumed_by
-from clients.pieces import WIRES, Wire
-from clients.recorded import claude_code_sessions, codex_sessions, pi_sessions
+from clients.pieces import COPILOT_RESUMED, WIRES, Wire
+from clients.recorded import (
+    claude_code_sessions,
+    codex_sessions,
+    copilot_cli_sessions,
+    pi_sessions,
+)
 from clients.recorded.claude_code_drafts import SESSION
 from clients.recorded.requests import PROMPT
 from clients.recorded.rules import Rule
@@ -81,5 +87,18 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         rules=pi_sessions.RULES,
         resume=_resumed(Pi()),
         made_up=frozenset({"No result provided"}),
+    ),
+    RecordedClient(
+        client=CopilotCli(),
+        rules=copilot_cli_sessions.RULES,
+        resume=_resumed(CopilotCli()),
+        made_up=frozenset({WIRES["copilot-cli"].missing, COPILOT_RESUMED}),
+        # It repeats a prompt that came while it compacted, gives a second call another id, and
+        # puts the context of a handoff before the next prompt. The last three it refuses.
+        unchecked=frozenset(
+            {"prompts_came", "second_call_with_the_id", "handoff"}
+            | {"named_and_nowhere", "named_before_it_was_delivered"}
+            | {"invoked_again_with_another_length"}
+        ),
     ),
 )

@@ -252,12 +252,13 @@ def test_what_is_no_event_is_carried() -> None:
     assert [opaque.line for opaque in transcript.opaque] == [1, 2, 3]
 
 
-def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
+def test_an_event_on_a_damaged_line_is_not_sent_and_what_it_follows_stays() -> None:
     first, second = session(prompt("one"), prompt("two"))
     transcript = read("copilot-cli", first, b"\0" + json.dumps(second).encode())
 
+    assert texts(transcript.effective) == ["one"]
     assert transcript.effective[0].locks.unmovable_reason == "a record on a damaged line follows it"
-    assert transcript.effective[1].locks.immutable_reason
+    assert transcript.messages[1].locks.immutable_reason
     assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 
 
