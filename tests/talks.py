@@ -20,6 +20,7 @@ from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
+from formats.qwen_code import sessions as qwen
 from formats.spring_ai import events as spring
 
 Record = dict[str, Any]
@@ -257,6 +258,22 @@ def _gemini(n: int, _: Sequence[Record]) -> list[Record]:
     ]
 
 
+def _qwen(n: int, before: Sequence[Record]) -> list[Record]:
+    return qwen.chained(
+        qwen.user(f"u{n}", None, asked(n)),
+        qwen.model(f"g{n}", None, "Reading first.", qwen.called(f"r{n}", path="gate.py")),
+        qwen.user(f"s{n}", None, qwen.answered(f"r{n}", output=FILE)),
+        qwen.model(f"h{n}", None, qwen.called(f"b{n}", "run_shell_command", command=f"make {n}")),
+        qwen.user(f"t{n}", None, qwen.answered(f"b{n}", "run_shell_command", output=printed(n))),
+        qwen.model(f"a{n}", None, answer(n)),
+        parent=_last(before, "uuid"),
+    )
+
+
+def _qwen_compacts(n: int, before: Sequence[Record]) -> list[Record]:
+    return [qwen.compacted(f"k{n}", _last(before, "uuid"), f"Every level was right ({n}).")]
+
+
 def _openai(n: int, _: Sequence[Record]) -> list[Record]:
     read = openai.called(f"c{n}", arguments='{"path":"gate.py"}')
     run = openai.called(f"d{n}", "bash", json.dumps({"command": f"make {n}"}))
@@ -451,6 +468,7 @@ TALKS: Sequence[Talk] = (
         turn=_gemini,
         head=[gemini.SESSION, gemini.user("u", gemini.CONTEXT)],
     ),
+    Talk(name="qwen-code", turn=_qwen, compaction=_qwen_compacts),
     Talk(name="openai-chat", turn=_openai, head=[_SYSTEM]),
     Talk(name="anthropic-messages", turn=_anthropic),
     Talk(name="neurolink", turn=_neurolink),

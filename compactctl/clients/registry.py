@@ -20,6 +20,7 @@ from compactctl.clients.mini_swe_agent.format import MiniSweAgent
 from compactctl.clients.neurolink.format import NeuroLink
 from compactctl.clients.opencode.format import OpenCode
 from compactctl.clients.pi.format import Pi
+from compactctl.clients.qwen_code.format import QwenCode
 from compactctl.clients.records.envelope import parse_path
 from compactctl.clients.spring_ai.format import SpringAi
 from compactctl.clients.vscode_chat.format import VsCodeChat
@@ -41,6 +42,8 @@ ANY_DIALECT = ApiLog(DIALECTS)
 ALL_FORMATS: tuple[Format, ...] = (
     # Before Codex, whose oldest rollouts have bare items of the same types as pi's entries.
     Pi(),
+    # Before Claude Code, whose records have the same keys around another message.
+    QwenCode(),
     Codex(),
     ClaudeCode(),
     CopilotCli(),

@@ -10,6 +10,7 @@ from compactctl.clients.copilot_cli import sizes as copilot_cli
 from compactctl.clients.gemini_cli import sizes as gemini_cli
 from compactctl.clients.opencode import sizes as opencode
 from compactctl.clients.pi import sizes as pi
+from compactctl.clients.qwen_code import sizes as qwen_code
 from compactctl.tokens.client_sizes import UNKNOWN_SIZES, ClientSizes
 
 # In the order in which they are listed.
@@ -25,6 +26,7 @@ CLIENT_SIZES: Mapping[str, ClientSizes] = MappingProxyType(
             cline.ROO_SIZES,
             gemini_cli.SIZES,
             pi.SIZES,
+            qwen_code.SIZES,
         )
     }
 )

@@ -22,6 +22,7 @@ from compactctl.clients.gemini_cli import store as gemini_cli
 from compactctl.clients.opencode import kilo_store as kilo
 from compactctl.clients.opencode import store as opencode
 from compactctl.clients.pi import store as pi
+from compactctl.clients.qwen_code import store as qwen_code
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.store import SessionStore
@@ -39,6 +40,7 @@ ALL_STORES: tuple[SessionStore, ...] = (
     pi.STORE,
     copilot_cli.STORE,
     gemini_cli.STORE,
+    qwen_code.STORE,
     cline.STORE,
     roo.STORE,
     vscode.STORE,

@@ -13,10 +13,21 @@ from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.opencode.wrapping import OPENCODE
 from compactctl.clients.pi.wrapping import PI
+from compactctl.clients.qwen_code.wrapping import QWEN_CODE
 from compactctl.clients.records.wrapping import AnswerWording, KnownWrappings, Wrapping
 from compactctl.clients.vscode_chat.wrapping import VSCODE_CHAT
 
-_CLIENTS = (CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, COPILOT_CLI, CLINE, VSCODE_CHAT, PI)
+_CLIENTS = (
+    CLAUDE_CODE,
+    CODEX,
+    GEMINI_CLI,
+    OPENCODE,
+    COPILOT_CLI,
+    CLINE,
+    VSCODE_CHAT,
+    PI,
+    QWEN_CODE,
+)
 
 # Records of APIs and of programs that are not known: nothing but the answer to a tool whose name
 # says that it asks the user, and summaries in the form that a program documents.

@@ -43,6 +43,18 @@ def find_omissions(messages: Iterable[Message]) -> Iterator[Omission]:
                     )
 
 
+def replaced_results(before: Iterable[Message], after: Iterable[Message]) -> Iterator[Omission]:
+    """Yield the results instead of which the client sends a note, given both histories."""
+    for old, new in zip(before, after, strict=True):
+        count = sum(
+            isinstance(part, ToolResultPart) and part.cleared and not was.cleared
+            for was, part in zip(old.parts, new.parts, strict=True)
+            if isinstance(was, ToolResultPart)
+        )
+        if count:
+            yield Omission(message=old.id, noun="result", detail="replaced by a note", count=count)
+
+
 def with_omitted_hidden(
     edits: Sequence[Edit], history: Sequence[Message], sent: Iterable[Message]
 ) -> tuple[Edit, ...]:

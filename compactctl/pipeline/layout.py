@@ -204,7 +204,7 @@ class _FileLayout:
         dropped_lines = {
             line
             for line, messages in self.messages_by_line.items()
-            if all(message.id in self.edits.hidden for message in messages)
+            if all(m.id in self.edits.hidden and not m.record_path for m in messages)
         }
         dropped_lines |= {
             line for line, values in self.unsent_by_line.items() if not values[0].path
@@ -218,6 +218,8 @@ class _FileLayout:
             )
             for line, messages in sorted(self.messages_by_line.items())
             for message in messages
+            # What is put among the elements of an array is not linked.
+            if not message.record_path
             for item in self._inserted_before(message)
         ]
         chain = transcript.chain
@@ -302,7 +304,7 @@ class _FileLayout:
         for item in self._inserted_before(message):
             neighbor = _value_at(text, message.record_path)
             yield escape(self._synthetic_record(item, message, neighbor), location.depth)
-        if self.writer.parent_path is None:
+        if self.writer.parent_path is None or message.record_path:
             yield from self._rewritten_copy(message, text, location)
 
     def _rewritten_copy(

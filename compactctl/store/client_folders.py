@@ -25,6 +25,8 @@ VARIABLES = (
     "PI_CODING_AGENT_SESSION_DIR",
     "COPILOT_HOME",
     "GEMINI_CLI_HOME",
+    "QWEN_HOME",
+    "QWEN_RUNTIME_DIR",
     "CLINE_DIR",
     "CLINE_DATA_DIR",
     "CLINE_SESSION_DATA_DIR",
@@ -133,6 +135,12 @@ def gemini_cli_folder(machine: UserEnvironment) -> Path:
     return machine.folder("GEMINI_CLI_HOME", machine.home) / ".gemini"
 
 
+def qwen_code_folder(machine: UserEnvironment) -> Path:
+    """Return the folder of what Qwen Code writes while it runs, with its sessions."""
+    home = machine.folder("QWEN_HOME", machine.home / ".qwen")
+    return machine.folder("QWEN_RUNTIME_DIR", home)
+
+
 def cline_folder(machine: UserEnvironment) -> Path:
     """Return the folder of the sessions of Cline's command line and SDK."""
     data = machine.folder("CLINE_DIR", machine.home / ".cline") / "data"
@@ -160,6 +168,7 @@ def store_folders(machine: UserEnvironment) -> Iterator[Path]:
     yield from filter(Path.is_absolute, pi_session_folders(machine))
     yield copilot_cli_folder(machine)
     yield gemini_cli_folder(machine) / "tmp"
+    yield qwen_code_folder(machine) / "projects"
     yield cline_folder(machine)
     for user in editor_folders(machine):
         yield user / "globalStorage"

@@ -15,7 +15,7 @@ from clients.stub import Answer, Json
 _ANSWER = 8_000
 
 
-def _completions(request: Json) -> Iterator[Sent]:
+def completions(request: Json) -> Iterator[Sent]:
     for message in request["messages"]:
         if message["role"] == "tool":
             yield "result", message["tool_call_id"], text_of(message["content"]).strip()
@@ -80,7 +80,7 @@ class OpenCode:
         # What was typed is put in quotation marks.
         return (
             (kind, call, text.strip('"') if kind == "text" else text)
-            for kind, call, text in _completions(request)
+            for kind, call, text in completions(request)
         )
 
     def _run(self, desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
@@ -139,7 +139,7 @@ class CopilotCli:
         """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
-        return _completions(request)
+        return completions(request)
 
 
 class Cline:
@@ -172,7 +172,7 @@ class Cline:
         """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
-        for kind, call, text in _completions(request):
+        for kind, call, text in completions(request):
             # What a tool has returned is sent as JSON.
             yield kind, call, _joined(json.loads(text)) if kind == "result" else text
 

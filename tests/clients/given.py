@@ -189,9 +189,17 @@ def _pi(data: bytes, desk: Desk) -> _Place:
     return f".pi/agent/sessions/--{folder}--", name, header
 
 
+def _qwen_code(data: bytes, desk: Desk) -> _Place:
+    first: Json = json.loads(data.partition(b"\n")[0])
+    first["cwd"] = str(desk.project)
+    folder = re.sub("[^A-Za-z0-9]", "-", str(desk.project))
+    return f".qwen/projects/{folder}/chats", f"{first['sessionId']}.jsonl", first
+
+
 _PLACES: Mapping[str, Callable[[bytes, Desk], _Place]] = {
     "claude-code": _claude_code,
     "codex": _codex,
     "copilot-cli": _copilot_cli,
     "pi": _pi,
+    "qwen-code": _qwen_code,
 }

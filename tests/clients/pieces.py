@@ -118,6 +118,53 @@ def _pi_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
         yield from (piece for piece in pieces if is_own or piece[0] != "reasoning")
 
 
+def _qwen_request(request: Json) -> Iterator[Piece]:
+    for message in request["messages"]:
+        content = message.get("content")
+        if message["role"] == "tool":
+            yield "result", message["tool_call_id"], _result(content)
+        elif message["role"] != "system":
+            if said := message.get("reasoning_content"):
+                yield "reasoning", "", said
+            yield from _content(content)
+            for call in message.get("tool_calls") or ():
+                yield "call", call["id"], _canonical(call["function"]["arguments"])
+
+
+def _qwen_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:  # noqa: ARG001
+    """Yield what ``view`` shows; answers in a row are sent as one, results before what was said."""
+    sent = (message for message in messages if any(map(_shown_at_all, message["parts"])))
+    asked: list[list[Piece]] = []
+    said: list[Piece] = []
+    for message in sent:
+        parts = [[*_shown(part)] for part in message["parts"]]
+        if message["role"] == "assistant":
+            yield from _results_first(filter(None, asked))
+            asked = []
+            said += chain.from_iterable(parts)
+        else:
+            yield from _joined(said)
+            said = []
+            asked += parts
+        # Behind calls their results are sent, also those that are made up.
+        if any(kind == "call" for kind, _, _ in said):
+            yield from _joined(said)
+            said = []
+    yield from chain(_results_first(filter(None, asked)), _joined(said))
+
+
+def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield what answers in a row say as one: reasoning, text, and calls."""
+    for kind in ("reasoning", "text"):
+        if text := "".join(said for each, _, said in pieces if each == kind):
+            yield kind, "", text
+    yield from (piece for piece in pieces if piece[0] not in ("reasoning", "text"))
+
+
+def _shown_at_all(part: Json) -> bool:
+    return bool(part["kind"] != "omitted")
+
+
 def request_pieces(request: Json) -> Iterator[Piece]:
     """Yield what a request of Claude Code holds, in words: inputs and thinking as they stand.
 
@@ -314,6 +361,14 @@ WIRES: Mapping[str, Wire] = {
         request=_copilot_request,
         shown=_copilot_shown,
         missing="The execution of this tool, or a previous tool was interrupted.",
+    ),
+    "qwen-code": Wire(
+        request=_qwen_request,
+        shown=_qwen_shown,
+        missing=(
+            "Tool execution result was not recorded — likely interrupted by network failure, abort,"
+            " or process exit. Treat as failure and retry if needed."
+        ),
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
 }

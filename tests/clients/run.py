@@ -24,7 +24,8 @@ PACKAGES = {
     "@github/copilot": "1.0.102",
     "cline": "3.0.65",
     "@google/gemini-cli": "0.61.0",
-    # pi needs Node.js 22, and this one is before that of the system on the path.
+    "@qwen-code/qwen-code": "0.24.4",
+    # pi and Qwen Code need Node.js 22, and this one is before that of the system on the path.
     "node": "22.23.3",
 }
 # Versions beside the newest one: the program is CLIENT-older.

@@ -15,6 +15,7 @@ from pathlib import Path
 from clients.completions import Cline, CopilotCli, Kilo, OpenCode
 from clients.desk import Client, Desk, Sent, bare, newest, text_of
 from clients.gemini import GeminiCli
+from clients.qwen import QwenCode
 from clients.stub import PIXEL, Answer, Json
 
 
@@ -224,6 +225,7 @@ ALL_CLIENTS: tuple[Client, ...] = (
     CopilotCli(),
     Cline(),
     GeminiCli(),
+    QwenCode(),
 )
 
 

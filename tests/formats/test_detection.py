@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from formats.jsonl import decoded, detected, raw_lines
+from formats.qwen_code import sessions as qwen
 
 from compactctl.clients.detection import detect
 from compactctl.clients.records.decode import complete_value
@@ -67,6 +68,8 @@ OWN: list[tuple[str, list[Any]]] = [
     ("pi", [{"type": "title"}, {"type": "session", "id": "s", "timestamp": "t", "cwd": "/w"}]),
     ("pi", [{"type": "session", "id": "s", "timestamp": "t"}, {"type": "compaction"}]),
     ("gemini-cli", [{"sessionId": "s", "projectHash": "h", "messages": []}]),
+    ("qwen-code", qwen.talk()),
+    ("qwen-code", [qwen.system("s", None, "ui_telemetry", uiEvent={})]),
     ("gemini-cli", [{"id": "u", "type": "user", "content": "hi"}, {"$set": {"summary": "s"}}]),
     ("gemini-cli", [{"id": "u", "type": "user", "content": "hi"}, {"$rewindTo": "u"}]),
     ("opencode", [{"info": {}, "messages": [{"info": {}, "parts": []}]}]),

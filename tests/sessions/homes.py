@@ -243,6 +243,25 @@ class Home:
         path = project / "chats" / f"session-2026-01-02T03-04-{said.id[:8]}.jsonl"
         return self.lines(path, [*records, *more], said.age)
 
+    def qwen(self, said: Said, *more: Record) -> Path:
+        """Write a session of Qwen Code."""
+        counts = {"promptTokenCount": said.context - 20, "totalTokenCount": said.context}
+        kinds = [
+            {"type": "user", "message": {"role": "user", "parts": [{"text": said.prompt}]}},
+            {"type": "assistant", "message": {"role": "model", "parts": [{"text": "Done."}]},
+             "model": said.model or "qwen3-coder", "usageMetadata": counts},
+        ]  # fmt: skip
+        if said.title:
+            title = {"customTitle": said.title, "titleSource": "manual"}
+            kinds.append({"type": "system", "subtype": "custom_title", "systemPayload": title})
+        records = [
+            {"uuid": f"m{at}", "parentUuid": f"m{at - 1}" if at else None, "sessionId": said.id,
+             "cwd": said.project, "version": "0.24.4", **kind}
+            for at, kind in enumerate(kinds)
+        ]  # fmt: skip
+        folder = self.root / ".qwen" / "projects" / said.project.replace("/", "-").replace(" ", "-")
+        return self.lines(folder / "chats" / f"{said.id}.jsonl", [*records, *more], said.age)
+
     def cline(self, said: Said, **manifest: Any) -> Path:
         """Write a session of Cline's command line."""
         own = f"1795000000000_{said.id[:5]}"
@@ -356,6 +375,7 @@ WRITERS = {
     "pi": Home.pi,
     "copilot-cli": Home.copilot,
     "gemini-cli": Home.gemini,
+    "qwen-code": Home.qwen,
     "cline": Home.cline,
     "roo": Home.roo,
     "vscode-chat": Home.vscode,

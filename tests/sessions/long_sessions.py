@@ -89,6 +89,24 @@ def gemini(home: Home, said: Said = SAID) -> Path:
     return home.gemini(said, *turns, {"$set": {"sessionId": said.id}})
 
 
+def qwen(home: Home, said: Said = SAID) -> Path:
+    kinds = (("user", "user"), ("assistant", "model"))
+    turns = [
+        {
+            "uuid": f"t{at}",
+            "parentUuid": f"t{at - 1}" if at else "m2",
+            "sessionId": said.id,
+            "type": kinds[at % 2][0],
+            "message": {
+                "role": kinds[at % 2][1],
+                "parts": [{"text": text_of(said, at)["text"]}],
+            },
+        }
+        for at in range(2 * TURNS)
+    ]
+    return home.qwen(said, *turns)
+
+
 def text_of(said: Said, at: int) -> dict[str, Any]:
     """Return a block that names the session as people and tools do."""
     return {"type": "text", "text": f"{at} of {said.id}: " + "the tide turns. " * 40}
@@ -101,6 +119,7 @@ WRITERS: dict[str, Write] = {
     "pi": pi,
     "copilot-cli": copilot,
     "gemini-cli": gemini,
+    "qwen-code": qwen,
 }
 EACH = pytest.mark.parametrize("client", WRITERS)
 

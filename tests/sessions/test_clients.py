@@ -275,6 +275,8 @@ MOVES = {
     "PI_CODING_AGENT_SESSION_DIR": (Home.pi, ".pi/agent/sessions"),
     "COPILOT_HOME": (Home.copilot, ".copilot"),
     "GEMINI_CLI_HOME": (Home.gemini, "."),
+    "QWEN_HOME": (Home.qwen, ".qwen"),
+    "QWEN_RUNTIME_DIR": (Home.qwen, ".qwen"),
     "CLINE_DIR": (Home.cline, ".cline"),
     "CLINE_DATA_DIR": (Home.cline, ".cline/data"),
     "CLINE_SESSION_DATA_DIR": (Home.cline, ".cline/data/sessions"),

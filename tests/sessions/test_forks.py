@@ -28,6 +28,7 @@ from sessions.long_sessions import (
 
 from compactctl.clients.claude_code.store import NAME as CLAUDE_CODE
 from compactctl.clients.fork import ForkedLines, ForkIdentity
+from compactctl.clients.records.builder import uuid_for
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.stores import fork_session
 from compactctl.store.client_folders import UserEnvironment
@@ -75,6 +76,13 @@ def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:
     if client == "gemini-cli":
         records[0]["sessionId"] = records[-1]["$set"]["sessionId"] = own
         return [*records, {"$set": {"summary": "Tide windows (compacted)"}}]
+    if client == "qwen-code":
+        newest = records[-1]["uuid"]
+        records = [{**each, "sessionId": own} for each in records]
+        title = {"customTitle": "Tide windows (compacted)", "titleSource": "manual"}
+        name = uuid_for(f"{own} Tide windows (compacted)")
+        about = {"uuid": name, "parentUuid": newest, "sessionId": own, "type": "system"}
+        return [*records, {**about, "subtype": "custom_title", "systemPayload": title}]
     if client == "codex":
         records[0]["payload"] |= {"id": own, "forked_from_id": SAID.id}
     elif client == "copilot-cli":
@@ -144,6 +152,7 @@ def test_what_was_said_to_a_fork_survives_its_rewind(home: Home, ask: Ask, clien
         ("pi", "cd '/home/dev/quay side' && pi --session {}"),
         ("copilot-cli", "copilot --resume={}"),
         ("gemini-cli", "cd '/home/dev/quay side' && gemini --resume {}"),
+        ("qwen-code", "cd '/home/dev/quay side' && qwen --resume {}"),
     ],
 )
 def test_it_ends_with_the_command_that_goes_on(
@@ -269,7 +278,7 @@ def test_a_fork_of_a_fork(home: Home, ask: Ask, client: str) -> None:
     assert ask("rewind", "--all", second).code == 0
     named = second.read_bytes().splitlines()[-1 if client == "claude-code" else 0]
     assert id_of(second).encode() in named
-    titled = client in {"claude-code", "gemini-cli"}
+    titled = client in {"claude-code", "gemini-cli", "qwen-code"}
     assert len(records_of(second)) == len(records_of(path)) + 2 * titled
 
 

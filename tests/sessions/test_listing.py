@@ -164,7 +164,7 @@ def test_nothing_to_list(home: Home, ask: Ask) -> None:
     # Every store is named, with what moves it, and no editor that is not there.
     for place in ("~/.claude/projects", "~/.codex/sessions", "~/.local/share/opencode",
                   "~/.pi/agent/sessions", "~/.copilot/session-state", "~/.gemini/tmp",
-                  "~/.cline/data/sessions"):  # fmt: skip
+                  "~/.qwen/projects", "~/.cline/data/sessions"):  # fmt: skip
         assert f"\n  {place}\n" in said
     assert "/User" not in said
     assert "Code/User" in ask("sessions", "--client", "roo").out

@@ -47,6 +47,7 @@ def session(client: str, **details: object) -> Session:
         ("pi", "cd '/home/dev/quay side' && pi --session 's 1'"),
         ("copilot-cli", "copilot --resume='s 1'"),
         ("gemini-cli", "cd '/home/dev/quay side' && gemini --resume 's 1'"),
+        ("qwen-code", "cd '/home/dev/quay side' && qwen --resume 's 1'"),
         ("cline", "cline --id 's 1'"),
         ("roo", None),
         ("vscode-chat", None),

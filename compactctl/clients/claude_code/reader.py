@@ -15,7 +15,6 @@ from compactctl.clients.claude_code.chain import build_chain
 from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
 from compactctl.clients.claude_code.request import (
     apply_cuts,
-    cut_results,
     drop_virtual,
     mark_omitted,
     strip_thinking,
@@ -64,7 +63,7 @@ from compactctl.clients.records.message_draft import MessageDraft, role_with
 from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
-from compactctl.history.omissions import find_omissions, sent_messages
+from compactctl.history.omissions import find_omissions, replaced_results, sent_messages
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
@@ -476,7 +475,7 @@ class ClaudeReader(LineReader):
         virtual_ids = {name for name, place in place_by_id.items() if sent.rows[place].is_virtual}
         shown = tuple(drop_virtual(m) if m.id in virtual_ids else m for m in messages)
         after = apply_cuts(shown, cuts)
-        return strip_thinking(after, strips), tuple(cut_results(shown, after))
+        return strip_thinking(after, strips), tuple(replaced_results(shown, after))
 
 
 def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:

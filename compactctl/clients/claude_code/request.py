@@ -32,7 +32,6 @@ from compactctl.model.message import (
     ToolResultPart,
     media_of,
 )
-from compactctl.model.transcript import Omission
 from compactctl.records import Record, replace
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -140,14 +139,6 @@ def _cut_part(part: Part, stand_ins: Mapping[CallId, str]) -> Part:
     if stand_in is None or not (part.media or len(part.text) > len(stand_in)):
         return part
     return replace(part, text=stand_in, media=(), cleared=True)
-
-
-def cut_results(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Omission]:
-    """Yield the results that ``apply_cuts`` replaced."""
-    for old, new in zip(before, after, strict=True):
-        count = sum(a is not b for a, b in zip(old.results, new.results, strict=True))
-        if count:
-            yield Omission(message=old.id, noun="result", detail="replaced by a note", count=count)
 
 
 def strip_thinking(

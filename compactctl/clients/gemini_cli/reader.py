@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.content import gemini
+from compactctl.clients.content.named_files import as_not_typed, without_files
 from compactctl.clients.gemini_cli.replay import GeminiRecord, SessionReplay
 from compactctl.clients.gemini_cli.usage import usage_of
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
@@ -47,8 +48,6 @@ _OUTCOMES: Mapping[str, CallOutcome] = {
     "error": "failed",
     "cancelled": "interrupted",
 }
-# Stand around the contents of files that a prompt names, each in a part of its own.
-_FILES, _FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 _CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
 # Commands for the client. Texts of its hooks are not sent either.
 _COMMANDS = ("/", "?")
@@ -192,7 +191,7 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
     # Texts beside the result of a tool are what the tool returned.
     are_results = [isinstance(part, ToolResultPart) for part in parts]
     is_answer = any(are_results)
-    parts = tuple(map(_as_not_typed, parts)) if is_answer else tuple(_without_files(parts))
+    parts = tuple(map(as_not_typed, parts)) if is_answer else tuple(without_files(parts))
     # Without its end, a tag is one that the user writes about.
     is_context = text.startswith(CONTEXT) and text.endswith(_CONTEXT_END)
     is_summary = _SNAPSHOT.match(text) is not None and _SNAPSHOT_END in text
@@ -210,23 +209,6 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
 def _is_unsent_prompt(record: Mapping[str, Any]) -> bool:
     """Return whether a prompt was read and is not sent: a command, or the text of a hook."""
     return record.get("type") == USER_TYPE and bool(_content_parts(record.get("content"), ()))
-
-
-def _as_not_typed(part: Part) -> Part:
-    return replace(part, typed="") if isinstance(part, TextPart) else part
-
-
-def _without_files(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts of a user's message; those with files that the prompt names are not typed.
-
-    A file may hold the line that ends them, so the last one counts.
-    """
-    lines = [part.text.strip() if isinstance(part, TextPart) else "" for part in parts]
-    first = lines.index(_FILES) if _FILES in lines else len(parts)
-    ends = [index for index, line in enumerate(lines) if line == _FILES_END]
-    last = ends[-1] if ends else len(parts)
-    for index, part in enumerate(parts):
-        yield _as_not_typed(part) if first <= index <= last else part
 
 
 def _folder(messages: tuple[Message, ...]) -> str | None:

@@ -13,11 +13,13 @@ from clients.completions import CopilotCli
 from clients.desk import Client, Desk
 from clients.given import claude_code_folder, model_of, placed, resumed_by
 from clients.pieces import COPILOT_RESUMED, WIRES, Wire
+from clients.qwen import QwenCode
 from clients.recorded import (
     claude_code_sessions,
     codex_sessions,
     copilot_cli_sessions,
     pi_sessions,
+    qwen_code_sessions,
 )
 from clients.recorded.claude_code_drafts import SESSION
 from clients.recorded.requests import PROMPT
@@ -100,5 +102,13 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
             | {"named_and_nowhere", "named_before_it_was_delivered"}
             | {"invoked_again_with_another_length"}
         ),
+    ),
+    RecordedClient(
+        client=QwenCode(),
+        rules=qwen_code_sessions.RULES,
+        resume=_resumed(QwenCode()),
+        made_up=frozenset({WIRES["qwen-code"].missing}),
+        # It is refused as a whole, which compact says.
+        unchecked=frozenset({"without_role"}),
     ),
 )

@@ -1,0 +1,61 @@
+"""Qwen Code, told without a screen."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from clients.completions import completions
+from clients.desk import Desk, Sent, newest
+from clients.stub import Answer, Json
+
+# What it keeps free beside its summary and for it.
+_RESERVE = 33_000
+_SETTINGS = {
+    "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+    "telemetry": {"enabled": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "general": {"enableAutoUpdate": False},
+    "tools": {"useRipgrep": False},
+    "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+}
+
+
+class QwenCode:
+    """Qwen Code, told without a screen."""
+
+    name = "qwen-code"
+    program = "qwen"
+    has_files = True
+    lines = 150
+
+    def read(self, path: Path) -> Answer:
+        return Answer(tool="read_file", arguments={"file_path": str(path)})
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        folder = desk.home / ".qwen"
+        folder.mkdir(exist_ok=True)
+        window = limit + _RESERVE if limit else 2_000_000
+        model = {"name": "stub", "generationConfig": {"contextWindowSize": window}}
+        (folder / "settings.json").write_text(json.dumps({**_SETTINGS, "model": model}))
+        command = [self.program, "--yolo", "-p", prompt]
+        command += ["--resume", session] if session else []
+        variables = {
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": f"{desk.model.url}/v1",
+            "OPENAI_MODEL": "stub",
+            "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        }
+        done = desk.run(command, variables)
+        return done.stdout + done.stderr
+
+    def session(self, desk: Desk) -> str:
+        return newest((desk.home / ".qwen" / "projects").glob("*/chats/*.jsonl"))
+
+    def id_of(self, session: str) -> str:
+        return Path(session).stem
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Find it by itself."""
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        return completions(request)
