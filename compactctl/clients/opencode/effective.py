@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from compactctl.clients.opencode.parts import cleared_at
-from compactctl.clients.records.json_values import list_or_empty, object_or_empty
+from compactctl.clients.opencode.parts import NextRequest, cleared_at
+from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.clients.records.usage import find_newest_report, without_reports
-from compactctl.model.message import JsonPath, Message
+from compactctl.model.message import JsonPath, MediaPart, Message, Part, TextPart, ToolResultPart
 from compactctl.model.transcript import Cleared
 from compactctl.records import Record, replace
 
@@ -46,13 +46,16 @@ def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
 
 
 def effective(
-    records: Sequence[OpenCodeRecord], session: Mapping[str, Any]
+    records: Sequence[OpenCodeRecord], session: Mapping[str, Any], request: NextRequest
 ) -> tuple[tuple[Message, ...], Cleared | None]:
     """Return the messages that the next request sends; those it depends on are unmovable.
 
     Also return the newest usage if outputs were cleared since it was reported, else None.
     """
-    shown = _since_compaction(_before_revert(records, object_or_empty(session.get("revert"))))
+    records = _before_revert(records, object_or_empty(session.get("revert")))
+    shown = _since_compaction(records, request)
+    if request.is_of_kilo and any(_is_finished_summary(entry.info) for entry in shown):
+        shown = [_without_media(entry) for entry in shown]
     candidates = (entry.message for entry in shown if not _is_dropped(entry))
     messages = tuple(message for message in candidates if message is not None)
     times = (cleared_at(object_or_empty(part)) for entry in shown for part in entry.parts)
@@ -96,15 +99,21 @@ def _index(path: JsonPath, depth: int) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _since_compaction(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
+def _since_compaction(
+    records: Sequence[OpenCodeRecord], request: NextRequest
+) -> list[OpenCodeRecord]:
     """Return what is sent after compactions, as ``filterCompacted`` of client 1.18.33 does.
 
     file:  U1 A1 U2 A2 C S U3     compaction request C with the tail from U2, its summary S
     sent:  C S U2 A2 U3
     """
-    start, boundary = _find_start(records)
+    start, locked = _find_start(records)
     order, moved = _order_from(records, start)
-    return [_with_lock(records[i]) if i in boundary | moved else records[i] for i in order]
+    locked |= moved
+    if request.is_of_kilo:
+        order, rests_on = _sent_by_kilo(records, order)
+        locked |= rests_on
+    return [_with_lock(records[i]) if i in locked else records[i] for i in order]
 
 
 def _find_start(records: Sequence[OpenCodeRecord]) -> tuple[int, set[int]]:
@@ -151,12 +160,71 @@ def _find_summary(
     """Return the index of the first summary that answers a compaction request, or None."""
     for index in range(request + 1, len(records)):
         info = records[index].info
-        if info.get("role") != "assistant" or not info.get("summary"):
-            continue
-        is_answer = info.get("parentID") == records[request].info.get("id")
-        if is_answer and not (is_finished and (info.get("error") or not info.get("finish"))):
+        is_summary = _is_finished_summary(info) if is_finished else _is_summary(info)
+        if is_summary and info.get("parentID") == records[request].info.get("id"):
             return index
     return None
+
+
+def _is_summary(info: Mapping[str, Any]) -> bool:
+    return info.get("role") == "assistant" and bool(info.get("summary"))
+
+
+def _is_finished_summary(info: Mapping[str, Any]) -> bool:
+    return _is_summary(info) and bool(info.get("finish")) and not info.get("error")
+
+
+def _sent_by_kilo(
+    records: Sequence[OpenCodeRecord], order: Sequence[int]
+) -> tuple[list[int], set[int]]:
+    """Return which records Kilo 7.7.9 sends of those in ``order``, and what that rests on.
+
+    It leaves out prompts whose ids are greater than the newest one's, with their answers
+    (``scope``), and what is before the prompt that the newest finished summary answers
+    (``trimBeforeLastSummary``), even if that did not ask for it.
+    """
+    ids = [text_or_empty(record.info.get("id")) for record in records]
+    prompts = [name for name, r in zip(ids, records, strict=True) if r.info.get("role") == "user"]
+    hidden = {name for name in prompts if name > prompts[-1]}
+    sent = [
+        i
+        for i in order
+        if hidden.isdisjoint((ids[i], text_or_empty(records[i].info.get("parentID"))))
+    ]
+    summary = max((i for i in sent if _is_finished_summary(records[i].info)), default=None)
+    if summary is None:
+        return sent, set()
+    parent_id = records[summary].info.get("parentID")
+    start = next((place for place, i in enumerate(sent) if ids[i] == parent_id), 0)
+    return sent[start:], {summary, sent[start]} if start else {summary}
+
+
+def _without_media(entry: OpenCodeRecord) -> OpenCodeRecord:
+    """Return a record without pictures and PDF documents, as Kilo sends it after a compaction.
+
+    One that was attached to a prompt is named instead (``stripHistoricalMedia``).
+    """
+    if entry.message is None:
+        return entry
+    depth = len(entry.message.record_path) + 1
+    parts: list[Part] = []
+    for part in entry.message.parts:
+        match part:
+            case MediaPart() if _is_stripped(part):
+                file = object_or_empty(entry.parts[_index(part.path, depth)])
+                name = text_or_empty(file.get("filename")) or "file"
+                text = f"[Attached {part.media_type}: {name}]"
+                parts.append(TextPart(text=text, typed="", embedded=True, path=part.path))
+            case ToolResultPart():
+                media = tuple(each for each in part.media if not _is_stripped(each))
+                parts.append(replace(part, media=media))
+            case _:
+                parts.append(part)
+    return OpenCodeRecord(entry.record, replace(entry.message, parts=tuple(parts)))
+
+
+def _is_stripped(media: MediaPart) -> bool:
+    return media.media_type.startswith("image/") or media.media_type == "application/pdf"
 
 
 def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:

@@ -101,7 +101,11 @@ def message_parts(
         sent
         for index, part in enumerate(record["parts"])
         if isinstance(part, Mapping) and is_sent(part, info, request)
-        for sent in _sent_parts(part, (*path, index), is_other_model=is_other_model)
+        for sent in _sent_parts(
+            _without_sent_file(part) if request.is_of_kilo else part,
+            (*path, index),
+            is_other_model=is_other_model,
+        )
     )
 
 
@@ -121,6 +125,13 @@ def is_typed(part: object) -> bool:
     if not isinstance(part, Mapping) or part.get("type") not in ("text", "file"):
         return False
     return not (part.get("synthetic") or part.get("ignored"))
+
+
+def _without_sent_file(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part without a file that Kilo shows only to the user."""
+    if part.get("tool") != "send_file":
+        return part
+    return {**part, "state": {**object_or_empty(part.get("state")), "attachments": []}}
 
 
 def _sent_parts(part: Mapping[str, Any], path: JsonPath, *, is_other_model: bool) -> Iterator[Part]:

@@ -58,7 +58,7 @@ class OpenCodeReader:
         records = [record for record in added if record is not None]
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
-        sent, self._cleared = effective(by_time(records), session)
+        sent, self._cleared = effective(by_time(records), session, request)
         self.effective += sent
         self._count += 1
 

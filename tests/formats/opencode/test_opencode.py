@@ -131,14 +131,6 @@ def test_ignored_texts_are_sent_only_in_answers_of_opencode(more: dict[str, str]
     assert found.unread.lost == 0
 
 
-def test_kilo_does_not_send_what_it_writes_about_its_own_state() -> None:
-    notice = text("Retrying.", metadata={"kilocode.lifecycle": "transient"})
-    answer = assistant("msg_a", text("hello"), notice)
-
-    assert texts(opencode(answer, **KILO).effective) == ["hello"]
-    assert texts(opencode(answer).effective) == ["hello | Retrying."]
-
-
 def test_the_reasoning_of_another_model_is_sent_as_text() -> None:
     thought = {"type": "reasoning", "text": "hm"}
     blank = {"type": "reasoning", "text": " "}
