@@ -27,6 +27,8 @@ _NOTIFICATION = re.compile(
     r"<system-reminder>\n\[SYSTEM NOTIFICATION.*?(<task-notification>.*)</system-reminder>\s*",
     re.DOTALL,
 )
+# What Codex sends for a picture whose data is none, as in sessions that were published.
+_UNREADABLE = "image content omitted because it could not be processed"
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
 _SUMMARY = re.compile(
     r"^The (?:conversation history before|following is a summary of) .*?<summary>\s*"
@@ -52,11 +54,16 @@ def _codex_request(request: Json) -> Iterator[Piece]:
                 yield from _unless_settings(_content(_in_one(item["content"])))
         elif kind == "agent_message":
             yield from _content(item["content"])
-        elif kind == "reasoning":
-            yield kind, "", _result(item.get("summary"))
+        elif kind == "reasoning" or "compaction" in kind:
+            # Its provider does not read it any more once its turn has ended.
+            yield "reasoning", "", ""
         elif kind.endswith("_output"):
             blocks = _blocks_of(item.get("output", item.get("tools")))
-            texts = [block for block in blocks if block["type"] in _TEXTS]
+            texts = [
+                block
+                for block in blocks
+                if block["type"] in _TEXTS and block["text"] != _UNREADABLE
+            ]
             yield "result", call, _result(texts)
             yield from _content(block for block in blocks if block not in texts)
         elif kind.endswith("_call"):
@@ -64,6 +71,15 @@ def _codex_request(request: Json) -> Iterator[Piece]:
             yield "call", call, _canonical(given)
         else:
             yield kind, "", ""
+
+
+def _codex_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    """Yield what ``view`` shows, all of an item's reasoning at once."""
+    for message in messages:
+        parts = [part for part in message["parts"] if part["kind"] != "reasoning"]
+        if len(parts) < len(message["parts"]):
+            yield "reasoning", "", ""
+        yield from _unless_settings(in_order([{**message, "parts": parts}], session))
 
 
 def _in_one(content: list[Json]) -> list[Json]:
@@ -75,7 +91,9 @@ def _in_one(content: list[Json]) -> list[Json]:
 
 def _content(content: Any) -> Iterator[Piece]:
     for block in _blocks_of(content):
-        if block["type"] in _TEXTS:
+        if block.get("text") == _UNREADABLE:
+            yield "image", "", ""
+        elif block["type"] in _TEXTS:
             yield from (("text", "", text) for text in [bare(block["text"])] if text)
         else:
             yield block["type"].removeprefix("input_"), "", ""
@@ -352,11 +370,7 @@ class Wire:
 
 WIRES: Mapping[str, Wire] = {
     "claude-code": Wire(request=request_pieces, shown=shown_pieces, missing=""),
-    "codex": Wire(
-        request=_codex_request,
-        shown=lambda messages, session: _unless_settings(in_order(messages, session)),
-        missing="aborted",
-    ),
+    "codex": Wire(request=_codex_request, shown=_codex_shown, missing="aborted"),
     "copilot-cli": Wire(
         request=_copilot_request,
         shown=_copilot_shown,
@@ -429,7 +443,5 @@ def _is_made_up(piece: Piece) -> bool:
 def _whole(sent: str, known: str) -> str:
     """Return the result that was sent, uncut where it is one that a client cuts."""
     if known.startswith(_REFERENCE) and (sent == _NO_REFERENCE or sent.startswith(_REFERENCE)):
-        return known
-    if known == "<input_image>" and "could not be processed" in sent:
         return known
     return sent.replace("(tool image omitted: model does not support images)", "<image>")
