@@ -57,7 +57,9 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     lines = _collect_pieces(chain(first_line, lines), pieces)
     first_values = list(islice((value for line in lines for value in line.values), MAX_SNIFFED))
     records = _objects(first_values)
-    foreign = describe_file(head) or describe_records(records) or describe_chunks(first_values)
+    foreign = (
+        describe_file(head, where) or describe_records(records) or describe_chunks(first_values)
+    )
     if foreign is not None:
         advice = foreign.hint(where) or f"--format forces one of {format_names()}"
         raise NotUnderstoodError(f"{where}: {foreign.description}; {advice}")

@@ -26,6 +26,7 @@ from compactctl.clients.qwen_code import store as qwen_code
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.store import SessionStore
+from compactctl.clients.unsupported import unsupported_client
 from compactctl.clients.vscode_chat import store as vscode
 from compactctl.errors import UsageError, suggestion
 from compactctl.records import asdict, replace
@@ -54,6 +55,8 @@ def store_named(name: str) -> SessionStore:
     """Return the store of a client by its name or alias; UsageError if there is none."""
     store = _BY_NAME.get(name.casefold())
     if store is None:
+        if unsupported := unsupported_client(name):
+            raise UsageError(unsupported.statement)
         clients = ", ".join(store.client for store in ALL_STORES)
         hint = suggestion(name.casefold(), _BY_NAME, f"there are {clients}")
         raise UsageError(f"no client named {name!r}; {hint}")

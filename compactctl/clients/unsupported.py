@@ -24,21 +24,73 @@ _MAX_VALUES = 500
 _MAX_QUOTED = 40
 
 
+class UnsupportedClient(NamedTuple):
+    """A client whose sessions cannot be read.
+
+    Attributes:
+        name: the client's display name.
+        places: where it keeps its sessions, in a user's words.
+        folder: the part of a path that leads only to its databases; "" if it has none.
+        tables: what SQLite writes of its tables at the beginning of such a database.
+    """
+
+    name: str
+    places: str
+    folder: str = ""
+    tables: tuple[bytes, ...] = ()
+
+    @property
+    def statement(self) -> str:
+        """A clause that says where its sessions are."""
+        return f"{self.name} is not supported; it keeps its sessions in {self.places}"
+
+
+FACTORY_DROID = UnsupportedClient("Factory Droid", "~/.factory/sessions")
+KIMI_CODE = UnsupportedClient(
+    "Kimi Code", "~/.kimi-code/sessions, which its documentation forbids to edit"
+)
+GOOSE = UnsupportedClient(
+    "Goose",
+    "~/.local/share/goose/sessions/sessions.db",
+    folder="/goose/sessions/",
+    tables=(b"CREATE TABLE sessions", b"working_dir"),
+)
+CURSOR = UnsupportedClient(
+    "Cursor",
+    "~/.cursor/chats and ~/.cursor/projects/FOLDER/agent-transcripts",
+    folder="/.cursor/chats/",
+    tables=(b"CREATE TABLE blobs", b"CREATE TABLE meta"),
+)
+ANTIGRAVITY = UnsupportedClient(
+    "Antigravity",
+    "~/.gemini/antigravity-cli/conversations",
+    folder="/.gemini/antigravity-cli/conversations/",
+    tables=(b"CREATE TABLE", b"step_payload"),
+)
+# As of November 2026, from reports of other programs that read them.
+UNSUPPORTED_CLIENTS = (FACTORY_DROID, KIMI_CODE, GOOSE, CURSOR, ANTIGRAVITY)
+
+
 class _Signature(NamedTuple):
     """Identifies records with all ``keys``, and with one of the texts for each key of ``values``.
 
-    ``jq`` are arguments of jq that convert the file to messages, or "".
+    ``jq`` are arguments of jq that convert the file to messages, or ""; ``client`` writes them.
     """
 
     title: str
     keys: frozenset[str]
     values: Mapping[str, frozenset[str]] = {}
     jq: str = ""
+    client: UnsupportedClient | None = None
 
 
 def _signature(title: str, *keys: str, jq: str = "", **values: str) -> _Signature:
     allowed = {name: frozenset(text.split()) for name, text in values.items()}
     return _Signature(title, frozenset(keys) | allowed.keys(), allowed, jq)
+
+
+def _of_client(client: UnsupportedClient, title: str, *keys: str, **values: str) -> _Signature:
+    return _signature(title, *keys, **values)._replace(client=client)
 
 
 _CHATGPT = (
@@ -140,13 +192,15 @@ _STRIP_PREFIX = "sed 's/^[^{]*//'"
 _UNPACK_COMMANDS = {".gz": "gzip -dc", ".zst": "zstd -dc"}
 # From published types and files of these clients.
 _RECORD_SIGNATURES = (
-    _signature("a Factory Droid session", "id", type="session_start"),
+    _of_client(FACTORY_DROID, "a Factory Droid session", "id", type="session_start"),
+    _of_client(KIMI_CODE, "a Kimi Code session", "protocol_version", type="metadata"),
+    _of_client(KIMI_CODE, "a Kimi Code session", "input", "time", type="turn.prompt"),
     _signature("the screen file of a Cline or Roo Code task", "ts", type="say ask"),
     _signature("the metadata file of a Cline or Roo Code task", "files_in_context"),
     _signature("the transcript of a hosted agent", "role", "kind", "raw"),
-    _signature("a Goose session", "working_dir", "message_count"),
-    _signature("a Goose session", "role", "content", "created"),
-    _signature("a Cursor agent transcript", "message", role="user assistant"),
+    _of_client(GOOSE, "a Goose session", "working_dir", "message_count"),
+    _of_client(GOOSE, "a Goose session", "role", "content", "created"),
+    _of_client(CURSOR, "a Cursor agent transcript", "message", role="user assistant"),
     _signature("a SWE-agent trajectory", "trajectory", "history"),
     _signature("an OpenHands evaluation", "history", "instance_id"),
     _signature("an OpenHands trajectory", "id", "source", "action"),
@@ -163,10 +217,11 @@ _RECORD_SIGNATURES = (
     _signature("a Kiro conversation", "conversation_id", "history"),
     *_EXPORT_SIGNATURES,
 )
+_SQLITE = b"SQLite format 3\0"
 _MAGIC_NUMBERS = (
     (b"PK\x03\x04", "a zip archive, perhaps an Inspect log"),
     (b"PAR1", "a Parquet file, of which compactctl batch measures or compacts all conversations"),
-    (b"SQLite format 3\0", "an SQLite database; export the session with its own client first"),
+    (_SQLITE, "an SQLite database; export the session with its own client first"),
     (b"\x1f\x8b", "a gzip file; unpack it first"),
 )
 # Compressed files and archives: offset and magic number, title, and what to type.
@@ -204,6 +259,9 @@ def describe_records(records: Sequence[Mapping[str, Any]]) -> ForeignFile | None
     for record in _with_messages(records[:_MAX_RECORDS]):
         for signature in _RECORD_SIGNATURES:
             if _fits(record, signature):
+                if signature.client is not None:
+                    looks = f"this looks like {signature.title}"
+                    return ForeignFile(f"{looks}; {signature.client.statement}")
                 return ForeignFile(_unsupported(signature.title), signature.jq)
     return None
 
@@ -233,8 +291,12 @@ def feed_command(command: str, where: str, arguments: str = "") -> str:
     return f"{unpack} {_quoted_path(where)} | {command}{arguments and f' - {arguments}'}"
 
 
-def describe_file(head: bytes) -> ForeignFile | None:
-    """Describe a file that starts with ``head``; None if it may be JSON."""
+def describe_file(head: bytes, where: str = "") -> ForeignFile | None:
+    """Describe the file at ``where``, which starts with ``head``; None if it may be JSON."""
+    if head.startswith(_SQLITE):
+        for client in UNSUPPORTED_CLIENTS:
+            if _is_database_of(client, head, where):
+                return ForeignFile(f"this is a database of {client.name}; {client.statement}")
     for magic, title in _MAGIC_NUMBERS:
         if head.startswith(magic):
             return ForeignFile(f"this is {title}")
@@ -245,6 +307,28 @@ def describe_file(head: bytes) -> ForeignFile | None:
         if text in head[:_MAX_TEXT] and head.lstrip()[:1] not in (b"{", b"["):
             return ForeignFile(_unsupported(title))
     return None
+
+
+def _is_database_of(client: UnsupportedClient, head: bytes, where: str) -> bool:
+    is_there = bool(client.folder) and client.folder in where
+    return is_there or (bool(client.tables) and all(text in head for text in client.tables))
+
+
+def unsupported_client(name: str) -> UnsupportedClient | None:
+    """Return the unsupported client of this name, in any spelling; None if there is none."""
+    letters = _letters(name)
+    return next(
+        (client for client in UNSUPPORTED_CLIENTS if letters and letters in _names(client)), None
+    )
+
+
+def _names(client: UnsupportedClient) -> tuple[str, str]:
+    """Return the letters of a client's name, and of its first word."""
+    return _letters(client.name), _letters(client.name.split()[0])
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name.casefold()))
 
 
 def _unsupported(title: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clients.completions import completions
-from clients.desk import Desk, Sent, newest
+from clients.desk import Desk, Sent, bare, newest
 from clients.stub import Answer, Json
 
 # What it keeps free beside its summary and for it.
@@ -58,4 +58,11 @@ class QwenCode:
         """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
-        return completions(request)
+        # Prompts in a row are sent as one, each in a block of its own.
+        for message in request["messages"]:
+            blocks = message.get("content")
+            if message["role"] == "user" and isinstance(blocks, list):
+                said = (bare(block["text"]) for block in blocks if block["type"] == "text")
+                yield from (("text", "", text) for text in said if text)
+            else:
+                yield from completions({"messages": [message]})

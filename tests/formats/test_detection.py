@@ -1,4 +1,7 @@
 import json
+import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -8,7 +11,12 @@ from formats.qwen_code import sessions as qwen
 from compactctl.clients.detection import detect
 from compactctl.clients.records.decode import complete_value
 from compactctl.clients.registry import ALL_FORMATS, format_named
-from compactctl.clients.unsupported import describe_file
+from compactctl.clients.unsupported import (
+    UNSUPPORTED_CLIENTS,
+    UnsupportedClient,
+    describe_file,
+    unsupported_client,
+)
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
 from compactctl.store.files.source import split_lines
 
@@ -103,6 +111,8 @@ OWN: list[tuple[str, list[Any]]] = [
 FOREIGN: list[tuple[str, Any]] = [
     ("screen file of a Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
     ("metadata file of a Cline or Roo", {"files_in_context": []}),
+    ("Kimi Code", {"type": "metadata", "protocol_version": "1.4"}),
+    ("Kimi Code", [{"type": "turn.prompt", "time": 1, "input": [{"type": "text", "text": "hi"}]}]),
     ("Cursor", {"role": "user", "message": {"content": TEXT}}),
     ("Goose", {"working_dir": "/w", "message_count": 3}),
     ("hosted agent", {"role": "user", "kind": "x", "raw": {}}),
@@ -126,8 +136,13 @@ def test_every_format_recognises_its_own(name: str, records: list[Any]) -> None:
 
 @pytest.mark.parametrize(("title", "record"), FOREIGN)
 def test_a_format_known_by_sight_is_named(title: str, record: object) -> None:
-    with pytest.raises(NotUnderstoodError, match=f"looks like .*{title}.*cannot be read yet"):
+    with pytest.raises(NotUnderstoodError, match=f"looks like .*{title}.*{refusal(title)}"):
         detected(record)
+
+
+def refusal(title: str) -> str:
+    client = unsupported_client(title)
+    return "cannot be read yet" if client is None else re.escape(client.statement)
 
 
 def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
@@ -199,6 +214,51 @@ def test_what_is_no_json_is_not_offered_a_format(records: list[bytes]) -> None:
 def test_files_that_are_no_json_are_named_from_their_first_bytes(head: bytes, words: str) -> None:
     with pytest.raises(NotUnderstoodError, match=words):
         detect(decoded([head]), "test", head)
+
+
+def database(*statements: str) -> bytes:
+    """Return a database with these tables."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        for statement in statements:
+            made.execute(statement)
+        return made.serialize()
+
+
+PLAIN = ("CREATE TABLE notes (id)",)
+
+
+@pytest.mark.parametrize(
+    ("client", "statements", "where"),
+    [
+        ("Goose", ("CREATE TABLE sessions (id, working_dir)",), "copy.db"),
+        ("Goose", PLAIN, "/home/dev/.local/share/goose/sessions/sessions.db"),
+        ("Cursor", ("CREATE TABLE blobs (id, data)", "CREATE TABLE meta (key, value)"), "copy.db"),
+        ("Cursor", PLAIN, "/home/dev/.cursor/chats/0a/1b/store.db"),
+        ("Antigravity", ("CREATE TABLE steps (idx, step_payload)",), "copy.db"),
+        ("Antigravity", PLAIN, "/home/dev/.gemini/antigravity-cli/conversations/1.db"),
+    ],
+)
+def test_a_database_is_named_by_its_tables_or_its_place(
+    client: str, statements: tuple[str, ...], where: str
+) -> None:
+    head = database(*statements)
+    expected = f"{where}: this is a database of {client}; {client} is not supported; it keeps its"
+    with pytest.raises(NotUnderstoodError, match=re.escape(expected)):
+        detect(decoded([head]), where, head)
+
+
+def test_any_other_database_is_none_of_these() -> None:
+    head = database(*PLAIN)
+    with pytest.raises(NotUnderstoodError, match="this is an SQLite database; export"):
+        detect(decoded([head]), "notes.db", head)
+
+
+@pytest.mark.parametrize("client", UNSUPPORTED_CLIENTS, ids=lambda client: client.name)
+def test_a_client_that_is_not_supported_is_found_by_its_name(client: UnsupportedClient) -> None:
+    names = (client.name, client.name.replace(" ", "-").lower(), client.name.split()[0].lower())
+    assert [unsupported_client(name) for name in names] == [client] * 3
+    assert unsupported_client("claude") is None
+    assert unsupported_client("code") is None
 
 
 def test_json_that_quotes_another_format_is_not_mistaken_for_it() -> None:

@@ -543,3 +543,11 @@ def test_only_what_was_compacted_is_meant_to_be_restored(home: Home, known: Sess
     compacted_here = known.sessions_here("", compacted=True)
     assert [row.session.details.title for row in compacted_here.rows] == ["Tide two"]
     assert len(known.sessions_here("", compacted=False).rows) == 2
+
+
+@pytest.mark.parametrize("reference", ["goose:latest", "factory-droid:0123", "Cursor:"])
+def test_a_client_that_is_not_supported_is_named(ask: Ask, reference: str) -> None:
+    outcome = ask("stats", reference)
+    assert outcome.code == 3
+    assert "is not supported; it keeps its sessions in ~/" in outcome.err
+    assert ask("sessions", "--client", reference.partition(":")[0]).code == 2

@@ -49,7 +49,7 @@ class QwenRow(Record):
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is no part of the conversation."""
+        """Whether it stands outside of the conversation."""
         return self.type == "system" and self.subtype in OUTSIDE
 
 
