@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from compactctl.clients.content.part_rewrite import rewrite_value
@@ -101,6 +102,10 @@ class Format(RecordWriter, ABC):
     def request(self, history: Sequence[Message]) -> tuple[Message, ...]:
         """Return what the client sends of a history in its next request."""
         return sent_messages(self.mark_omitted(history))
+
+    def warning_beside(self, path: Path, transcript: Transcript) -> str:
+        """Return what a file beside that of a transcript changes in what is sent, "" if nothing."""
+        return ""
 
     def new_id(self, message: Synthetic) -> str:
         """Return the record id of a summary or marker: by default the id of its message."""

@@ -148,8 +148,7 @@ class Cline:
     name = "cline"
     program = "cline"
     has_files = True
-    # It sends no more of what a tool has returned.
-    lines = 80
+    lines = 1_000
 
     def read(self, path: Path) -> Answer:
         return Answer(tool="read_files", arguments={"files": [{"path": str(path)}]})

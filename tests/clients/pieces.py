@@ -36,6 +36,8 @@ _SUMMARY = re.compile(
     re.DOTALL,
 )
 
+_ATTACHED = re.compile(r"<file_content path=\"[^\"]*\">\n(.*)\n</file_content>", re.DOTALL)
+
 
 def _blocks_of(content: Any) -> list[Json]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else [*(content or ())]
@@ -181,6 +183,34 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 def _shown_at_all(part: Json) -> bool:
     return bool(part["kind"] != "omitted")
+
+
+def _cline_request(request: Json) -> Iterator[Piece]:
+    for message in request["messages"]:
+        if message["role"] == "tool":
+            yield "result", message["tool_call_id"], bare(_cline_result(message["content"]))
+            continue
+        said = message.get("content") if message["role"] != "system" else None
+        for kind, call, text in _content(said):
+            attached = _ATTACHED.fullmatch(text)
+            yield kind.removesuffix("_url"), call, bare(attached[1]) if attached else text
+        for call in message.get("tool_calls") or ():
+            yield "call", call["id"], _canonical(call["function"]["arguments"])
+
+
+def _cline_result(content: str) -> str:
+    """Return a result: a text, or the JSON of what a tool returned of each thing."""
+    try:
+        entries = json.loads(content)
+    except ValueError:
+        return content
+    lines = (
+        entry["text"]
+        if entry.get("type") == "text"
+        else json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
+        for entry in entries
+    )
+    return "\n".join(lines)
 
 
 def request_pieces(request: Json) -> Iterator[Piece]:
@@ -385,6 +415,7 @@ WIRES: Mapping[str, Wire] = {
         ),
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
+    "cline": Wire(request=_cline_request, shown=in_order, missing=""),
 }
 
 

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from compactctl.clients.cline.client_texts import ENVIRONMENT
+from compactctl.clients.cline.request import mark_omitted
 from compactctl.clients.content.anthropic import new_content, text_content
 from compactctl.clients.content.part_rewrite import rewrite_value
 from compactctl.clients.format import Format
@@ -45,6 +47,16 @@ class Cline(Format):
             reader.add_container(container)
         return reader.finish()
 
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Mark what the client leaves out of the next request; see ``request.py``."""
+        return mark_omitted(history)
+
+    def warning_beside(self, path: Path, transcript: Transcript) -> str:
+        """Warn of the client's own compaction, which is in another file."""
+        from compactctl.clients.cline.store import compacted_beside
+
+        return compacted_beside(path, transcript)
+
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message, one millisecond older than the record after it."""
         id_field = {"id": self.new_id(message)} if "id" in beside.neighbor else {}
@@ -74,6 +86,10 @@ class Roo(Cline):
 
     name = "roo"
     title = "Roo Code task history"
+
+    def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
+        """Return the history: what is left out of a task is not known to depend on it."""
+        return history
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize a task with a flag or an editor's state that only Roo Code writes."""

@@ -12,18 +12,24 @@ from compactctl.clients.cline.assistant_messages import (
 )
 from compactctl.clients.cline.client_texts import model_in_environment, working_folder
 from compactctl.clients.cline.effective import ClineRecord, effective_messages
+from compactctl.clients.cline.request import cut_texts, drop_shown, mark_omitted, outdated_reads
 from compactctl.clients.cline.user_messages import UserMessageParser
 from compactctl.clients.cline.wrapping import CLINE
 from compactctl.clients.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.clients.records.containers import ContainedRecord, Container
 from compactctl.clients.records.json_values import object_or_empty, text_or_none
 from compactctl.clients.records.message_draft import MessageDraft
+from compactctl.history.omissions import find_omissions, sent_messages
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
-from compactctl.model.transcript import SessionInfo, Transcript
+from compactctl.model.transcript import Omission, SessionInfo, Transcript
+from compactctl.records import replace
 
 # The kinds of summaries of Cline's SDK: written without a model and by a model.
 _BASIC_SUMMARY, _MODEL_SUMMARY = "compaction", "compaction_summary"
+_LONG = "of long results"
+# The client of which there are sessions of the SDK.
+_OF_SDK = "cline"
 
 
 class ClineReader:
@@ -33,6 +39,7 @@ class ClineReader:
         self.name = name
         self.builder = TranscriptBuilder(wrapping=CLINE)
         self.effective: list[Message] = []
+        self.cut: list[Omission] = []
         self._n_conversations = 0
 
     def add_container(self, container: Container) -> None:
@@ -40,12 +47,20 @@ class ClineReader:
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         self._add_system_prompt(container)
-        parser = _ConversationParser(container.entries, self._n_conversations)
+        is_of_sdk = self.name == _OF_SDK and bool(container.document)
+        sent = [_as_sent(entry) if is_of_sdk else (entry, 0) for entry in container.entries]
+        parser = _ConversationParser([entry for entry, _ in sent], self._n_conversations)
         records = []
         for index, entry in enumerate(container.entries):
             message = self._add_message(parser.draft(index), entry)
-            if message is not None:
-                records.append(ClineRecord(entry.record, message))
+            if message is None:
+                continue
+            if is_of_sdk and _is_only_shown(entry):
+                message = drop_shown(message)
+            elif count := sent[index][1]:
+                cut = Omission(message=message.id, noun="middle part", detail=_LONG, count=count)
+                self.cut.append(cut)
+            records.append(ClineRecord(entry.record, message))
         self.effective += effective_messages(records)
         self._n_conversations += 1
 
@@ -57,7 +72,20 @@ class ClineReader:
         model = next((m.model for m in reversed(messages) if m.model), None)
         model = model or next(filter(None, map(model_in_environment, reversed(texts))), None)
         session = SessionInfo(model=model, cwd=cwd)
-        return self.builder.build(self.name, tuple(self.effective), session=session)
+        transcript = self.builder.build(self.name, tuple(self.effective), session=session)
+        if self.name != _OF_SDK:
+            return transcript
+        history = transcript.effective
+        marked = mark_omitted(history)
+        effective = sent_messages(marked)
+        sent_ids = {message.id for message in effective}
+        cut = (omission for omission in self.cut if omission.message in sent_ids)
+        return replace(
+            transcript,
+            effective=effective,
+            with_omitted=() if effective == history else history,
+            omissions=(*find_omissions(marked), *outdated_reads(history, marked), *cut),
+        )
 
     def _add_system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")
@@ -156,6 +184,16 @@ class _ConversationParser:
             is_summary=_is_summary(entry),
             usage=usage_of(entry.record),
         )
+
+
+def _as_sent(entry: ContainedRecord) -> tuple[ContainedRecord, int]:
+    """Return a record with its texts as the SDK sends them, and how many it cuts."""
+    record, count = cut_texts(entry.record)
+    return (replace(entry, value=record), count) if count else (entry, 0)
+
+
+def _is_only_shown(entry: ContainedRecord) -> bool:
+    return object_or_empty(entry.record.get("metadata")).get("displayOnly") is True
 
 
 def _is_summary(entry: ContainedRecord) -> bool:

@@ -5,8 +5,7 @@ from compactctl.tokens.client_sizes import ClientRule, ClientSizes
 
 
 def _cline(budget: Budget) -> int:
-    default = max(budget.window - 40_000, budget.window * 8 // 10)
-    return {64_000: 37_000, 128_000: 98_000}.get(budget.window, default)
+    return budget.window * 9 // 10
 
 
 def _roo(budget: Budget) -> int:
@@ -19,17 +18,13 @@ CLINE_SIZES = ClientSizes(
         ClientRule(
             format="cline",
             name="Cline",
-            formula=(
-                "window - 40,000 or 80% of it, which is more; 98,000 of 128,000, 37,000 of 64,000"
-            ),
+            formula="90% of the longest input, or 81% of the window where that is unknown",
             threshold=_cline,
-            source=(
-                "cline/cline, context-window-utils.ts; its SDK takes 81% of the window (issue"
-                " 14329)"
-            ),
-            date="2026-09",
+            source="cline/cline, compaction.ts of its SDK, as in version 3.0.65",
+            date="2026-11",
         ),
     ),
+    assumed_windows=(((), 128_000),),
 )
 
 ROO_SIZES = ClientSizes(

@@ -1,6 +1,7 @@
 """Sessions of Cline: ``<id>/<id>.messages.json`` of its SDK, and tasks of its older extension."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,18 @@ from compactctl.clients.reading.folders import FolderScanner, is_alive, stat_or_
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty
 from compactctl.clients.session import Session, SessionDetails, SessionEntry, SessionKind
 from compactctl.clients.store import SessionStore
+from compactctl.model.message import NO_TAGS
+from compactctl.model.transcript import Transcript
 from compactctl.store import client_folders
+from compactctl.store.beginning import read_beginning
 from compactctl.store.client_folders import CLINE_EXTENSION, UserEnvironment
 
 NAME = "cline"
 _MESSAGES = ".messages.json"
+_COMPACTED = ".compaction.json"
+# The newest message that a compaction stands for is named before the messages that it has.
+_BOUNDARY = re.compile(rb'"source_last_message_key":\s*"id:([^"]+)"')
+_MAX_HEAD = 4_096
 _TOKENS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 _OLDER_TOKENS = ("prompt", "cached", "completion")
 _ID_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -89,6 +97,29 @@ def _kind(manifest: Mapping[str, Any]) -> SessionKind:
     return "subagent" if is_subagent else "main"
 
 
+def compacted_beside(path: Path, transcript: Transcript) -> str:
+    """Warn of a file with what the SDK compacted; return "" if it does not count.
+
+    It is sent as long as the messages that it stands for are as they were (3.0.65:
+    ``readSessionCompactionState``).
+    """
+    if not path.name.endswith(_MESSAGES) or any(
+        message.tags != NO_TAGS for message in transcript.messages
+    ):
+        return ""
+    beside = path.with_name(f"{path.name.removesuffix(_MESSAGES)}{_COMPACTED}")
+    boundary = _BOUNDARY.search(read_beginning(beside, _MAX_HEAD) or b"")
+    if boundary is None:
+        return ""
+    name = boundary[1].decode(errors="replace")
+    if all(message.id != name for message in transcript.effective):
+        return ""
+    return (
+        f"{beside.name} has what the client compacted, and it sends that instead; this is not"
+        " followed, so what is sent may differ"
+    )
+
+
 def fork(session: Session, identity: ForkIdentity) -> Fork | None:
     """Fork into a new folder, with the new id in both files; None for tasks of the extension.
 
@@ -107,6 +138,8 @@ def fork(session: Session, identity: ForkIdentity) -> Fork | None:
         "messages_path": str(path),
         "metadata": {**metadata, "title": identity.fork_title(session.details.title)},
     }
+    # What the client compacted is of the other session.
+    manifest.pop("compaction_path", None)
     # The client passes over a session without the number of its process.
     if manifest.get("status") == "running":
         manifest["status"] = "completed"

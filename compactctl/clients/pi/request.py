@@ -5,11 +5,12 @@ becomes an ``OmittedPart``. Where an older client did something else, the newest
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from compactctl.clients.pi.messages import content_parts, result_content
 from compactctl.clients.records.json_values import object_or_empty, text_or_empty, text_or_none
-from compactctl.history.omissions import omitted
+from compactctl.history.omissions import omitted, with_each
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -94,8 +95,7 @@ def apply_edits(
 
 def _edited(message: Message, edit: ContextEdit) -> Message:
     if edit.is_removal:
-        dropped = (omitted(part, "block", "removed by an edit") for part in message.parts)
-        return replace(message, parts=tuple(dropped))
+        return with_each(message, lambda part: omitted(part, "block", "removed by an edit"))
     parts = content_parts(edit.content, ())
     if message.role == "tool":
         text, media = result_content(parts)
@@ -137,8 +137,7 @@ def replay_system_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
         if message.role != "system":
             replayed.append(message)
             continue
-        parts = tuple(_current(part, later) for part in message.parts)
-        replayed.append(replace(message, parts=parts))
+        replayed.append(with_each(message, partial(_current, later=later)))
         later.update(filter(None, map(_name_of, message.parts)))
     return tuple(reversed(replayed))
 
@@ -170,9 +169,7 @@ def drop_foreign_thinking(
     """
     foreign = {name for name, model in models.items() if not _is_same(model, current)}
     return tuple(
-        replace(message, parts=tuple(map(_without_thinking, message.parts)))
-        if message.id in foreign
-        else message
+        with_each(message, _without_thinking) if message.id in foreign else message
         for message in messages
     )
 
@@ -200,8 +197,7 @@ def answer_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     results: set[CallId] = set()
     answered = []
     for message in reversed(messages):
-        parts = tuple(_answered(part, results) for part in message.parts)
-        answered.append(replace(message, parts=parts) if message.calls else message)
+        answered.append(with_each(message, partial(_answered, results=results)))
         if message.role == "tool":
             results.update(result.call_id for result in message.results)
         elif message.role != "system":

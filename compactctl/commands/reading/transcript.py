@@ -410,7 +410,10 @@ def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -
     check_one_session(transcript, path)
     if asked is not None:
         _check_understood(transcript, asked, path)
-    return transcript
+    if path == STANDARD_STREAM or is_in_database(path):
+        return transcript
+    warning = format_named(transcript.format).warning_beside(Path(path), transcript)
+    return replace(transcript, warnings=(*transcript.warnings, warning)) if warning else transcript
 
 
 def _check_pieces(transcript: Transcript, where: str) -> None:

@@ -103,7 +103,8 @@ def stats_messages(result: StatsResult) -> Iterator[str]:
 def _left_out(transcript: Transcript) -> Iterator[str]:
     """Yield what the client itself leaves out of the request, in a line."""
     if transcript.omissions:
-        client = format_named(transcript.format).title.removesuffix(" session")
+        title = format_named(transcript.format).title
+        client = title.removesuffix(" session").removesuffix(" task history")
         yield f"{client} leaves out {omissions_text(transcript.omissions)}"
 
 

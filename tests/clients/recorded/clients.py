@@ -5,17 +5,19 @@ Another client is a file ``CLIENT_sessions`` beside this with its ``RULES``, an 
 a session in, its place in ``given.py``.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clients.completions import CopilotCli
+from clients.completions import Cline, CopilotCli
 from clients.desk import Client, Desk
 from clients.given import claude_code_folder, model_of, placed, resumed_by
 from clients.pieces import COPILOT_RESUMED, WIRES, Wire
 from clients.qwen import QwenCode
 from clients.recorded import (
     claude_code_sessions,
+    cline_sessions,
     codex_sessions,
     copilot_cli_sessions,
     pi_sessions,
@@ -69,6 +71,33 @@ def _resume_claude_code(rule: Rule[Any], session: bytes, desk: Desk) -> str:
     return ClaudeCode().say(desk, PROMPT, session=SESSION, limit=rule.limit)
 
 
+def _resume_cline(rule: Rule[Any], session: bytes, desk: Desk) -> str:
+    name = cline_sessions.SESSION
+    folder = desk.home / ".cline" / "data" / "sessions" / name
+    folder.mkdir(parents=True)
+    path = folder / f"{name}.messages.json"
+    path.write_bytes(session)
+    manifest = {
+        "version": 1,
+        "session_id": name,
+        "source": "cli",
+        "pid": 1,
+        "started_at": "2026-11-01T10:00:00.000Z",
+        "status": "completed",
+        "interactive": False,
+        "provider": "openai-compatible",
+        "model": "stub",
+        "cwd": str(desk.project),
+        "workspace_root": str(desk.project),
+        "enable_tools": True,
+        "enable_spawn": False,
+        "enable_teams": False,
+        "messages_path": str(path),
+    }
+    (folder / f"{name}.json").write_text(json.dumps(manifest))
+    return Cline().say(desk, PROMPT, session=name, limit=rule.limit)
+
+
 RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
     RecordedClient(
         client=ClaudeCode(),
@@ -110,5 +139,11 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         made_up=frozenset({WIRES["qwen-code"].missing}),
         # It is refused as a whole, which compact says.
         unchecked=frozenset({"without_role"}),
+    ),
+    RecordedClient(
+        client=Cline(),
+        rules=cline_sessions.RULES,
+        resume=_resume_cline,
+        made_up=cline_sessions.MADE_UP,
     ),
 )

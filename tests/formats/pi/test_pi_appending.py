@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from compactctl.clients.pi.native import PiNativeAppend
 
 
@@ -37,3 +39,12 @@ def test_appended_entries_are_normalized_to_their_place() -> None:
     assert PiNativeAppend().normalized(now) is now
     names = [json.loads(line)["id"] for line in PiNativeAppend().normalized((*now, *block))]
     assert names == ["s", "a", "b", "n", "c"]
+
+
+def test_nothing_is_carried_over_an_edit_by_the_client() -> None:
+    edit = _line(type="context_edit", id="e", parentId="a", targetId="a", replacement=None)
+    block = (_said("a", None),)
+
+    assert [*PiNativeAppend().carry(block, (_said("b", "a"),), "0123456789ab")][:1] == [*block]
+    with pytest.raises(ValueError, match="compacted by the client"):
+        list(PiNativeAppend().carry(block, (edit,), "0123456789ab"))
