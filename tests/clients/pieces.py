@@ -60,7 +60,7 @@ def _codex_request(request: Json) -> Iterator[Piece]:
             # Its provider does not read it any more once its turn has ended.
             yield "reasoning", "", ""
         elif kind.endswith("_output"):
-            blocks = _blocks_of(item.get("output", item.get("tools")))
+            blocks = _blocks_of(item.get("output"))
             texts = [
                 block
                 for block in blocks
@@ -76,11 +76,12 @@ def _codex_request(request: Json) -> Iterator[Piece]:
 
 
 def _codex_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
-    """Yield what ``view`` shows, all of an item's reasoning at once."""
+    """Yield what ``view`` shows, all of an item's reasoning at once, without tools found."""
     for message in messages:
-        parts = [part for part in message["parts"] if part["kind"] != "reasoning"]
-        if len(parts) < len(message["parts"]):
+        if any(part["kind"] == "reasoning" for part in message["parts"]):
             yield "reasoning", "", ""
+        unlike = ("reasoning", "tool_definition")
+        parts = [part for part in message["parts"] if part["kind"] not in unlike]
         yield from _unless_settings(in_order([{**message, "parts": parts}], session))
 
 

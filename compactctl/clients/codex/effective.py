@@ -30,26 +30,27 @@ class CodexHistory:
     Attributes:
         unreplaceable: ids of messages that no synthetic record can replace. It would be a turn to
             the client, which a rollback of more turns than there are would then undo.
+        agent_ids: ids of the messages of other agents, which start a turn, too.
     """
 
     def __init__(self) -> None:
         self.unreplaceable: set[str] = set()
+        self.agent_ids: set[str] = set()
         self._head: _CodexNode | None = None
         # The end of the history before each turn, for rollbacks.
         self._turns: list[_CodexNode | None] = []
 
-    def add(self, message: Message, *, is_of_agent: bool = False) -> None:
-        """Append a message; one of another agent starts a turn, too."""
-        starts_turn = message.starts_turn or is_of_agent
-        if starts_turn:
+    def add(self, message: Message) -> None:
+        """Append a message."""
+        if self._starts_turn(message):
             self._turns.append(self._head)
-        self._head = _CodexNode(message, self._head, starts_turn)
+        self._head = _CodexNode(message, self._head, self._starts_turn(message))
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Apply a compaction that records the whole new history."""
         self._head = None
         for message in messages:
-            self._head = _CodexNode(message, self._head, message.starts_turn)
+            self._head = _CodexNode(message, self._head, self._starts_turn(message))
 
     def condense(self, summary: Message) -> None:
         """Apply a compaction that records only a summary.
@@ -77,6 +78,9 @@ class CodexHistory:
             self._head = start.previous
         while self._head and _tells_surroundings(self._head) and _newest_turn(self._head):
             self._head = self._head.previous
+
+    def _starts_turn(self, message: Message) -> bool:
+        return message.starts_turn or message.id in self.agent_ids
 
     def messages(self) -> list[Message]:
         """Return the messages that would be sent, in order."""

@@ -286,7 +286,7 @@ class CodexSession:
             for message, text in zip(self._sent, self.items, strict=True)
             if message.origin.is_injected
             and not message.origin.is_synthetic
-            and message.id not in self._reader.agent_ids
+            and message.id not in self._reader.history.agent_ids
         }
 
 

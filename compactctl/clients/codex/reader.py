@@ -121,8 +121,7 @@ class CodexReader(LineReader):
         # By the ids of their messages: outputs that may be cut, and by what items are paired.
         self.outputs: dict[str, StoredOutput] = {}
         self._pairings: dict[str, str] = {}
-        # Messages of other agents, and prompts that a compaction has shortened.
-        self.agent_ids: set[str] = set()
+        # Prompts that a compaction has shortened.
         self.shortened: set[str] = set()
         self._unmodeled: dict[str, tuple[int, str]] = {}
         # Whether a message carries our tags.
@@ -213,7 +212,7 @@ class CodexReader(LineReader):
             message.role != "user"
             or message.origin.is_synthetic
             or message.record_path
-            or message.id in self.agent_ids
+            or message.id in self.history.agent_ids
         )
         texts = [part for part in message.parts if isinstance(part, TextPart)]
         if not self._prompts or is_settled or not texts:
@@ -296,7 +295,7 @@ class CodexReader(LineReader):
         kind, budget = item_kind(item), recorded_budget(record)
         if kind in CUT_OUTPUTS and (budget is not None or decoded.n_bytes > OUTPUT_LIMIT):
             self.outputs[message.id] = StoredOutput(value=item.get("output"), budget=budget)
-        self._add(message, is_of_agent=kind == AGENT_MESSAGE)
+        self.history.add(message)
 
     def _agent_message(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
@@ -309,12 +308,9 @@ class CodexReader(LineReader):
             return
         self._add_empty_answer()
         draft = self.responses.assign(draft, self.model)
-        self._add(self.builder.add_message(draft, record, decoded), is_of_agent=True)
-
-    def _add(self, message: Message, *, is_of_agent: bool) -> None:
-        if is_of_agent:
-            self.agent_ids.add(message.id)
-        self.history.add(message, is_of_agent=is_of_agent)
+        message = self.builder.add_message(draft, record, decoded)
+        self.history.agent_ids.add(message.id)
+        self.history.add(message)
 
     def _add_empty_answer(self) -> None:
         """Add an answer without items, of which only the token count was recorded, if any.
@@ -324,8 +320,7 @@ class CodexReader(LineReader):
         report = None if self._is_edited else self.responses.take_unassigned()
         if report is not None:
             draft = MessageDraft(role="assistant", parts=(), model=self.model, usage=report.usage)
-            message = self.builder.add_message(draft, report.record, report.decoded)
-            self._add(message, is_of_agent=False)
+            self.history.add(self.builder.add_message(draft, report.record, report.decoded))
 
     def _message(
         self,
@@ -360,6 +355,8 @@ class CodexReader(LineReader):
             self._is_edited = self._is_edited or message.tags is not NO_TAGS
             self.tools.update((call.call_id, call.tool) for call in message.calls)
             self._pairings[message.id] = pairing_of(item)
+            if kind == AGENT_MESSAGE:
+                self.history.agent_ids.add(message.id)
             return message
         return None
 
