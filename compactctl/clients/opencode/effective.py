@@ -216,7 +216,7 @@ def _without_media(entry: OpenCodeRecord) -> OpenCodeRecord:
                 text = f"[Attached {part.media_type}: {name}]"
                 parts.append(TextPart(text=text, typed="", embedded=True, path=part.path))
             case ToolResultPart():
-                media = tuple(each for each in part.media if not _is_stripped(each))
+                media = tuple(medium for medium in part.media if not _is_stripped(medium))
                 parts.append(replace(part, media=media))
             case _:
                 parts.append(part)
