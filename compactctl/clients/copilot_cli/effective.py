@@ -1,6 +1,6 @@
 """The messages of a Copilot CLI session that the next request is made of."""
 
-from compactctl.clients.copilot_cli.request import RESUMED, answer_calls
+from compactctl.clients.copilot_cli.request import INTERRUPTED, RESUMED, answer_calls
 from compactctl.model.message import CallId, Message, TextPart
 from compactctl.records import replace
 
@@ -21,6 +21,9 @@ class CopilotHistory:
         self._prompts: dict[str, TextPart] = {}
         # How many of the messages a compaction that has begun will replace; None without one.
         self._n_replaced: int | None = None
+        # Whether no prompt has come since a clear, and the message to send with that prompt.
+        self.is_cleared = False
+        self._first: Message | None = None
         # The calls since the newest prompt that have no result yet.
         self._open_calls: set[CallId] = set()
 
@@ -35,11 +38,21 @@ class CopilotHistory:
         self._open_calls |= {call.call_id for call in message.calls}
         self._open_calls -= {result.call_id for result in message.results}
 
-    def interrupt(self) -> None:
-        """Note that the client is done with all calls so far: a prompt came, or the user aborted.
+    def begin_turn(self) -> None:
+        """Note that a prompt comes, before which the first message since a clear is sent.
 
-        Only to later ones it records a result when it resumes the session.
+        Only to calls from now on the client records a result when it resumes the session.
         """
+        if self._first is not None:
+            self.add(self._first)
+        self._first, self.is_cleared = None, False
+        self._open_calls = set()
+
+    def abort(self) -> None:
+        """Answer all calls without a result, as the client does; it sends none that come later."""
+        calls = {call.call_id for message in self._sent for call in message.calls}
+        results = {result.call_id for message in self._sent for result in message.results}
+        self._sent = [*answer_calls(self._sent, calls - results, INTERRUPTED)]
         self._open_calls = set()
 
     def begin_compaction(self) -> None:
@@ -50,8 +63,9 @@ class CopilotHistory:
         answers = [index for index, message in enumerate(self._sent) if message.calls]
         newest = answers[-1] if answers else len(self._sent)
         results = {part.call_id for message in self._sent[newest:] for part in message.results}
-        calls = {call.call_id for message in self._sent[newest:][:1] for call in message.calls}
-        self._n_replaced = len(self._sent) if calls <= results else newest
+        calls = (call for message in self._sent[newest:][:1] for call in message.calls)
+        is_answered = all(call.added or call.call_id in results for call in calls)
+        self._n_replaced = len(self._sent) if is_answered else newest
 
     def condense(self, summary: Message) -> None:
         """Replace the messages by the prompts among them and a summary.
@@ -73,14 +87,16 @@ class CopilotHistory:
         self._n_replaced = None
 
     def clear(self, first: Message | None, prompt: TextPart | None) -> None:
-        """Remove all messages; the context then begins with ``first``, if that is given."""
+        """Remove all messages; ``first``, if that is given, is sent with the next prompt."""
         self._sent = []
         self._n_replaced = None
-        self.interrupt()
-        if first is not None:
-            self.add(first, prompt)
+        self._open_calls = set()
+        self._first, self.is_cleared = first, True
+        if first is not None and prompt is not None:
+            self._prompts[first.id] = prompt
 
     def effective(self) -> tuple[Message, ...]:
         """Return the newest system prompt, then the conversation."""
         system_prompts = () if self._system_prompt is None else (self._system_prompt,)
-        return (*system_prompts, *answer_calls(self._sent, self._open_calls, RESUMED))
+        first = () if self._first is None else (self._first,)
+        return (*system_prompts, *answer_calls(self._sent, self._open_calls, RESUMED), *first)

@@ -233,14 +233,19 @@ class CopilotReader(LineReader):
                 self.builder.compactions.append(line)
                 self.history.clear(message, prompt_part(kind, data))
                 self.client_counts = None
+            case "skill.context_delivered" | "skill.context_delivered_ref" if (
+                self.history.is_cleared
+            ):
+                # The client sends none between a clear and the next prompt.
+                pass
             case _ if message is not None:
                 self.usages.note_response(message)
                 if kind == "user.message":
-                    self.history.interrupt()
+                    self.history.begin_turn()
                 self.history.add(message, prompt_part(kind, data))
                 self.client_counts = None
             case "abort":
-                self.history.interrupt()
+                self.history.abort()
             case _ if kind in RECORDS and RECORDS[kind].unmodeled:
                 self._unmodeled.setdefault(kind, (line, RECORDS[kind].unmodeled))
             case _:

@@ -22,18 +22,21 @@ RESUMED = (
 def mark_omitted(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the history with results that are not sent as omitted, and calls with an answer.
 
-    Each call has the first result with its id that is left behind it, else any that is left.
+    Each call without an answer yet has the first result with its id that is left behind it, else
+    any that is left.
     """
     calls, results = _by_call_id(messages)
     new = list(messages)
     for call_id, places in calls.items():
         for place in places:
+            part = messages[place.message].parts[place.part]
+            if not isinstance(part, ToolCallPart) or part.added:
+                continue
             free = results[call_id]
             result = next((other for other in free if other > place), free[0] if free else None)
-            part = messages[place.message].parts[place.part]
             if result is not None:
                 free.remove(result)
-            elif isinstance(part, ToolCallPart) and not part.added:
+            else:
                 _replace_part(new, place, replace(part, added=INTERRUPTED))
     for call_id, places in results.items():
         detail = "of a call that already has one" if call_id in calls else "without a matching call"

@@ -121,7 +121,8 @@ _rule = partial(Rule[Draft], draft=Draft)
 SKILLS = _rule(
     name="skills",
     about="the text of a skill that was delivered is sent as a prompt, also where it only names the"
-    " text of an earlier event; without that event the session is refused",
+    " text of an earlier event, but not between a clear and the next prompt; without that event the"
+    " session is refused",
 )
 
 
@@ -214,6 +215,17 @@ def delivered_before_a_compaction(draft: Draft) -> None:
     draft.answer("A1 answer")
     draft.compaction()
     draft.turn("next")
+
+
+@SKILLS
+def delivered_behind_a_clear(draft: Draft) -> None:
+    draft.turn("first")
+    draft.event("session.context_cleared", messagesCleared=2)
+    draft.answer("A2 answer")
+    draft.skill()
+    draft.user("Q3 ask")
+    draft.skill("K2 skill")
+    draft.answer("A3 answer")
 
 
 NOTIFICATIONS = _rule(
@@ -538,6 +550,18 @@ def a_call_was_open(draft: Draft) -> None:
 
 
 @COMPACTING
+def a_call_was_aborted(draft: Draft) -> None:
+    draft.turn("first")
+    draft.user("Q2 ask")
+    draft.answer("A2 calls", "call_1")
+    draft.event("abort", reason="user_initiated")
+    _begin(draft)
+    draft.result("call_1", "R1 late")
+    draft.compaction()
+    draft.turn("next")
+
+
+@COMPACTING
 def prompts_came(draft: Draft) -> None:
     draft.turn("first")
     _begin(draft)
@@ -599,7 +623,11 @@ def begun_by_a_subagent(draft: Draft) -> None:
     draft.turn("next")
 
 
-CLEARS = _rule(name="clears", about="a clear leaves nothing but the message that it begins with")
+CLEARS = _rule(
+    name="clears",
+    about="a clear leaves nothing but the message that it begins with, which is sent before the"
+    " next prompt",
+)
 
 
 @CLEARS
@@ -627,6 +655,32 @@ def with_a_message_then_compacted(draft: Draft) -> None:
 
 
 @CLEARS
+def with_a_message_before_an_answer(draft: Draft) -> None:
+    draft.turn("first")
+    draft.event("session.context_cleared", messagesCleared=2, initialMessage="I1 afresh")
+    draft.answer("A2 answer")
+    draft.turn("next")
+
+
+@CLEARS
+def with_a_message_compacted_before_a_prompt(draft: Draft) -> None:
+    draft.turn("first")
+    draft.event("session.context_cleared", messagesCleared=2, initialMessage="I1 afresh")
+    draft.answer("A2 answer")
+    draft.compaction()
+    draft.answer("A3 answer")
+
+
+@CLEARS
+def with_a_message_and_cleared_again(draft: Draft) -> None:
+    draft.turn("first")
+    draft.event("session.context_cleared", messagesCleared=2, initialMessage="I1 afresh")
+    draft.answer("A2 answer")
+    draft.event("session.context_cleared", messagesCleared=1)
+    draft.turn("next")
+
+
+@CLEARS
 def before_a_late_result(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.answer("A1 calls", "call_1")
@@ -639,7 +693,8 @@ def before_a_late_result(draft: Draft) -> None:
 PAIRS = _rule(
     name="pairs",
     about="each call has one result right behind it: the first one behind it, else one before it,"
-    " else one that the client makes up; other results are left out",
+    " else one that the client makes up; other results are left out, and so are those that come"
+    " after the user has aborted",
 )
 
 
@@ -661,6 +716,27 @@ def call_without_result_before_an_abort(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.answer("A1 calls", "call_1")
     draft.event("abort", reason="user_initiated")
+
+
+@PAIRS
+def late_result_after_an_abort(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 calls", "call_1", "call_2")
+    draft.result("call_2", "R2 lines")
+    draft.event("abort", reason="user_initiated")
+    draft.answer("A2 calls", "call_3")
+    draft.result("call_1", "R1 late")
+    draft.result("call_3", "R3 lines")
+    draft.turn("next")
+
+
+@PAIRS
+def result_before_its_call_and_an_abort(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.result("call_1", "R1 early")
+    draft.answer("A1 calls", "call_1")
+    draft.event("abort", reason="user_initiated")
+    draft.turn("next")
 
 
 @PAIRS
