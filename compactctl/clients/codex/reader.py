@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.clients.codex.agents import agent_draft
 from compactctl.clients.codex.effective import CodexHistory
-from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS
+from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS, unmodeled
 from compactctl.clients.codex.request import (
     CUT_OUTPUTS,
     StoredOutput,
@@ -249,8 +249,7 @@ class CodexReader(LineReader):
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         kind = text_or_none(record.get("type")) or ""
-        change = RECORDS[kind].unmodeled if kind in RECORDS else ""
-        if change:
+        if change := unmodeled(kind, payload):
             self._unmodeled.setdefault(kind, (decoded.index, change))
         match kind:
             case "response_item":

@@ -5,6 +5,7 @@ seen in sessions or are in 0.142.5. What is not in here is unknown and may chang
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from compactctl.clients.records.record_kinds import RecordKind, record_kinds
 
@@ -12,7 +13,15 @@ _NEWER, _OLDER = "0.171.0", "0.142.5"
 RECORDS: Mapping[str, RecordKind] = {
     "session_meta": RecordKind(
         effect="message",
-        fields=("id", "cwd", "cli_version", "base_instructions", "instructions", "dynamic_tools"),
+        fields=(
+            "id",
+            "cwd",
+            "cli_version",
+            "base_instructions",
+            "instructions",
+            "dynamic_tools",
+            "history_base",
+        ),
     ),
     "response_item": RecordKind(
         effect="message", fields=("payload", "metadata"), source="record_items"
@@ -95,3 +104,13 @@ EVENTS: Mapping[str, RecordKind] = {
     "error": RecordKind(effect="never sent", fields=("message",)),
     **record_kinds(_UNSENT_EVENTS, "never sent"),
 }
+
+# 0.171.0 reverts a session by beginning another file, whose header names the part that stays.
+_BASED = "the client sends the beginning of another file first"
+
+
+def unmodeled(kind: str, payload: Mapping[str, Any]) -> str:
+    """Return how a record may change what is sent without being followed here; "" if it may not."""
+    if kind == "session_meta" and payload.get("history_base"):
+        return _BASED
+    return RECORDS[kind].unmodeled if kind in RECORDS else ""

@@ -175,6 +175,15 @@ def test_a_record_that_is_not_followed_is_named_once() -> None:
     assert warning.startswith(f"line 2: {kind}: ")
 
 
+def test_a_session_that_goes_on_from_another_file_is_said_to() -> None:
+    base = {"thread_id": "t", "end_ordinal_exclusive": 25, "end_byte_offset": 41_650}
+    found = codex(record("session_meta", id="t", history_base=base), message("user", "go"))
+
+    [warning] = found.warnings
+    assert warning.startswith("line 1: session_meta: the client sends the beginning of another")
+    assert not codex(record("session_meta", id="t"), message("user", "go")).warnings
+
+
 @pytest.mark.parametrize(
     "unsent",
     [record(name) for name, kind in RECORDS.items() if kind.effect in ("never sent", "state")]
