@@ -41,6 +41,7 @@ _LINE_RANGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _NUMBER_PARAMETERS = ("start_line", "end_line")
 # A request's context is the sum of both: ``cached`` counts cache reads and writes.
 _CONTEXT = ("prompt", "cached")
+_CACHED = ("cacheReadTokens", "cacheWriteTokens")
 
 
 class PendingCalls:
@@ -112,11 +113,32 @@ def model_of(record: Mapping[str, Any]) -> str | None:
 
 def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage reported for the request that a message answers, or None."""
-    tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
-    context = sum(count_or_none(tokens.get(name)) or 0 for name in _CONTEXT)
-    if not tokens:
+    metrics = object_or_empty(record.get("metrics"))
+    tokens = object_or_empty(metrics.get("tokens"))
+    if tokens:
+        context = sum(count_or_none(tokens.get(name)) or 0 for name in _CONTEXT)
+        return ReportedUsage(context=context, output=count_or_none(tokens.get("completion")))
+    context_of_sdk = sent_tokens(metrics)
+    if context_of_sdk is None:
         return None
-    return ReportedUsage(context=context, output=count_or_none(tokens.get("completion")))
+    return ReportedUsage(
+        context=context_of_sdk,
+        output=count_or_none(metrics.get("outputTokens")),
+        cache_read=count_or_none(metrics.get("cacheReadTokens")),
+        cache_write=count_or_none(metrics.get("cacheWriteTokens")),
+    )
+
+
+def sent_tokens(metrics: Mapping[str, Any]) -> int | None:
+    """Return the size of a request by the SDK's metrics, or None.
+
+    Since 3.0.65 or earlier the input includes what was cached; before, it did not.
+    """
+    new = count_or_none(metrics.get("inputTokens"))
+    if new is None:
+        return None
+    cached = sum(count_or_none(metrics.get(name)) or 0 for name in _CACHED)
+    return new if new >= cached else new + cached
 
 
 def _block(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.clients.cline.assistant_messages import sent_tokens
 from compactctl.clients.cline.tasks import task_context, task_entries, task_prompt
 from compactctl.clients.fork import Fork, ForkIdentity, session_id_replacer
 from compactctl.clients.reading.documents import (
@@ -17,7 +18,7 @@ from compactctl.clients.reading.documents import (
 from compactctl.clients.reading.fields import first_title, sum_counts
 from compactctl.clients.reading.file_ends import read_edges
 from compactctl.clients.reading.folders import FolderScanner, is_alive, stat_or_none
-from compactctl.clients.records.json_values import object_or_empty, text_or_empty
+from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
 from compactctl.clients.session import Session, SessionDetails, SessionEntry, SessionKind
 from compactctl.clients.store import SessionStore
 from compactctl.model.message import NO_TAGS
@@ -32,7 +33,6 @@ _COMPACTED = ".compaction.json"
 # The newest message that a compaction stands for is named before the messages that it has.
 _BOUNDARY = re.compile(rb'"source_last_message_key":\s*"id:([^"]+)"')
 _MAX_HEAD = 4_096
-_TOKENS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 _OLDER_TOKENS = ("prompt", "cached", "completion")
 _ID_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ID_LENGTH = 5
@@ -88,8 +88,10 @@ def _model(members: Members) -> str:
 
 def _context(members: Members) -> int | None:
     metrics = object_or_empty(members.last(IN_MESSAGE, "metrics"))
-    older = object_or_empty(metrics.get("tokens"))
-    return sum_counts(metrics, *_TOKENS) or sum_counts(older, *_OLDER_TOKENS)
+    sent, answer = sent_tokens(metrics), count_or_none(metrics.get("outputTokens"))
+    if sent is not None:
+        return sent + (answer or 0)
+    return sum_counts(object_or_empty(metrics.get("tokens")), *_OLDER_TOKENS)
 
 
 def _kind(manifest: Mapping[str, Any]) -> SessionKind:

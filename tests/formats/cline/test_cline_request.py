@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from formats.jsonl import read as read_lines
 from formats.jsonl import texts, write_lines
 
@@ -182,3 +183,18 @@ def test_what_the_client_compacted_is_in_a_file_beside(tmp_path: Path) -> None:
     assert load(tmp_path / "s.messages.json").warnings == ()
     other = write_lines(tmp_path / "task.json", [user("hi"), answer("ok")])
     assert load(other, format="cline").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "context"),
+    [
+        ({"inputTokens": 5_663, "cacheReadTokens": 1_000, "cacheWriteTokens": 0}, 5_663),
+        ({"inputTokens": 9, "cacheReadTokens": 900}, 909),
+        ({"inputTokens": 7}, 7),
+    ],
+)
+def test_usage_of_the_sdk(metrics: Json, context: int) -> None:
+    newest = read(user("hi"), answer("ok", metrics={**metrics, "outputTokens": 4})).effective[-1]
+
+    assert newest.usage is not None
+    assert (newest.usage.context, newest.usage.output) == (context, 4)
