@@ -287,7 +287,7 @@ def _event_texts(kind: str, data: Record) -> Iterator[Text]:
         case "user.message":
             yield "said", data.get("transformedContent") or data["content"]
         case "assistant.message":
-            yield "reasoning", data.get("reasoningText") or ""
+            yield "reasoning", (data.get("reasoningBlocks") and data["reasoningText"]) or ""
             yield "assistant", data["content"]
             for call in data.get("toolRequests") or []:
                 yield "tool calls", call["name"]

@@ -42,6 +42,7 @@ _OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredConten
 # How a refused call is marked, and what stands before the reason. Other failures may read alike.
 _DENIED = frozenset({"rejected", "denied"})
 _FEEDBACK = re.compile(r"The user rejected this tool call\. User feedback: (.+)", re.DOTALL)
+_SEALED = ("signature", "data", "encrypted_content")
 _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
@@ -231,11 +232,23 @@ def _result(data: Mapping[str, Any], earlier: EarlierEvents) -> MessageDraft:
 
 
 def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return the reasoning of an answer; it is sealed if its provider's own blocks are recorded."""
+    blocks = list_or_empty(object_or_empty(data.get("reasoningBlocks")).get("blocks"))
+    sealed = sum(map(_sealed_size, blocks))
     text = text_or_empty(data.get("reasoningText"))
     if text:
-        return (ReasoningPart(text=text, path=(*_DATA, "reasoningText")),)
-    opaque = next((name for name in _OPAQUE if text_or_empty(data.get(name))), None)
-    return (ReasoningPart(text="", opaque=True, path=(*_DATA, opaque)),) if opaque else ()
+        return (ReasoningPart(text=text, sealed=sealed, path=(*_DATA, "reasoningText")),)
+    name = next((name for name in _OPAQUE if text_or_empty(data.get(name))), None)
+    if name is None and not sealed:
+        return ()
+    path = (*_DATA, name or "reasoningBlocks")
+    return (ReasoningPart(text="", opaque=True, sealed=sealed, path=path),)
+
+
+def _sealed_size(block: object) -> int:
+    """Return the length of what only the provider can read in a block of reasoning, at least 1."""
+    fields = object_or_empty(block)
+    return max(1, sum(len(text_or_empty(fields.get(name))) for name in _SEALED))
 
 
 def _calls(data: Mapping[str, Any]) -> Iterator[ToolCallPart]:

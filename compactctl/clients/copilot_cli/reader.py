@@ -40,6 +40,7 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
             "detailedContent",
             "intentionSummary",
             "reasoningOpaque",
+            "reasoningBlocks",
             "encryptedContent",
             "structuredContent",
             "toolTelemetry",

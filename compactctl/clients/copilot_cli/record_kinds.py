@@ -30,6 +30,7 @@ _MESSAGES: Mapping[str, RecordKind] = {
             "reasoningText",
             "reasoningOpaque",
             "encryptedContent",
+            "reasoningBlocks",
             "apiCallId",
             "messageId",
             "model",

@@ -1,11 +1,21 @@
-"""What Copilot CLI makes of its history for a request: each call with exactly one result."""
+"""What Copilot CLI (1.0.102) makes of its history for a request.
+
+Of reasoning it sends again only its provider's own blocks, and each call with exactly one result.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from compactctl.history.omissions import omitted
 from compactctl.history.pairs import PartIndex
-from compactctl.model.message import CallId, Message, Part, ToolCallPart, ToolResultPart
+from compactctl.model.message import (
+    CallId,
+    Message,
+    Part,
+    ReasoningPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.records import replace
 
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
@@ -20,10 +30,25 @@ RESUMED = (
 
 
 def mark_omitted(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the history with results that are not sent as omitted, and calls with an answer.
+    """Return the history with what is not sent as omitted, and an answer to each call."""
+    return _pair_results([_without_unsealed(message) for message in messages])
 
-    Each call without an answer yet has the first result with its id that is left behind it, else
-    any that is left.
+
+def _without_unsealed(message: Message) -> Message:
+    """Leave out reasoning of which the file has none of the blocks that its provider reads."""
+    parts = tuple(
+        omitted(part, "reasoning block", "that its provider cannot read again")
+        if isinstance(part, ReasoningPart) and not part.sealed
+        else part
+        for part in message.parts
+    )
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _pair_results(messages: Sequence[Message]) -> Sequence[Message]:
+    """Give each call without an answer the first result behind it that is left, else any other.
+
+    Other results are left out, and calls without one get an answer by the client.
     """
     calls, results = _by_call_id(messages)
     new = list(messages)

@@ -23,11 +23,13 @@ from compactctl.clients.registry import format_named
 from compactctl.model.message import (
     MediaPart,
     Message,
+    OmittedPart,
     ReasoningPart,
     TextPart,
     ToolCallPart,
 )
 
+BLOCKS = {"provider": "anthropic-messages", "blocks": [{"thinking": "so", "signature": "eyJ"}]}
 # The first bytes of a PNG of 7 by 5 pixels, in base64.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
 
@@ -44,7 +46,7 @@ def test_the_conversation_is_what_was_sent() -> None:
         event("system.message", role="system", content="old prompt"),
         prompt("typed", transformedContent="typed, with a reminder"),
         event("assistant.turn_start", turnId="0"),
-        called("c1", reasoningText="let me look"),
+        called("c1", reasoningText="let me look", reasoningBlocks=BLOCKS),
         event("tool.execution_start", toolCallId="c1", toolName="view"),
         event("hook.start", hookType="postToolUse", input={"toolResult": "print(1)"}),
         answered("c1", "print(1)"),
@@ -130,11 +132,29 @@ def test_events_of_one_response_belong_together() -> None:
 
 
 def test_hidden_reasoning_is_known_to_be_there() -> None:
-    thought = only(said("", reasoningOpaque="eyJ"))
+    [thought] = found(said("", reasoningOpaque="eyJ")).messages
 
     assert thought.parts == (ReasoningPart(text="", opaque=True, path=("data", "reasoningOpaque")),)
-    seen = only(said("", reasoningOpaque="eyJ", reasoningText="aha"))
+    [seen] = found(said("", reasoningOpaque="eyJ", reasoningText="aha")).messages
     assert seen.parts == (ReasoningPart(text="aha", path=("data", "reasoningText")),)
+
+
+def test_reasoning_is_sent_again_only_as_its_provider_recorded_it() -> None:
+    transcript = found(
+        said("one", reasoningText="aha", reasoningOpaque="eyJ"),
+        said("two", reasoningText="so", reasoningBlocks=BLOCKS),
+        said("three", reasoningBlocks=BLOCKS),
+    )
+
+    path = ("data", "reasoningText")
+    hidden = ReasoningPart(text="", opaque=True, sealed=3, path=("data", "reasoningBlocks"))
+    assert [message.parts[0] for message in transcript.effective] == [
+        OmittedPart(
+            noun="reasoning block", detail="that its provider cannot read again", path=path
+        ),
+        ReasoningPart(text="so", sealed=3, path=path),
+        hidden,
+    ]
 
 
 def test_an_empty_response_is_an_answer_without_parts() -> None:
