@@ -55,7 +55,7 @@ class GeminiCli:
         path = Path(session)
         if not path.suffix:
             return session
-        return str(json.loads(path.read_text().partition("\n")[0])["sessionId"])
+        return str(json.loads(path.read_bytes().partition(b"\n")[0])["sessionId"])
 
     def take_in(self, desk: Desk, session: str) -> None:
         """Find it by itself."""

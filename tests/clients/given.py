@@ -181,6 +181,12 @@ def _copilot_cli(data: bytes, desk: Desk) -> _Place:  # noqa: ARG001
     return f".copilot/session-state/{start['sessionId']}", "events.jsonl", None
 
 
+def _gemini_cli(data: bytes, desk: Desk) -> _Place:
+    header = json.loads(data.partition(b"\n")[0])
+    name = f"session-2026-11-01T10-00-{header['sessionId'][:8]}.jsonl"
+    return f".gemini/tmp/{desk.project.name}/chats", name, header
+
+
 def _pi(data: bytes, desk: Desk) -> _Place:
     header: Json = json.loads(data.partition(b"\n")[0])
     header["cwd"] = str(desk.project)
@@ -200,6 +206,7 @@ _PLACES: Mapping[str, Callable[[bytes, Desk], _Place]] = {
     "claude-code": _claude_code,
     "codex": _codex,
     "copilot-cli": _copilot_cli,
+    "gemini-cli": _gemini_cli,
     "pi": _pi,
     "qwen-code": _qwen_code,
 }

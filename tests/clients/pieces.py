@@ -379,6 +379,21 @@ def _copilot_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
         yield from (piece for call in calls for piece in results.pop(call, ()))
 
 
+def _gemini_request(request: Json) -> Iterator[Piece]:
+    for part in (part for content in request["contents"] for part in content["parts"]):
+        if "functionCall" in part:
+            called = part["functionCall"]
+            yield "call", called.get("id", ""), _canonical(called["args"])
+        elif "functionResponse" in part:
+            returned = part["functionResponse"]
+            yield "result", returned.get("id", ""), bare(returned["response"].get("output", ""))
+        elif "inlineData" in part:
+            yield "image", "", ""
+        # Its description of the session is made anew.
+        elif (text := bare(part.get("text", ""))) and not text.startswith("<session_context>"):
+            yield "text", "", text
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wire:
     """How pieces are taken from a client's request, and from what ``view`` shows of a session.
@@ -414,6 +429,16 @@ WIRES: Mapping[str, Wire] = {
             "Tool execution result was not recorded — likely interrupted by network failure, abort,"
             " or process exit. Treat as failure and retry if needed."
         ),
+    ),
+    "gemini-cli": Wire(
+        request=_gemini_request,
+        # It stores the name of the tool before the id of a call.
+        shown=lambda messages, session: (
+            (kind, call.rpartition("__")[2], text)
+            for kind, call, text in in_order(messages, session)
+            if not text.startswith("<session_context>")
+        ),
+        missing="",
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
     "cline": Wire(request=_cline_request, shown=in_order, missing=""),

@@ -512,7 +512,6 @@ GEMINI = table(
         "naming a tag": said("{words} What does <state_snapshot> mean?"),
         "before a hook's words": said(f"{{words}}\n\n{_HOOK}"),
         "before a hook's part": lambda t, w: t.user(w, _HOOK),
-        **around(_HOOK),
     },
     answer={"ask_user": asked(NAMED_ANSWERS, "ask_user")},
     client={"behind a result": lambda t, w: t.look(w)},

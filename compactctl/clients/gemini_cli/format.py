@@ -5,7 +5,8 @@ from typing import Any
 
 from compactctl.clients.content.gemini import new_content
 from compactctl.clients.format import Format
-from compactctl.clients.gemini_cli.replay import REWIND, SET, is_session
+from compactctl.clients.gemini_cli.record_kinds import REWIND, SET
+from compactctl.clients.gemini_cli.replay import is_session
 from compactctl.clients.gemini_cli.usage import COUNTS
 from compactctl.clients.records.decode import Decoded
 from compactctl.model.message import Synthetic

@@ -6,6 +6,7 @@ from typing import Any
 
 from compactctl.clients.content import gemini
 from compactctl.clients.content.named_files import as_not_typed, without_files
+from compactctl.clients.gemini_cli.record_kinds import EMPTY_PART, MESSAGES
 from compactctl.clients.gemini_cli.replay import GeminiRecord, SessionReplay
 from compactctl.clients.gemini_cli.usage import usage_of
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
@@ -18,6 +19,7 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft
+from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     CallId,
@@ -36,8 +38,6 @@ from compactctl.records import replace
 USER_TYPE, MODEL_TYPE = "user", "gemini"
 CONTEXT = "<session_context>"
 """Begins what the client writes again whenever a session is resumed."""
-# Types of records that the client only displays.
-_DISPLAYED = frozenset({"info", "error", "warning"})
 # What it displays of calls and thoughts.
 _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
     keys=frozenset({"description", "resultDisplay", "thoughts", "displayName", "displayContent"})
@@ -49,9 +49,9 @@ _OUTCOMES: Mapping[str, CallOutcome] = {
     "cancelled": "interrupted",
 }
 _CONTEXT_END, _SNAPSHOT_END = "</session_context>", "</state_snapshot>"
-# Commands for the client. Texts of its hooks are not sent either.
-_COMMANDS = ("/", "?")
-_HOOK_TEXT = re.compile(r"<hook_context>(?:(?!</hook_context>)[\s\S])*</hook_context>")
+# How prompts begin that are not sent: commands for the client, and texts of its hooks. What begins
+# like its description of the session is not sent either (``isIgnoredUserContent``).
+_IGNORED = ("/", "?", "<hook_context>")
 # A summary begins with it, perhaps after a fence; a user may mention it further on.
 _SNAPSHOT = re.compile(r"\s*(?:```\w*\s*)?<state_snapshot>")
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
@@ -89,6 +89,11 @@ class GeminiReader(LineReader):
             if (message := self._add_message(entry, is_newest=index in newest)) is not None
         }
         self._count_other_lines(messages.values())
+        active_entries = (replay.entries[index] for index in replay.active.values())
+        empty = next((entry for entry in active_entries if _has_empty_part(entry.record)), None)
+        if empty is not None:
+            change = {MODEL_TYPE: (empty.decoded.index, EMPTY_PART.unmodeled)}
+            self.builder.warnings += unmodeled_warnings(change)
         active = [messages[index] for index in replay.active.values() if index in messages]
         first_lines = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
         compaction_line = self._last_compaction_line(messages.values())
@@ -115,7 +120,8 @@ class GeminiReader(LineReader):
             self.builder.add_error(error, entry.decoded.index)
         if draft is None or draft.is_empty:
             kind = text_or_none(entry.record.get("type")) or "message"
-            if kind not in _DISPLAYED and not _is_unsent_prompt(entry.record):
+            is_shown = kind in MESSAGES and MESSAGES[kind].effect == "never sent"
+            if not is_shown and not _is_unsent_prompt(entry.record):
                 self.builder.unread.add_message(
                     entry.record, entry.record_path, (), entry.decoded.index
                 )
@@ -171,7 +177,8 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
     if record.get("type") != MODEL_TYPE:
         return None
     tools = list_or_empty(record.get("toolCalls"))
-    are_called = any(isinstance(part, ToolCallPart) for part in parts)
+    is_thought = any(object_or_empty(part).get("thought") for part in _parts(record))
+    are_called = is_thought or any(isinstance(part, ToolCallPart) for part in parts)
     calls, results = _tool_parts(tools, (*entry.record_path, "toolCalls"), are_called=are_called)
     return MessageDraft(
         role="assistant",
@@ -183,17 +190,30 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
     )
 
 
+def _parts(record: Mapping[str, Any]) -> Sequence[Any]:
+    content = record.get("content")
+    return content if isinstance(content, list) else [content] if content else []
+
+
+def _has_empty_part(record: Mapping[str, Any]) -> bool:
+    """Return whether an answer has a part that the client does not take for one."""
+    return record.get("type") == MODEL_TYPE and any(
+        part in ("", {})
+        or (isinstance(part, Mapping) and part.keys() == {"text"} and not part["text"])
+        for part in _parts(record)
+    )
+
+
 def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
     text = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
     is_empty = not text and all(isinstance(part, TextPart) for part in parts)
-    if is_empty or text.startswith(_COMMANDS) or _HOOK_TEXT.fullmatch(text):
+    is_context = text.startswith(CONTEXT)
+    if is_empty or text.startswith(_IGNORED) or (is_context and not text.endswith(_CONTEXT_END)):
         return None
     # Texts beside the result of a tool are what the tool returned.
     are_results = [isinstance(part, ToolResultPart) for part in parts]
     is_answer = any(are_results)
     parts = tuple(map(as_not_typed, parts)) if is_answer else tuple(without_files(parts))
-    # Without its end, a tag is one that the user writes about.
-    is_context = text.startswith(CONTEXT) and text.endswith(_CONTEXT_END)
     is_summary = _SNAPSHOT.match(text) is not None and _SNAPSHOT_END in text
     role: Role = "tool" if all(are_results) else "user"
     return MessageDraft(

@@ -2,7 +2,8 @@
 
 As the client does (0.61, ``loadConversationRecord``): a record replaces an earlier one with its id,
 ``$rewindTo`` removes a message and all after it, and ``$set`` with ``messages`` replaces all
-messages. A resumed session writes its whole history that way.
+messages. A resumed session writes its whole history that way. Lines that are not one JSON value
+each are skipped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,18 +11,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from compactctl.clients.gemini_cli.record_kinds import REWIND, SESSION, SESSION_FIELDS, SET
 from compactctl.clients.records.builder import message_id_for
-from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.model.message import JsonPath
 from compactctl.model.tags import read_tags
 from compactctl.records import Record, field
-
-SET, REWIND = "$set", "$rewindTo"
-# The fields of a session beside its messages: its ids, its times, and what the client lists it by.
-_SESSION_FIELDS = frozenset(
-    {"sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind", "directories"}
-)
 
 
 class GeminiRecord(Record, kw_only=False):
@@ -55,7 +51,8 @@ class SessionReplay(Struct):
     def apply(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
         """Apply a record; return None for a message, else its kind, "" for an unknown one."""
         if isinstance(value.get(REWIND), str):
-            self._rewind(value[REWIND])
+            if _is_loaded(decoded):
+                self._rewind(value[REWIND])
             return REWIND
         if isinstance(value.get("id"), str):
             self._add(value, (), decoded)
@@ -67,7 +64,7 @@ class SessionReplay(Struct):
             return ""
         self._add_all(value.get("messages"), ("messages",), decoded)
         self._add_others(value, decoded)
-        return "session"
+        return SESSION
 
     def newest(self) -> Iterator[int]:
         """Yield the indices of the newest version of every message, even a removed one."""
@@ -77,16 +74,17 @@ class SessionReplay(Struct):
     def _set(self, updates: Mapping[str, Any], decoded: Decoded) -> None:
         messages = updates.get("messages")
         if isinstance(messages, list):
-            self.full_list_lines.add(decoded.index)
-            self.active.clear()
-            self.superseded.clear()
+            if _is_loaded(decoded):
+                self.full_list_lines.add(decoded.index)
+                self.active.clear()
+                self.superseded.clear()
             self._add_all(messages, (SET, "messages"), decoded)
         self._add_others(updates, decoded)
 
     def _add_others(self, fields: Mapping[str, Any], decoded: Decoded) -> None:
         """Add what stands beside the messages of a session, and in the place of their list."""
         messages = fields.get("messages")
-        names = _SESSION_FIELDS | ({"messages"} if isinstance(messages, list) else set())
+        names = SESSION_FIELDS | ({"messages"} if isinstance(messages, list) else set())
         others = {name: value for name, value in fields.items() if name not in names}
         if others:
             self.strays.append((others, decoded.index))
@@ -101,10 +99,11 @@ class SessionReplay(Struct):
 
     def _add(self, record: Mapping[str, Any], record_path: JsonPath, decoded: Decoded) -> None:
         name = message_id_for(record["id"], read_tags(record))
-        if name in self.active:
-            self.superseded.setdefault(name, []).append(self.active[name])
-        # As in the client's map, a newer version keeps the position of the first one.
-        self.active[name] = len(self.entries)
+        if _is_loaded(decoded):
+            if name in self.active:
+                self.superseded.setdefault(name, []).append(self.active[name])
+            # As in the client's map, a newer version keeps the position of the first one.
+            self.active[name] = len(self.entries)
         self.entries.append(GeminiRecord(record, record_path, decoded, name))
 
     def _rewind(self, name: str) -> None:
@@ -113,6 +112,10 @@ class SessionReplay(Struct):
         for removed in names[names.index(name) :] if name in self.active else names:
             del self.active[removed]
             self.superseded.pop(removed, None)
+
+
+def _is_loaded(decoded: Decoded) -> bool:
+    return decoded.damage in (None, NOT_UTF8)
 
 
 def is_session(record: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from compactctl.clients.gemini_cli.reader import CONTEXT, MODEL_TYPE, USER_TYPE, GeminiReader
-from compactctl.clients.gemini_cli.replay import REWIND, SET
+from compactctl.clients.gemini_cli.record_kinds import REWIND, SET
 from compactctl.clients.records.decode import Decoded, decode_lines
 from compactctl.clients.records.json_values import object_or_empty
 from compactctl.model.json_paths import value_at

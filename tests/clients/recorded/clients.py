@@ -12,6 +12,7 @@ from typing import Any
 
 from clients.completions import Cline, CopilotCli
 from clients.desk import Client, Desk
+from clients.gemini import GeminiCli
 from clients.given import claude_code_folder, model_of, placed, resumed_by
 from clients.pieces import COPILOT_RESUMED, WIRES, Wire
 from clients.qwen import QwenCode
@@ -20,6 +21,7 @@ from clients.recorded import (
     cline_sessions,
     codex_sessions,
     copilot_cli_sessions,
+    gemini_cli_sessions,
     pi_sessions,
     qwen_code_sessions,
 )
@@ -120,14 +122,23 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         made_up=frozenset({"No result provided"}),
     ),
     RecordedClient(
+        client=GeminiCli(),
+        rules=gemini_cli_sessions.RULES,
+        resume=_resumed(GeminiCli()),
+        made_up=frozenset({"[The previous response was interrupted before it completed.]"}),
+        unchecked=frozenset({"empty_part_beside_others"}),
+    ),
+    RecordedClient(
         client=CopilotCli(),
         rules=copilot_cli_sessions.RULES,
         resume=_resumed(CopilotCli()),
         made_up=frozenset({WIRES["copilot-cli"].missing, COPILOT_RESUMED}),
         # It repeats a prompt that came while it compacted, gives a second call another id, and
-        # puts the context of a handoff before the next prompt. The last three it refuses.
+        # puts the context of a handoff before the next prompt. It is asked here to go on with a
+        # model of another provider. The last three it refuses.
         unchecked=frozenset(
             {"prompts_came", "second_call_with_the_id", "handoff"}
+            | {"reasoning_of_another_provider"}
             | {"named_and_nowhere", "named_before_it_was_delivered"}
             | {"invoked_again_with_another_length"}
         ),

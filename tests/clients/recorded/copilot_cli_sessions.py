@@ -975,6 +975,23 @@ def attachment_of_an_asset(draft: Draft) -> None:
     draft.answer("A1 answer")
 
 
+@TEXTS
+def reasoning(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer", reasoningText="T1 thought", reasoningOpaque="c2lnbmVk")
+    draft.user("Q2 ask")
+    draft.answer("A2 calls", "call_1", encryptedContent="c2lnbmVk")
+    draft.result("call_1", "R1 lines")
+
+
+@TEXTS
+def reasoning_of_another_provider(draft: Draft) -> None:
+    block = {"type": "thinking", "thinking": "T1 thought", "signature": "c2lnbmVk"}
+    blocks = {"provider": "anthropic-messages", "blocks": [block]}
+    draft.user("Q1 ask")
+    draft.answer("A1 answer", reasoningText="T1 thought", reasoningBlocks=blocks)
+
+
 LINES = _rule(name="lines", about="a line that is not one JSON object is skipped")
 
 
