@@ -1,5 +1,6 @@
 """Messages between the agents of Codex, which it stores in another form than it sends."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,19 @@ from compactctl.clients.content.response_items import AGENT_MESSAGE
 from compactctl.clients.records.json_values import text_or_empty
 from compactctl.clients.records.message_draft import MessageDraft, text_parts
 from compactctl.model.message import JsonPath
+
+# The name of an agent below its parents, of which the first is "root" (``AgentPath`` of 0.171.0).
+_AGENT = re.compile(r"/root(?:/(?!root(?:/|\Z))[a-z0-9_]+)*", re.ASCII)
+
+
+def is_loaded(communication: Mapping[str, Any]) -> bool:
+    """Whether the client can load a message to an agent."""
+    agents = (text_or_empty(communication.get(name)) for name in ("author", "recipient"))
+    return (
+        all(map(_AGENT.fullmatch, agents))
+        and isinstance(communication.get("content"), str)
+        and isinstance(communication.get("trigger_turn"), bool)
+    )
 
 
 def agent_item(communication: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The messages of a Codex session that the next request would send.
 
 These are the newest compaction's history and what followed it, without turns that were rolled back.
-A rollback also undoes compactions within those turns.
+A rollback also undoes compactions within those turns (``reconstruct_history_from_rollout``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.clients.codex.truncation import TextBudget, cut_text
-from compactctl.clients.codex.wrapping import TAGGED
+from compactctl.clients.codex.wrapping import CODEX, TAGGED
 from compactctl.history.omissions import omitted
 from compactctl.model.message import Message, Part, TextPart
 from compactctl.records import Record, replace
@@ -16,16 +16,30 @@ from compactctl.records import Record, replace
 _PROMPT_TOKENS = 20_000
 
 
-class _CodexNode(Record, kw_only=False):
-    """A message in a linked list; lists share their beginnings, so older histories cost nothing."""
+class _Replaced(Record, kw_only=False):
+    """A compaction that records the whole new history."""
 
-    message: Message
-    previous: "_CodexNode | None"
-    starts_turn: bool
+    history: Sequence[Message]
+
+
+class _Condensed(Record, kw_only=False):
+    """A compaction that records only a summary."""
+
+    summary: Message
+
+
+class _RolledBack(Record, kw_only=False):
+    turns: int
+
+
+class _Turn(Record, kw_only=False):
+    """What the client notes of a turn: that it begins, or else that the user has typed."""
+
+    begins: bool
 
 
 class CodexHistory:
-    """Replay messages, compactions and rollbacks in file order to find what Codex would send.
+    """Add what happened in file order, then call ``messages`` for what Codex would send.
 
     Attributes:
         unreplaceable: ids of messages that no synthetic record can replace. It would be a turn to
@@ -36,60 +50,120 @@ class CodexHistory:
     def __init__(self) -> None:
         self.unreplaceable: set[str] = set()
         self.agent_ids: set[str] = set()
-        self._head: _CodexNode | None = None
-        # The end of the history before each turn, for rollbacks.
-        self._turns: list[_CodexNode | None] = []
+        self._steps: list[Message | _Replaced | _Condensed | _RolledBack | _Turn] = []
 
     def add(self, message: Message) -> None:
         """Append a message."""
-        if self._starts_turn(message):
-            self._turns.append(self._head)
-        self._head = _CodexNode(message, self._head, self._starts_turn(message))
+        self._steps.append(message)
 
-    def replace(self, messages: Iterable[Message]) -> None:
-        """Apply a compaction that records the whole new history."""
-        self._head = None
-        for message in messages:
-            self._head = _CodexNode(message, self._head, self._starts_turn(message))
+    def begin_turn(self) -> None:
+        """Note that a turn begins."""
+        self._steps.append(_Turn(begins=True))
+
+    def add_prompt(self) -> None:
+        """Note that the user has typed something in the current turn."""
+        self._steps.append(_Turn(begins=False))
+
+    def replace(self, messages: Sequence[Message]) -> None:
+        """Append a compaction that records the whole new history."""
+        self._steps.append(_Replaced(messages))
 
     def condense(self, summary: Message) -> None:
-        """Apply a compaction that records only a summary.
-
-        The client then sends the newest prompts, shortened if they are long, and the summary. To
-        it, a synthetic record is a prompt too. It tells its surroundings anew.
-        """
-        prompts = [m for m in self.messages() if m.starts_turn or m.origin.is_synthetic]
-        self.replace([*reversed(list(_newest_prompts(prompts))), summary])
+        """Append a compaction that records only a summary."""
+        self._steps.append(_Condensed(summary))
 
     def roll_back(self, turns: int) -> None:
-        """Drop the newest ``turns`` turns, or all if there are fewer.
+        """Append that the newest ``turns`` turns are dropped, or all if there are fewer."""
+        self._steps.append(_RolledBack(turns))
+
+    def messages(self) -> Sequence[Message]:
+        """Return the messages that would be sent, in order; set ``unreplaceable``."""
+        base = self._base()
+        history: list[Message] = []
+        for step in self._steps[max(0, base) :]:
+            match step:
+                case Message():
+                    history.append(step)
+                case _Replaced() if step is self._steps[base]:
+                    history = [*step.history]
+                case _Condensed():
+                    history = _condensed(history, step.summary)
+                case _RolledBack():
+                    history = self._rolled_back(history, step.turns)
+                case _:
+                    pass
+        return history
+
+    def _base(self) -> int:
+        """Return the place of the newest compaction with a history that counts, -1 for none.
+
+        One that was made within a turn that was rolled back does not. A turn goes from its
+        beginning to that of the next one; only those in which the user, or another agent, has said
+        something are counted (``finalize_active_segment``).
+        """
+        is_prompted, base, n_dropped = False, -1, 0
+        for place in reversed(range(len(self._steps))):
+            match self._steps[place]:
+                case Message() as message:
+                    is_prompted = is_prompted or self._starts_turn(message)
+                case _Turn(begins=False):
+                    is_prompted = True
+                case _Replaced():
+                    base = max(base, place)
+                case _RolledBack(turns=turns):
+                    n_dropped += turns
+                case _Turn(begins=True):
+                    if n_dropped:
+                        n_dropped -= is_prompted
+                    elif base >= 0:
+                        return base
+                    is_prompted, base = False, -1
+                case _:
+                    pass
+        return -1 if n_dropped else base
+
+    def _rolled_back(self, history: list[Message], turns: int) -> list[Message]:
+        """Return a history without its newest turns (``drop_last_n_user_turns``).
 
         What the client had told of its surroundings right before goes too, unless that was before
-        the first turn (``trim_pre_turn_context_updates``, 0.171.0).
+        the first turn (``trim_pre_turn_context_updates``).
         """
-        for _ in range(turns):
-            if self._turns:
-                self._head = self._turns.pop()
-                continue
-            start = _newest_turn(self._head)
-            if start is None:
-                self.unreplaceable.update(message.id for message in self.messages())
-                return
-            self._head = start.previous
-        while self._head and _tells_surroundings(self._head) and _newest_turn(self._head):
-            self._head = self._head.previous
+        starts = [place for place, message in enumerate(history) if self._starts_turn(message)]
+        end = starts[-min(turns, len(starts))] if starts else len(history)
+        while starts and end > starts[0] and self._tells_surroundings(history[end - 1]):
+            end -= 1
+        if turns > len(starts):
+            self.unreplaceable.update(message.id for message in history[:end])
+        return history[:end]
 
     def _starts_turn(self, message: Message) -> bool:
-        return message.starts_turn or message.id in self.agent_ids
+        return _is_prompt(message) or message.id in self.agent_ids
 
-    def messages(self) -> list[Message]:
-        """Return the messages that would be sent, in order."""
-        newest_first: list[Message] = []
-        node = self._head
-        while node is not None:
-            newest_first.append(node.message)
-            node = node.previous
-        return newest_first[::-1]
+    def _tells_surroundings(self, message: Message) -> bool:
+        if self._starts_turn(message) or not message.origin.is_injected:
+            return False
+        texts = (part.text for part in message.parts if isinstance(part, TextPart))
+        return message.role == "user" or any(map(TAGGED.match, texts))
+
+
+def _is_prompt(message: Message) -> bool:
+    """Whether a message is a prompt to the client; a summary and a synthetic record are, too."""
+    is_other = message.origin.is_summary or message.origin.is_synthetic
+    return message.starts_turn or (message.role == "user" and is_other)
+
+
+def _condensed(history: Iterable[Message], summary: Message) -> list[Message]:
+    """Return the newest prompts, shortened if they are long, and the summary.
+
+    The client tells its surroundings anew.
+    """
+    prompts = [m for m in history if _is_prompt(m) and not _begins_as_summary(m)]
+    return [*reversed(list(_newest_prompts(prompts))), summary]
+
+
+def _begins_as_summary(message: Message) -> bool:
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    return bool(CODEX.summary and texts and CODEX.summary.match(texts[0]))
 
 
 def _newest_prompts(prompts: list[Message]) -> Iterator[Message]:
@@ -124,17 +198,3 @@ def _shortened(parts: Iterable[Part], text: str, budget: TextBudget) -> Iterator
             yield replace(part, text=rest, typed=None)
         else:
             yield omitted(part, "text", "over the limit of a compaction")
-
-
-def _tells_surroundings(node: _CodexNode) -> bool:
-    message = node.message
-    if node.starts_turn or message.origin.is_synthetic or not message.origin.is_injected:
-        return False
-    texts = (part.text for part in message.parts if isinstance(part, TextPart))
-    return message.role == "user" or any(map(TAGGED.match, texts))
-
-
-def _newest_turn(node: _CodexNode | None) -> _CodexNode | None:
-    while node is not None and not node.starts_turn:
-        node = node.previous
-    return node

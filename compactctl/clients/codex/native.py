@@ -13,6 +13,7 @@ from typing import Any
 
 from compactctl.clients.codex.agents import agent_item
 from compactctl.clients.codex.reader import CodexReader
+from compactctl.clients.codex.record_kinds import RECORDS
 from compactctl.clients.codex.usage import USAGE_FIELDS
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.builder import record_id
@@ -96,7 +97,10 @@ def _addition(line: bytes) -> tuple[str, Sequence[str]]:
     """Return the kind of a record and its items; ValueError if it does more than add to them."""
     session = CodexSession((line,))
     kind = "".join(_kind(record) for _, record in session.records)
-    if session.transcript.opaque or kind in _CHANGES:
+    is_unknown = any(
+        "payload" in r and str(r.get("type")) not in RECORDS for _, r in session.records
+    )
+    if session.transcript.opaque or is_unknown or kind in _CHANGES:
         raise ValueError("changed by the client in another way")
     return kind, session.items
 

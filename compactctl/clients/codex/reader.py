@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from compactctl.clients.codex.agents import agent_draft
+from compactctl.clients.codex.agents import agent_draft, is_loaded
 from compactctl.clients.codex.effective import CodexHistory
 from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS, unmodeled
 from compactctl.clients.codex.request import (
@@ -79,8 +79,8 @@ _SETTINGS = re.compile(
 _SETTINGS_REASON = "it holds the client's settings"
 # What the client sends for a summary without a word.
 _NO_SUMMARY = "(no summary available)"
-# More than any session has; a damaged number must not keep the loop busy for hours.
-_MAX_ROLLBACK = 100_000
+# The client does not load a rollback of more turns.
+_MAX_ROLLBACK = 2**32 - 1
 
 
 class _Replacement(Record):
@@ -264,10 +264,10 @@ class CodexReader(LineReader):
                 self._turn_context(payload, decoded)
             case "compacted":
                 self._compacted(record, payload, decoded)
-            case _ if kind in RECORDS:
-                self.builder.add_metadata(kind, decoded.n_bytes)
             case _:
-                self.builder.add_opaque(decoded, "a record of unknown type", value=record)
+                if kind not in RECORDS:
+                    self.builder.unread.add_unknown(record, decoded.index)
+                self.builder.add_metadata(kind or "record without a type", decoded.n_bytes)
 
     def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Add a record of the oldest rollouts, which have no envelope."""
@@ -299,6 +299,10 @@ class CodexReader(LineReader):
     def _agent_message(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
+        if not is_loaded(payload):
+            self.builder.unread.add_unknown(payload, decoded.index)
+            self.builder.add_metadata("inter_agent_communication", decoded.n_bytes)
+            return
         draft = agent_draft(payload, ("payload",))
         if not draft.parts:
             self.builder.add_empty(
@@ -396,10 +400,9 @@ class CodexReader(LineReader):
     def _event(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
-        kind = text_or_none(payload.get("type")) or ""
+        kind = text_or_none(payload.get("type")) or "event without a type"
         if kind not in EVENTS:
-            self.builder.add_opaque(decoded, "an event of unknown type", value=record)
-            return
+            self.builder.unread.add_unknown(record, decoded.index)
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
@@ -410,16 +413,25 @@ class CodexReader(LineReader):
             self._prompts.add(prompt)
         if kind == "error":
             self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
+        self._note_turn(kind, payload)
+
+    def _note_turn(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Note where turns begin and which are dropped, of what the client can load."""
         turns = payload.get("num_turns")
-        if kind == "thread_rolled_back" and isinstance(turns, int):
-            self.history.roll_back(min(turns, _MAX_ROLLBACK))
-            self.responses.close()
+        match kind:
+            case "task_started" | "turn_started" if isinstance(payload.get("turn_id"), str):
+                self.history.begin_turn()
+            case "user_message" if isinstance(payload.get("message"), str):
+                self.history.add_prompt()
+            case "thread_rolled_back" if type(turns) is int and 0 < turns <= _MAX_ROLLBACK:
+                self.history.roll_back(turns)
+                self.responses.close()
 
     def _compacted(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         text = payload.get("message")
-        if not isinstance(text, str) or not _has_notes_of_each(payload):
+        if not isinstance(text, str) or not _is_loaded(payload):
             # The client does not read such a record.
             self.builder.unread.add_unknown(payload, decoded.index)
             self.builder.add_metadata("compacted", decoded.n_bytes)
@@ -521,13 +533,24 @@ class _ResponseGrouper:
         self._unassigned = None
 
 
-def _has_notes_of_each(compacted: Mapping[str, Any]) -> bool:
-    """Whether a compaction has a note of each item of its history, or none at all."""
-    notes = compacted.get("replacement_history_metadata")
+def _is_loaded(compacted: Mapping[str, Any]) -> bool:
+    """Whether the client can load a compaction: it has items, or none, and a note of each or none.
+
+    An item has a type, and a note is an object.
+    """
     items = compacted.get("replacement_history")
-    return notes is None or (
-        isinstance(notes, list) and isinstance(items, list) and len(notes) == len(items)
-    )
+    notes = compacted.get("replacement_history_metadata")
+    if items is None or notes is None:
+        return notes is None and (items is None or _are_items(items))
+    return _are_items(items) and _are_objects(notes) and len(notes) == len(items)
+
+
+def _are_items(value: object) -> bool:
+    return _are_objects(value) and all(isinstance(item.get("type"), str) for item in value)
+
+
+def _are_objects(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(element, Mapping) for element in value)
 
 
 def _is_left_out(item: Mapping[str, Any]) -> bool:

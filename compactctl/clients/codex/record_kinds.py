@@ -89,10 +89,10 @@ _UNSENT_EVENTS = (
     " realtime_conversation_realtime realtime_conversation_sdp realtime_conversation_started"
     " reasoning_content_delta reasoning_raw_content_delta remote_skill_downloaded"
     " request_permissions request_user_input safety_buffering session_configured shutdown_complete"
-    " skills_update_available stream_error sub_agent_activity task_complete task_started"
+    " skills_update_available stream_error sub_agent_activity task_complete"
     " terminal_interaction thread_goal_updated thread_name_updated thread_queue_changed"
     " thread_settings_applied turn_aborted turn_complete turn_diff turn_moderation_metadata"
-    " turn_started undo_completed undo_started view_image_tool_call warning web_search_begin"
+    " undo_completed undo_started view_image_tool_call warning web_search_begin"
     " web_search_end"
 )
 EVENTS: Mapping[str, RecordKind] = {
@@ -100,7 +100,12 @@ EVENTS: Mapping[str, RecordKind] = {
         effect="changes the history", fields=("num_turns",), source="drop_last_n_user_turns"
     ),
     "token_count": RecordKind(effect="never sent", fields=("info",)),
-    "user_message": RecordKind(effect="never sent", fields=("message", "kind")),
+    # They say which compactions a rollback undoes.
+    **dict.fromkeys(
+        ("task_started", "turn_started"),
+        RecordKind(effect="changes the history", fields=("turn_id",)),
+    ),
+    "user_message": RecordKind(effect="changes the history", fields=("message", "kind")),
     "error": RecordKind(effect="never sent", fields=("message",)),
     **record_kinds(_UNSENT_EVENTS, "never sent"),
 }

@@ -7,11 +7,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.clients.records.json_values import (
-    count_or_none,
-    object_or_empty,
-    text_or_empty,
-)
+from compactctl.clients.records.json_values import object_or_empty, text_or_empty
 from compactctl.records import Record
 
 _BYTES_PER_TOKEN = 4
@@ -62,9 +58,8 @@ class TextBudget(Record):
 
 def recorded_budget(record: Mapping[str, Any]) -> TextBudget | None:
     """Return the budget that a record has for its output, which 0.171.0 writes into each."""
-    metadata = object_or_empty(record.get("metadata"))
-    limit = count_or_none(metadata.get("fallback_token_limit_override"))
-    return None if limit is None else TextBudget(limit=limit)
+    limit = object_or_empty(record.get("metadata")).get("fallback_token_limit_override")
+    return TextBudget(limit=limit) if type(limit) is int and limit >= 0 else None
 
 
 def model_budget(model: str | None) -> TextBudget | None:

@@ -97,16 +97,41 @@ class Draft:
         self.record("turn_context", **_CONTEXT, model=model)
         self.user("Q1 ask")
 
-    def agent(self, text: str) -> None:
+    def begin(self, turn: str) -> None:
+        """Add that a turn begins."""
+        self.record("event_msg", type="task_started", turn_id=turn, model_context_window=1_000)
+
+    def turn(self, number: int, *during: str) -> None:
+        """Add a whole turn, with prompts while it runs."""
+        self.begin(f"turn-{number}")
+        self.user(f"Q{number} ask")
+        for prompt in during:
+            self.user(prompt)
+        self.answer(f"A{number} answer")
+
+    def compacting_turn(self, name: str) -> None:
+        """Add a turn of a compaction that keeps the first prompt."""
+        self.begin(name)
+        self.compact_all()
+
+    def compact_all(self) -> None:
+        """Add a compaction that keeps the first prompt."""
+        self.compact(self.message("user", "Q1 ask"), self.message("user", "S1 so far"))
+
+    def roll_back(self, turns: Any) -> None:
+        """Add a rollback."""
+        self.record("event_msg", type="thread_rolled_back", num_turns=turns)
+
+    def agent(self, text: str, **more: Any) -> None:
         """Add what another agent has said."""
-        self.record(
-            "inter_agent_communication",
-            author="/root/one",
-            recipient="/root",
-            other_recipients=[],
-            content=text,
-            trigger_turn=True,
-        )
+        said = {
+            "author": "/root/one",
+            "recipient": "/root",
+            "other_recipients": [],
+            "content": text,
+            "trigger_turn": True,
+        }
+        self.record("inter_agent_communication", **said | more)
 
     def compact(self, *items: dict[str, Any], notes: list[Any] | None = None) -> None:
         """Add a compaction with a history, and what is noted of its items."""
@@ -318,6 +343,14 @@ def output_in_a_compaction(draft: Draft) -> None:
     draft.answer("A1 answer")
 
 
+@CUTS
+def budget_of_any_size(draft: Draft) -> None:
+    draft.asked("unheard-of")
+    draft.call("call_1")
+    draft.output("call_1", _words(12_003), budget=10**17)
+    draft.answer("A1 answer")
+
+
 HISTORIES = _rule(
     name="histories",
     about="a compaction with notes of its history has one of each item (CompactedItemWire)",
@@ -354,6 +387,36 @@ def notes_without_items(draft: Draft) -> None:
     draft.answer("A1 answer")
 
 
+@HISTORIES
+def notes_that_are_numbers(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.compact(draft.message("user", "Q2 ask"), notes=[1])
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def item_that_is_a_number(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message="", replacement_history=[draft.message("user", "Q2 ask"), 7])
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def item_without_a_type(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    item = draft.message("user", "Q2 ask")
+    del item["type"]
+    draft.compact(item)
+    draft.answer("A1 answer")
+
+
+@HISTORIES
+def items_in_an_object(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message="S1 so far", replacement_history={})
+    draft.answer("A1 answer")
+
+
 AGENTS = _rule(
     name="agents",
     about="what another agent said is sent (to_model_input_item)",
@@ -380,7 +443,7 @@ def rolled_back_to_an_agent(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.agent("W1 done")
     draft.answer("A1 answer")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.roll_back(1)
     draft.user("Q2 ask")
 
 
@@ -389,6 +452,26 @@ def only_that_it_came(draft: Draft) -> None:
     draft.user("Q1 ask")
     draft.record("inter_agent_communication_metadata", trigger_turn=True)
     draft.answer("A1 answer")
+
+
+@AGENTS
+def agents_of_other_names(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.agent("W1 done", author="/root/two_3/four", recipient="/root/one")
+    draft.agent("W2 done", author="one")
+    draft.agent("W3 done", author="/root/One")
+    draft.agent("W4 done", recipient="/root/root")
+    draft.agent("W5 done", trigger_turn=None)
+    draft.answer("A1 answer")
+
+
+@AGENTS
+def compaction_in_the_turn_of_an_agent(draft: Draft) -> None:
+    draft.turn(1)
+    draft.compacting_turn("turn-2")
+    draft.agent("W1 done")
+    draft.answer("A2 answer")
+    draft.roll_back(1)
 
 
 SUMMARIES = _rule(
@@ -417,6 +500,15 @@ def two_summaries(draft: Draft) -> None:
     draft.record("compacted", message=f"{_SUMMARY_BEGINS}\nS1 so far")
     draft.user("Q2 ask")
     draft.record("compacted", message=f"{_SUMMARY_BEGINS}\nS2 so far")
+    draft.user("Q3 ask")
+
+
+@SUMMARIES
+def two_summaries_without_a_heading(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.record("compacted", message="S1 so far")
+    draft.user("Q2 ask")
+    draft.record("compacted", message="S2 so far")
     draft.user("Q3 ask")
 
 
@@ -476,7 +568,7 @@ def developer_before_the_turn(draft: Draft) -> None:
     draft.answer("A1 answer")
     draft.developer("<collaboration_mode>Z01</collaboration_mode>")
     draft.user("Q2 ask")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.roll_back(1)
 
 
 @ROLLBACKS
@@ -485,7 +577,7 @@ def other_developer_before_the_turn(draft: Draft) -> None:
     draft.answer("A1 answer")
     draft.developer("Z01")
     draft.user("Q2 ask")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.roll_back(1)
 
 
 @ROLLBACKS
@@ -495,7 +587,7 @@ def context_before_the_turn(draft: Draft) -> None:
     draft.user("<environment_context>Z01</environment_context>")
     draft.user("<turn_aborted>Z02</turn_aborted>")
     draft.user("Q2 ask")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.roll_back(1)
 
 
 @ROLLBACKS
@@ -503,7 +595,7 @@ def context_before_the_first_turn(draft: Draft) -> None:
     draft.developer("<collaboration_mode>Z01</collaboration_mode>")
     draft.user("Q1 ask")
     draft.answer("A1 answer")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=7)
+    draft.roll_back(7)
     draft.user("Q2 ask")
 
 
@@ -513,8 +605,94 @@ def compaction_in_the_turn(draft: Draft) -> None:
     draft.user("Q2 ask")
     draft.compact(draft.message("user", "Q2 ask"), draft.message("user", "S1 so far"))
     draft.answer("A1 answer")
-    draft.record("event_msg", type="thread_rolled_back", num_turns=1)
+    draft.roll_back(1)
     draft.user("Q3 ask")
+
+
+@ROLLBACKS
+def compaction_before_the_prompt_of_the_turn(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.compacting_turn("turn-3")
+    draft.user("Q3 ask")
+    draft.answer("A3 answer")
+    draft.roll_back(1)
+
+
+@ROLLBACKS
+def compaction_in_a_turn_of_its_own(draft: Draft) -> None:
+    draft.turn(1)
+    draft.compacting_turn("turn-2")
+    draft.turn(3)
+    draft.roll_back(1)
+    draft.turn(4)
+
+
+@ROLLBACKS
+def newest_turn_is_a_compaction(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.compacting_turn("turn-3")
+    draft.roll_back(1)
+
+
+@ROLLBACKS
+def compaction_where_no_turn_begins(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("A1 answer")
+    draft.compact_all()
+    draft.user("Q2 ask")
+    draft.answer("A2 answer")
+    draft.roll_back(1)
+
+
+@ROLLBACKS
+def two_prompts_in_a_turn(draft: Draft) -> None:
+    draft.turn(1)
+    draft.compacting_turn("turn-2")
+    draft.user("Q2 ask")
+    draft.turn(3, "Q4 ask")
+    draft.roll_back(2)
+
+
+@ROLLBACKS
+def prompt_of_which_the_event_is_left(draft: Draft) -> None:
+    draft.turn(1)
+    draft.compacting_turn("turn-2")
+    draft.begin("turn-3")
+    draft.record("event_msg", type="user_message", message="Q3 ask")
+    draft.answer("A3 answer")
+    draft.roll_back(1)
+
+
+@ROLLBACKS
+def agent_in_a_history(draft: Draft) -> None:
+    content = [{"type": "input_text", "text": "W1 done"}]
+    agent = {"author": "/root/one", "recipient": "/root", "content": content}
+    draft.turn(1)
+    draft.begin("turn-2")
+    draft.compact(draft.message("user", "Q1 ask"), {"type": "agent_message", **agent})
+    draft.begin("turn-3")
+    draft.record("event_msg", type="user_message", message="Q3 ask")
+    draft.roll_back(1)
+
+
+@ROLLBACKS
+def compaction_without_a_history(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.record("compacted", message="S1 so far")
+    draft.turn(3)
+    draft.roll_back(2)
+
+
+@ROLLBACKS
+def numbers_of_turns(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.developer("<collaboration_mode>Z01</collaboration_mode>")
+    for turns in (0, True, "1", 2**32):
+        draft.roll_back(turns)
 
 
 UNSENT = _rule(

@@ -1,3 +1,4 @@
+import pytest
 from formats.codex.rollouts import call, event, item, message, output, record, tokens
 from formats.jsonl import read, texts
 
@@ -260,11 +261,26 @@ def test_what_is_not_sent_is_counted_by_kind() -> None:
     assert found.messages == ()
 
 
-def test_records_of_unknown_kinds_are_carried() -> None:
-    found = codex(record("brand_new", x=1), item("hologram", x=1), 7, message("user", "Hi"))
+def test_items_of_unknown_kinds_are_carried() -> None:
+    found = codex(item("hologram", x=1), 7, message("user", "Hi"))
 
-    assert [opaque.line for opaque in found.opaque] == [0, 1, 2]
+    assert [opaque.line for opaque in found.opaque] == [0, 1]
     assert texts(found.effective) == ["Hi"]
+
+
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [
+        (record("brand_new", note="All of this is told and not read."), "brand_new"),
+        (event("brand_new", note="All of this is told and not read."), "event_msg/brand_new"),
+    ],
+)
+def test_the_text_of_other_unknown_kinds_is_measured(other: dict[str, object], kind: str) -> None:
+    found = codex(message("user", "Hi"), other)
+
+    assert not found.opaque
+    assert found.metadata[kind].count == 1
+    assert found.unread.lost == len("All of this is told and not read.")
 
 
 def test_bare_items_of_the_oldest_rollouts_are_read() -> None:

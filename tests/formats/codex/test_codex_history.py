@@ -185,10 +185,19 @@ def test_a_rollback_drops_what_was_told_before_the_turn(
     assert len(codex(told, message("user", "one"), rolled_back(1)).effective) == 1
 
 
+def test_a_summary_by_compactctl_is_a_turn_to_a_rollback() -> None:
+    tags = {"condenseId": "c1", "compactctl": {"op": "0123456789ab", "model": "m"}}
+    asked = [message("user", "one"), {**message("user", "so far"), **tags}, message("user", "two")]
+
+    assert texts(codex(*asked, rolled_back(2)).effective) == ["one"]
+
+
 def test_a_rollback_reaches_into_a_compacted_history() -> None:
     found = codex(
         HEADER,
         compacted(message("user", "one"), message("user", "two"), message("assistant", "2")),
+        event("task_started", turn_id="b"),
+        event("user_message", message="three"),
         rolled_back(1),
     )
 
@@ -199,11 +208,20 @@ def test_a_rollback_of_more_turns_than_there_are_keeps_the_context() -> None:
     found = codex(
         message("developer", "rules"),
         message("user", "one"),
-        rolled_back(10**12),
+        rolled_back(2**32 - 1),
         message("user", "two"),
     )
 
     assert texts(found.effective) == ["rules", "two"]
+
+
+@pytest.mark.parametrize("turns", [0, -1, True, 1.0, "1", None, [1], 2**32, 10**4_000])
+def test_a_rollback_that_the_client_does_not_read_drops_nothing(turns: object) -> None:
+    told = message("developer", "<collaboration_mode>plan</collaboration_mode>")
+    asked = [message("user", "one"), message("assistant", "1"), message("user", "two"), told]
+    found = codex(*asked, event("thread_rolled_back", num_turns=turns))
+
+    assert len(found.effective) == len(asked)
 
 
 def test_a_response_does_not_reach_across_a_compaction() -> None:
