@@ -11,6 +11,7 @@ _SENT = {
     "prompt_tokens": "completion_tokens",
     "inputTokens": "outputTokens",
     "promptTokens": "outputTokens",
+    "promptTokenCount": "candidatesTokenCount",
     "input": "output",
     "prompt": "completion",
 }
@@ -23,7 +24,7 @@ _CACHED = (
     "cacheReads",
     "cacheWrites",
 )
-_TOTALS = ("total", "totalTokens", "total_tokens")
+_TOTALS = ("total", "totalTokens", "total_tokens", "totalTokenCount")
 
 
 @dataclass(frozen=True, slots=True)

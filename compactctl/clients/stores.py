@@ -55,8 +55,10 @@ def store_named(name: str) -> SessionStore:
     """Return the store of a client by its name or alias; UsageError if there is none."""
     store = _BY_NAME.get(name.casefold())
     if store is None:
-        if unsupported := unsupported_client(name):
-            raise UsageError(unsupported.statement)
+        if other := unsupported_client(name):
+            raise UsageError(
+                f"{other.name} is not supported; it keeps its sessions in {other.places}"
+            )
         clients = ", ".join(store.client for store in ALL_STORES)
         hint = suggestion(name.casefold(), _BY_NAME, f"there are {clients}")
         raise UsageError(f"no client named {name!r}; {hint}")
@@ -64,8 +66,8 @@ def store_named(name: str) -> SessionStore:
 
 
 def is_client(name: str) -> bool:
-    """Return whether a client has this name or alias; case is ignored."""
-    return name.casefold() in _BY_NAME
+    """Return whether a client has this name or alias, supported or not; case is ignored."""
+    return name.casefold() in _BY_NAME or unsupported_client(name) is not None
 
 
 def newest_entries(

@@ -20,7 +20,6 @@ from compactctl.clients.stores import (
     newest_entries,
     store_named,
 )
-from compactctl.clients.unsupported import unsupported_client
 from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import is_tagged, open_transcript
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
@@ -161,8 +160,6 @@ class SessionFinder(Record, dict=True, gc=True):
     def _addressed(self, reference: str) -> tuple[list[SessionEntry], str]:
         """Return the entries that a reference is about, and the reference without the client."""
         client, colon, name = reference.partition(":")
-        if colon and (unsupported := unsupported_client(client)):
-            raise NoInputError(f"{reference}: {unsupported.statement}")
         if not colon or not is_client(client):
             return self._entries, reference
         client_name = store_named(client).client

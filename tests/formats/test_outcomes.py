@@ -13,6 +13,7 @@ from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.opencode.wrapping import OPENCODE
 from compactctl.clients.pi.wrapping import PI
+from compactctl.clients.qwen_code.wrapping import QWEN_CODE
 from compactctl.clients.records.outcomes import judge, stated_outcome, with_outcomes
 from compactctl.clients.records.wrapping import Wrapping
 from compactctl.clients.vscode_chat.wrapping import VSCODE_CHAT
@@ -145,6 +146,7 @@ def test_a_tool_that_is_not_known_runs_a_command_if_an_argument_names_one() -> N
         (OPENCODE, "The user rejected permission to use this specific tool call.", "denied", None),
         (OPENCODE, "x\n(Command timed out after 5 s)", "timed out", None),
         (GEMINI_CLI, "Output: x\nExit Code: 3\nProcess Group PGID: 9", "failed", 3),
+        (QWEN_CODE, "Exit Code: 3\nSignal: (none)\nProcess Group PGID: 9", "failed", 3),
         (COPILOT_CLI, "x\n<exited with exit code 4>", "failed", 4),
         (PI, "x\nCommand exited with code 5", "failed", 5),
         (VSCODE_CHAT, "The user cancelled the tool call.", "denied", None),
@@ -165,6 +167,7 @@ def test_the_words_of_a_client_refine_a_failure(
         (CLAUDE_CODE, "Command running in background with ID: b1. Output is written to x", "b1"),
         (CODEX, "Wall time: 1 seconds\nProcess running with session ID 7\nOutput:\n", "7"),
         (GEMINI_CLI, "Command moved to background (PID: 31).", "31"),
+        (QWEN_CODE, "Background shell started.\nid: bg_7\npid: 9", "bg_7"),
         (COPILOT_CLI, "<command started in background with shellId: s2>", "s2"),
         (VSCODE_CHAT, "Command is running in terminal with ID=t-3", "t-3"),
         (AGENT_CODE, "Command running in background (task k4)", "k4"),

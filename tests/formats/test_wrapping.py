@@ -9,6 +9,7 @@ from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.gemini_cli.wrapping import GEMINI_CLI
 from compactctl.clients.opencode.wrapping import OPENCODE
 from compactctl.clients.pi.wrapping import PI
+from compactctl.clients.qwen_code.wrapping import QWEN_CODE
 from compactctl.clients.records.wrapping import (
     Wrapping,
     attribute,
@@ -61,6 +62,9 @@ BLOCK = "<skill>x</skill>"
 COMMAND = "<command-name>/port</command-name><command-args>src</command-args>"
 BREAK = "[Request interrupted by user for tool use]"
 
+HOOK = "qwen:user-prompt-submit-context"
+REPLY = "User has provided the following answers:"
+
 
 @pytest.mark.parametrize(
     ("client", "text", "typed"),
@@ -88,6 +92,8 @@ BREAK = "[Request interrupted by user for tool use]"
         (CODEX, "<skill>a\n<skill>b</skill>\nc", "c"),
         (CODEX, "<skill >a</skill >b", "b"),
         (GEMINI_CLI, "<hook_context>Be brief.</hook_context>", ""),
+        (QWEN_CODE, "<system-reminder>\nBe brief.\n</system-reminder>", ""),
+        (QWEN_CODE, f"\n<{HOOK}>\nBe brief.\n</{HOOK}>", ""),
         (CODEX, f"{CONTEXT}\nPort it.\n{CONTEXT}", ""),
         (
             CODEX,
@@ -180,6 +186,12 @@ JSON_ANSWERS = '{"answers":{"q":{"answers":["A","user_note: \\"b\\""]}}}'
         (COPILOT_CLI, "ask_user", "User responded: The blue one", "The blue one"),
         (PI, "ask", "User selected: Blue", "Blue"),
         (GEMINI_CLI, "ask_user", '{"answers":{"0":"No"}}', "No"),
+        (
+            QWEN_CODE,
+            "ask_user_question",
+            f"{REPLY}\n\n**Gate**: Yes\n**Dam**: a\nb",
+            "Yes; a\nb",
+        ),
         (UNKNOWN_CLIENT, "ask_user", "The blue one", "The blue one"),
         (UNKNOWN_CLIENT, "ask_user", "User responded: The blue one", "The blue one"),
         (UNKNOWN_CLIENT, "ask_followup_question", "<answer>\nBlue\n</answer>", "Blue"),
@@ -218,6 +230,8 @@ def test_the_answer_to_a_clients_own_question_is_said(
         (CODEX, "request_user_input", '{"answers":{}}'),
         (COPILOT_CLI, "ask_user", "No response from the user. Go on as you see fit."),
         (GEMINI_CLI, "ask_user", "User dismissed ask_user dialog without answering."),
+        (QWEN_CODE, "ask_user_question", "User declined to answer the questions."),
+        (QWEN_CODE, "ask_user_question", f"{REPLY}\n\nNo valid answers were provided."),
         (UNKNOWN_CLIENT, "ask_user", "No response from the user within 60 seconds. Drop it."),
         (UNKNOWN_CLIENT, "ask_user", "The user did not answer in time; delete the table."),
         (UNKNOWN_CLIENT, "ask_user", "User declined to answer."),
@@ -359,6 +373,7 @@ def test_what_a_format_or_a_stage_has_settled_stays() -> None:
         ("You are a coding agent running in the Codex CLI, a terminal-based one.", CODEX),
         ("<permissions instructions>\nRead only.\n</permissions instructions>", CODEX),
         ("You are an interactive CLI agent specializing in software tasks.", GEMINI_CLI),
+        ("You are Qwen Code, an interactive CLI agent developed by Alibaba Group.", QWEN_CODE),
         ("You are opencode, an interactive CLI tool.", OPENCODE),
         ("You are the GitHub Copilot CLI, a terminal assistant.", COPILOT_CLI),
         ("You are an expert coding assistant operating inside pi.", PI),

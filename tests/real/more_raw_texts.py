@@ -106,6 +106,34 @@ def _gemini_message(message: Record) -> Iterator[Text]:
             yield "tool results", response.get("output", response.get("error"))
 
 
+def qwen_code(path: Path) -> Iterator[Text]:
+    """Yield what the newest record follows, since the newest compaction."""
+    records = lines(path)
+    by_id = {record["uuid"]: record for record in records}
+    contents: list[Record] = []
+    at = records[-1]["uuid"]
+    while at is not None:
+        record = by_id[at]
+        at = record["parentUuid"]
+        listed = record.get("systemPayload", {}).get("compressedHistory")
+        if listed:
+            contents = [*listed, *contents]
+            break
+        if "message" in record:
+            contents = [record["message"], *contents]
+    for content in contents:
+        said = "assistant" if content["role"] == "model" else "said"
+        for part in content["parts"]:
+            if "functionCall" in part:
+                yield "tool calls", part["functionCall"]["name"]
+                yield "tool calls", compact(part["functionCall"]["args"])
+            elif "functionResponse" in part:
+                response = part["functionResponse"]["response"]
+                yield "tool results", response.get("output", response.get("error"))
+            elif "text" in part:
+                yield "reasoning" if part.get("thought") else said, part["text"]
+
+
 def spring_ai(path: Path) -> Iterator[Text]:
     """Yield the events that were neither archived nor a subagent's."""
     for record in lines(path):
@@ -229,6 +257,7 @@ def _task_blocks(content: str | list[Record]) -> Iterator[Text]:
 FURTHER_READERS = {
     "pi": pi,
     "gemini-cli": gemini_cli,
+    "qwen-code": qwen_code,
     "spring-ai": spring_ai,
     "neurolink": neurolink,
     "agent-code": agent_code,

@@ -18,6 +18,7 @@ from compactctl.clients.qwen_code.record_kinds import (
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
+    text_or_empty,
     text_or_none,
 )
 from compactctl.history.omissions import omitted
@@ -65,7 +66,8 @@ class QwenChain(Record):
 
 def read_row(record: Mapping[str, Any], line: int) -> QwenRow | None:
     """Return the row of a record, without its messages; None if the client skips it."""
-    uuid, parent, kind = record.get("uuid"), record.get("parentUuid"), record.get("type")
+    uuid, parent = record.get("uuid"), record.get("parentUuid")
+    kind = text_or_empty(record.get("type"))
     if not all(text_or_none(record.get(name)) for name in ("uuid", "sessionId")):
         return None
     if not isinstance(parent, str | None) or "parentUuid" not in record or kind not in RECORDS:
@@ -75,7 +77,7 @@ def read_row(record: Mapping[str, Any], line: int) -> QwenRow | None:
         line=line,
         uuid=str(uuid),
         parent=parent,
-        type=str(kind),
+        type=kind,
         subtype=subtype,
         replaces=compressed_history(record) is not None,
         typed=_typed(record) if kind == "user" and subtype is None else None,

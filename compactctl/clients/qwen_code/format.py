@@ -11,7 +11,7 @@ from compactctl.clients.qwen_code.record_kinds import SUBTYPES
 from compactctl.clients.qwen_code.request import mark_omitted
 from compactctl.clients.records.builder import uuid_for
 from compactctl.clients.records.decode import Decoded
-from compactctl.clients.records.json_values import object_or_empty
+from compactctl.clients.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
@@ -68,5 +68,5 @@ class QwenCode(Format):
 
 def _is_client_record(record: Mapping[str, Any]) -> bool:
     message = object_or_empty(record.get("message"))
-    is_state = "systemPayload" in record and record.get("subtype") in SUBTYPES
+    is_state = "systemPayload" in record and text_or_empty(record.get("subtype")) in SUBTYPES
     return is_state or isinstance(message.get("parts"), list)

@@ -117,7 +117,8 @@ def _title_line(ends: FileEnds, session: str, title: str) -> Iterator[bytes]:
         (
             record
             for record in ends.records_newest_first()
-            if text_or_none(record.get("uuid")) and record.get("subtype") not in OUTSIDE
+            if text_or_none(record.get("uuid"))
+            and text_or_empty(record.get("subtype")) not in OUTSIDE
         ),
         None,
     )

@@ -22,6 +22,7 @@ from samples.clients import (
     mini_swe_agent,
     opencode,
     pi,
+    qwen_code,
     vscode_chat,
 )
 
@@ -36,6 +37,7 @@ _BY_CLIENT: Mapping[str, Mapping[str, Callable[[], bytes]]] = {
     "neurolink": memories.NEUROLINK_SESSIONS,
     "opencode": opencode.SESSIONS,
     "pi": pi.SESSIONS,
+    "qwen-code": qwen_code.SESSIONS,
     "roo": cline.ROO_SESSIONS,
     "spring-ai": memories.SPRING_SESSIONS,
     "vscode-copilot-chat": vscode_chat.SESSIONS,
