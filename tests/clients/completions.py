@@ -3,12 +3,11 @@
 import json
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from clients.desk import Desk, Sent, bare, newest, text_of
+from clients.desk import Desk, Sent, ask_by_rpc, bare, newest, text_of
 from clients.stub import Answer, Json
 
 # Tokens that OpenCode keeps free for an answer.
@@ -41,18 +40,19 @@ class OpenCode:
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         # What it keeps free for the answer is taken off the window.
         window = limit + _ANSWER if limit else 2_000_000
+        name = desk.asked or "stub"
         model = {"name": "stub", "tool_call": True, "limit": {"context": window, "output": _ANSWER}}
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{desk.model.url}/v1", "apiKey": "none"},
-            "models": {"stub": model},
+            "models": {"stub": model, name: model},
         }
         settings = {
             "autoupdate": False,
             "share": "disabled",
             "snapshot": False,
-            "model": "stub/stub",
-            "small_model": "stub/stub",
+            "model": f"stub/{name}",
+            "small_model": f"stub/{name}",
             "compaction": {"auto": bool(limit), "prune": False},
             "enabled_providers": ["stub"],
             "permission": {"*": "allow"},
@@ -83,7 +83,8 @@ class OpenCode:
             for kind, call, text in completions(request)
         )
 
-    def _run(self, desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
+    def settings(self, desk: Desk) -> dict[str, str]:
+        """Return the variables by which it asks the model at this desk."""
         settings = {
             "CONFIG": str(desk.home / "opencode.json"),
             "DISABLE_AUTOUPDATE": "1",
@@ -92,8 +93,10 @@ class OpenCode:
             "DISABLE_LSP_DOWNLOAD": "1",
         }
         prefix = self.program.upper()
-        more = {f"{prefix}_{name}": value for name, value in settings.items()}
-        return desk.run([self.program, *words], more)
+        return {f"{prefix}_{name}": value for name, value in settings.items()}
+
+    def _run(self, desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
+        return desk.run([self.program, *words], self.settings(desk))
 
 
 class Kilo(OpenCode):
@@ -124,7 +127,7 @@ class CopilotCli:
             "COPILOT_PROVIDER_TYPE": "openai",
             "COPILOT_PROVIDER_API_KEY": "none",
             "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(int(limit / 0.8) if limit else 2_000_000),
-            "COPILOT_MODEL": "stub",
+            "COPILOT_MODEL": desk.asked or "stub",
         }
         done = desk.run(command, settings)
         return done.stdout + done.stderr
@@ -154,7 +157,7 @@ class Cline:
         return Answer(tool="read_files", arguments={"files": [{"path": str(path)}]})
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:  # noqa: ARG002
-        provider = ["-p", "openai-compatible", "-k", "none", "-m", "stub"]
+        provider = ["-p", "openai-compatible", "-k", "none", "-m", desk.asked or "stub"]
         desk.run(["cline", "auth", *provider, "-b", f"{desk.model.url}/v1"], _CLINE)
         if session:
             return self._edit(desk, session, prompt)
@@ -179,11 +182,11 @@ class Cline:
         """Go on with a session as an editor does."""
         with desk.started(["cline", "--acp", "--auto-approve", "true"], _CLINE) as editor:
             version = {"protocolVersion": 1, "clientCapabilities": {}}
-            _asked(editor, "initialize", version)
+            ask_by_rpc(editor, "initialize", version)
             place = {"sessionId": session, "cwd": str(desk.project), "mcpServers": []}
-            _asked(editor, "session/load", place)
+            ask_by_rpc(editor, "session/load", place)
             said = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
-            return _asked(editor, "session/prompt", said)
+            return ask_by_rpc(editor, "session/prompt", said)
 
 
 _CLINE = {
@@ -193,21 +196,6 @@ _CLINE = {
     "CLINE_API_KEY": "none",
     "CLINE_MODEL": "stub",
 }
-
-
-def _asked(editor: subprocess.Popen[str], method: str, parameters: Mapping[str, Any]) -> str:
-    """Ask a client for something by JSON-RPC; return all that it says until it is done."""
-    assert editor.stdin is not None
-    assert editor.stdout is not None
-    call = {"jsonrpc": "2.0", "id": method, "method": method, "params": parameters}
-    editor.stdin.write(f"{json.dumps(call)}\n")
-    editor.stdin.flush()
-    said = []
-    for line in editor.stdout:
-        said.append(line)
-        if json.loads(line).get("id") == method:
-            break
-    return "".join(said)
 
 
 def _joined(blocks: list[Json]) -> str:

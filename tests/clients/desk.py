@@ -1,19 +1,25 @@
 """Where a client runs: a home of its own, a project, and the stub as its only provider."""
 
+import json
 import os
 import re
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from signal import Signals
 from threading import Timer
 from typing import Any, Protocol
 
-from clients.stub import Answer, Json, StubModel
+from clients.stub import PIXEL, Answer, Json, StubModel
 
 # What a client takes at most, in seconds, on a machine that does other things as well.
 _PATIENCE = 180
+# And seconds that it may take to end.
+_GRACE = 10
 # What clients put into a request beside what was said.
 _BESIDE = re.compile(
     r"<system-reminder>.*?</system-reminder>|<current_datetime>.*?</current_datetime>"
@@ -28,7 +34,7 @@ Sent = tuple[str, str, str]
 class Desk:
     """A home, a project, and the model that answers there; ``programs`` holds the clients.
 
-    ``asked`` is the model of Anthropic that clients ask for, "" for any.
+    ``asked`` is the model that clients ask for, "" for any.
     """
 
     home: Path
@@ -45,16 +51,23 @@ class Desk:
         self, command: Sequence[str | Path], more: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a program here, with nothing of the environment of whoever runs the tests."""
-        return subprocess.run(
+        with subprocess.Popen(
             [str(word) for word in command],
             cwd=self.project,
             env=self._environment(more),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
+            start_new_session=True,
+        ) as program:
+            self.model.interrupt = partial(_interrupt, program)
+            try:
+                stdout, stderr = program.communicate(timeout=_PATIENCE)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                raise
+        return subprocess.CompletedProcess(program.args, program.returncode, stdout, stderr)
 
     @contextmanager
     def started(
@@ -69,7 +82,9 @@ class Desk:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            start_new_session=True,
         ) as program:
+            self.model.interrupt = partial(_interrupt, program)
             ender = Timer(_PATIENCE, program.kill)
             ender.start()
             try:
@@ -126,6 +141,35 @@ class Client(Protocol):
         """Yield what a request holds of the conversation, in order."""
 
 
+def _interrupt(program: subprocess.Popen[str]) -> None:
+    """Interrupt a program and its children as Ctrl+C does, and end what goes on nevertheless."""
+
+    def send(signal: Signals) -> None:
+        with suppress(ProcessLookupError):
+            if program.poll() is None:
+                os.killpg(program.pid, signal)
+
+    send(Signals.SIGINT)
+    ender = Timer(_GRACE, send, [Signals.SIGKILL])
+    ender.daemon = True
+    ender.start()
+
+
+def ask_by_rpc(program: subprocess.Popen[str], method: str, parameters: Mapping[str, Any]) -> str:
+    """Ask a client for something by JSON-RPC; return all that it says until it is done."""
+    assert program.stdin is not None
+    assert program.stdout is not None
+    call = {"jsonrpc": "2.0", "id": method, "method": method, "params": parameters}
+    program.stdin.write(f"{json.dumps(call)}\n")
+    program.stdin.flush()
+    said = []
+    for line in program.stdout:
+        said.append(line)
+        if json.loads(line).get("id") == method:
+            break
+    return "".join(said)
+
+
 def version_of(program: Path) -> str:
     """Return the version of a client, which is asked beside the programs that it needs."""
     path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
@@ -139,6 +183,13 @@ def version_of(program: Path) -> str:
     version = re.search(r"\d+\.\d+\.\d+", done.stdout)
     assert version is not None, done.stdout
     return version[0]
+
+
+def write_pixel(desk: Desk) -> Path:
+    """Write a picture of one pixel into the project."""
+    path = desk.project / "pixel.png"
+    path.write_bytes(b64decode(PIXEL))
+    return path
 
 
 def bare(text: str) -> str:

@@ -37,7 +37,7 @@ class GeminiCli:
         share = limit / _WINDOW if limit else 1
         settings = {**_SETTINGS, "model": {"compressionThreshold": share}}
         (folder / "settings.json").write_text(json.dumps(settings))
-        command = ["gemini", "-m", "gemini-2.5-pro", "-p", prompt]
+        command = ["gemini", "-m", desk.asked or "gemini-2.5-pro", "-p", prompt]
         command += ["--resume", session] if session else []
         variables = {
             "GEMINI_API_KEY": "none",

@@ -35,14 +35,14 @@ class QwenCode:
         folder = desk.home / ".qwen"
         folder.mkdir(exist_ok=True)
         window = limit + _RESERVE if limit else 2_000_000
-        model = {"name": "stub", "generationConfig": {"contextWindowSize": window}}
+        model = {"name": desk.asked or "stub", "generationConfig": {"contextWindowSize": window}}
         (folder / "settings.json").write_text(json.dumps({**_SETTINGS, "model": model}))
         command = [self.program, "--yolo", "-p", prompt]
         command += ["--resume", session] if session else []
         variables = {
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": f"{desk.model.url}/v1",
-            "OPENAI_MODEL": "stub",
+            "OPENAI_MODEL": desk.asked or "stub",
             "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
         }
         done = desk.run(command, variables)

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 PACKAGES = {
@@ -35,7 +35,7 @@ _PROGRAMS = {"@anthropic-ai/claude-code": "claude"}
 _AFTERWARDS = {"@anthropic-ai/claude-code": "install.cjs", "opencode-ai": "postinstall.mjs"}
 # Cline leaves a server behind, which ends with the namespace.
 _ALONE = ["unshare", "-rnpf", "--mount-proc", "--kill-child"]
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -46,7 +46,7 @@ def main() -> int:
     extent.add_argument("--quick", action="store_true", help="one way of each")
     extent.add_argument("--all", action="store_true", help="every given session in every way")
     extent.add_argument("--table", action="store_true", help="three sessions of each client")
-    parser.add_argument("--into", type=Path, default=_CACHE / "compactctl-clients")
+    parser.add_argument("--into", type=Path, default=CACHE / "compactctl-clients")
     options, more = parser.parse_known_args()
     missing = _missing()
     environment = dict(os.environ)
@@ -65,8 +65,13 @@ def main() -> int:
         environment["CLIENTS_TABLE"] = str(_ROOT / "docs" / "sessions.md")
         tried = "tests/clients/test_given_sessions.py"
     tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", tried, *more]
-    alone = [] if missing else [*_ALONE, "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
-    return subprocess.run([*alone, *tests], cwd=_ROOT, env=environment, check=False).returncode
+    command = tests if missing else alone(tests)
+    return subprocess.run(command, cwd=_ROOT, env=environment, check=False).returncode
+
+
+def alone(command: Sequence[str]) -> list[str]:
+    """Return a command that can reach nothing but loopback."""
+    return [*_ALONE, "sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
 
 
 def _missing() -> str:
@@ -83,9 +88,9 @@ def _run(*command: str, folder: Path | None = None) -> int:
 
 
 def _install(folder: Path) -> None:
-    _install_packages(folder, PACKAGES)
+    install_packages(folder, PACKAGES)
     older = folder / "older"
-    _install_packages(older, OLDER_PACKAGES)
+    install_packages(older, OLDER_PACKAGES)
     for package in OLDER_PACKAGES:
         program = _PROGRAMS[package]
         link = _programs(folder) / f"{program}-older"
@@ -97,7 +102,8 @@ def _programs(folder: Path) -> Path:
     return folder / "node_modules" / ".bin"
 
 
-def _install_packages(folder: Path, versions: Mapping[str, str]) -> None:
+def install_packages(folder: Path, versions: Mapping[str, str]) -> None:
+    """Install packages from npm, if they are not there already."""
     folder.mkdir(parents=True, exist_ok=True)
     packages = [f"{name}@{version}" for name, version in versions.items()]
     note = folder / "installed.txt"

@@ -7,16 +7,15 @@ its own.
 """
 
 import json
-from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from clients.completions import Cline, CopilotCli, Kilo, OpenCode
-from clients.desk import Client, Desk, Sent, bare, newest, text_of
+from clients.desk import Client, Desk, Sent, bare, newest, text_of, write_pixel
 from clients.gemini import GeminiCli
 from clients.qwen import QwenCode
-from clients.stub import PIXEL, Answer, Json
+from clients.stub import Answer, Json
 
 
 def _anthropic(request: Json) -> Iterator[Sent]:
@@ -54,17 +53,20 @@ class ClaudeCode:
         self, desk: Desk, prompt: str, session: str, model: str, more: Mapping[str, str]
     ) -> str:
         """Say something to a model, with these settings; return what the client printed."""
-        command = [self.program, "-p", prompt, "--model", model, "--allowedTools", "Read"]
+        command = [self.program, "-p", prompt, "--model", model, "--allowedTools", "Read,Bash"]
         command += ["--resume", session] if session else []
-        settings = {
+        done = desk.run(command, {**self.settings(desk), **more})
+        return done.stdout + done.stderr
+
+    def settings(self, desk: Desk) -> dict[str, str]:
+        """Return the variables by which it asks the model at this desk, and nobody else."""
+        return {
             "ANTHROPIC_BASE_URL": desk.model.url,
             "ANTHROPIC_API_KEY": "sk-ant-none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_MAX_RETRIES": "0",
         }
-        done = desk.run(command, {**settings, **more})
-        return done.stdout + done.stderr
 
     def session(self, desk: Desk) -> str:
         return newest((desk.home / ".claude" / "projects").glob("*/*.jsonl"))
@@ -93,6 +95,7 @@ class Codex:
     program = "codex"
     has_files = True
     lines = 1_000
+    settings: Mapping[str, str] = {"STUB_KEY": "none", "CODEX_API_KEY": "none"}
 
     def read(self, path: Path) -> Answer:
         return Answer(tool="exec_command", arguments={"cmd": f"cat {path}"})
@@ -105,14 +108,15 @@ class Codex:
         (folder / "config.toml").write_text(settings)
         command = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         command += ["resume", session, prompt] if session else [prompt]
-        done = desk.run(command, {"STUB_KEY": "none", "CODEX_API_KEY": "none"})
+        done = desk.run(command, self.settings)
         return done.stdout + done.stderr
 
     def session(self, desk: Desk) -> str:
         return newest((desk.home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
 
     def id_of(self, session: str) -> str:
-        return Path(session).stem[-36:]
+        # Behind the id there may be that of a revert.
+        return Path(session).stem.removeprefix("rollout-")[20:][:36]
 
     def take_in(self, desk: Desk, session: str) -> None:
         """Find it by itself."""
@@ -237,7 +241,7 @@ def talk(client: Client, desk: Desk) -> str:
         calls = []
         for number in range(3):
             path = desk.project / f"log-{turn}-{number}.txt"
-            path.write_text("".join(map(_entry, range(client.lines))))
+            path.write_text("".join(map(entry, range(client.lines))))
             calls.append(client.read(path))
         desk.model.expect(*calls, Answer(text=f"Answer {turn}."))
         prompt = f"Question {turn}: what does the log say?"
@@ -257,9 +261,7 @@ class Lead:
 
 def _with_picture(client: Client, desk: Desk) -> str:
     session = talk(client, desk)
-    path = desk.project / "pixel.png"
-    path.write_bytes(b64decode(PIXEL))
-    desk.model.expect(client.read(path), Answer(text="Seen."))
+    desk.model.expect(client.read(write_pixel(desk)), Answer(text="Seen."))
     client.say(desk, "And the picture?", session=client.id_of(session), limit=None)
     return client.session(desk)
 
@@ -284,5 +286,6 @@ LEADS = (
 """How a client leads its own sessions, those first that are more than a plain chain."""
 
 
-def _entry(number: int) -> str:
+def entry(number: int) -> str:
+    """Return a line of a log."""
     return f"{number}: the pilot waited for the tide at the outer harbour, as the log tells.\n"

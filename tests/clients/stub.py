@@ -7,7 +7,8 @@ import gzip
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,15 +22,32 @@ PIXEL = (
 # As many characters of English and JSON make a token; and what each answer says it has cost.
 _CHARACTERS = 4
 _OUTPUT = 20
+# Seconds after which a call is under way.
+_UNDER_WAY = 5
+
+
+class InterruptedAnswerError(Exception):
+    """The rest of an answer is never said."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the model says: a text, or a call of ``tool``."""
+    """What the model says: a text, or a call of ``tool``, and calls ``beside`` it.
+
+    With ``interrupts`` the client is interrupted in the middle of the text, or of the call.
+    """
 
     text: str = "Understood."
     tool: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    beside: tuple["Answer", ...] = ()
+    interrupts: bool = False
+
+    def calls(self, number: str) -> Iterator[tuple[str, "Answer"]]:
+        """Yield the calls with numbers of their own."""
+        if self.tool:
+            yield number, self
+            yield from ((f"{number}_{at}", call) for at, call in enumerate(self.beside))
 
 
 class StubModel:
@@ -40,6 +58,7 @@ class StubModel:
         self.script: deque[Answer] = deque()
         self.usual = Answer()
         self.context = 0
+        self.interrupt: Callable[[], None] = lambda: None
         self._count = 0
         handler = type("_Asked", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -71,15 +90,30 @@ class StubModel:
         self._count += 1
         chosen = self.script.popleft() if body.get("tools") and self.script else self.usual
         number = f"{self._count:06}"
+        if path.endswith(":generateContent"):
+            return "document", _generated(chosen, number, self.context)
+        kind, events = self._stream(path, chosen, number)
+        return kind, self._interrupted(events, chosen) if chosen.interrupts else events
+
+    def _stream(self, path: str, chosen: Answer, number: str) -> tuple[str, Iterator[Json]]:
         if path.endswith("/messages"):
             return "events", _anthropic(chosen, number, self.context)
         if path.endswith("/responses"):
             return "events", _responses(chosen, number, self.context)
-        if path.endswith(":generateContent"):
-            return "document", _generated(chosen, number, self.context)
         if path.endswith(":streamGenerateContent"):
             return "values", iter([_generated(chosen, number, self.context)])
         return "chunks", _completions(chosen, number, self.context)
+
+    def _interrupted(self, events: Iterator[Json], chosen: Answer) -> Iterator[Json]:
+        """Yield all of a call, which is interrupted while it runs, or the first half of a text."""
+        if chosen.tool:
+            yield from events
+            threading.Timer(_UNDER_WAY, self.interrupt).start()
+            return
+        half = [*events]
+        yield from half[: (len(half) + 1) // 2]
+        self.interrupt()
+        raise InterruptedAnswerError
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -137,12 +171,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
-        for event in events:
-            name = f"event: {event['type']}\n" if kind == "events" else ""
-            self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
+        self.close_connection = True
+        try:
+            for event in events:
+                name = f"event: {event['type']}\n" if kind == "events" else ""
+                self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
+        except InterruptedAnswerError:
+            # Until the client goes: it must not take this for the end of an answer.
+            with suppress(OSError):
+                self.rfile.read(1)
+            return
         if kind == "chunks":
             self.wfile.write(b"data: [DONE]\n\n")
-        self.close_connection = True
 
 
 def _anthropic(answer: Answer, number: str, context: int) -> Iterator[Json]:
@@ -152,11 +192,15 @@ def _anthropic(answer: Answer, number: str, context: int) -> Iterator[Json]:
         "cache_read_input_tokens": 0,
         "output_tokens": 1,
     }
-    block: Json = {"type": "text", "text": ""}
-    delta: Json = {"type": "text_delta", "text": answer.text}
-    if answer.tool:
-        block = {"type": "tool_use", "id": f"toolu_{number}", "name": answer.tool, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.arguments)}
+    blocks: list[tuple[Json, Json]] = [
+        (
+            {"type": "tool_use", "id": f"toolu_{name}", "name": call.tool, "input": {}},
+            {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)},
+        )
+        for name, call in answer.calls(number)
+    ]
+    text = {"type": "text_delta", "text": answer.text}
+    blocks = blocks or [({"type": "text", "text": ""}, text)]
     message: Json = {
         "id": f"msg_{number}",
         "type": "message",
@@ -169,9 +213,10 @@ def _anthropic(answer: Answer, number: str, context: int) -> Iterator[Json]:
     }
     reason = "tool_use" if answer.tool else "end_turn"
     yield {"type": "message_start", "message": message}
-    yield {"type": "content_block_start", "index": 0, "content_block": block}
-    yield {"type": "content_block_delta", "index": 0, "delta": delta}
-    yield {"type": "content_block_stop", "index": 0}
+    for index, (block, delta) in enumerate(blocks):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
     yield {
         "type": "message_delta",
         "delta": {"stop_reason": reason, "stop_sequence": None},
@@ -181,22 +226,25 @@ def _anthropic(answer: Answer, number: str, context: int) -> Iterator[Json]:
 
 
 def _responses(answer: Answer, number: str, context: int) -> Iterator[Json]:
-    item: Json = {
+    message: Json = {
         "type": "message",
         "id": f"msg_{number}",
         "role": "assistant",
         "status": "completed",
         "content": [{"type": "output_text", "text": answer.text, "annotations": []}],
     }
-    if answer.tool:
-        item = {
+    calls: list[Json] = [
+        {
             "type": "function_call",
-            "id": f"fc_{number}",
-            "call_id": f"call_{number}",
-            "name": answer.tool,
-            "arguments": json.dumps(answer.arguments),
+            "id": f"fc_{name}",
+            "call_id": f"call_{name}",
+            "name": call.tool,
+            "arguments": json.dumps(call.arguments),
             "status": "completed",
         }
+        for name, call in answer.calls(number)
+    ]
+    items = calls or [message]
     usage = {
         "input_tokens": context,
         "input_tokens_details": {"cached_tokens": 0},
@@ -206,9 +254,10 @@ def _responses(answer: Answer, number: str, context: int) -> Iterator[Json]:
     }
     response = {"id": f"resp_{number}", "object": "response", "created_at": 1, "output": []}
     yield {"type": "response.created", "response": {**response, "status": "in_progress"}}
-    yield {"type": "response.output_item.added", "output_index": 0, "item": item}
-    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
-    done = {**response, "status": "completed", "output": [item], "usage": usage}
+    for index, item in enumerate(items):
+        yield {"type": "response.output_item.added", "output_index": index, "item": item}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    done = {**response, "status": "completed", "output": items, "usage": usage}
     yield {"type": "response.completed", "response": done}
 
 
@@ -220,10 +269,17 @@ def _completions(answer: Answer, number: str, context: int) -> Iterator[Json]:
         "model": "stub",
     }
     delta: Json = {"role": "assistant", "content": answer.text}
-    if answer.tool:
-        function = {"name": answer.tool, "arguments": json.dumps(answer.arguments)}
-        call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-        delta = {"role": "assistant", "content": None, "tool_calls": [call]}
+    calls = [
+        {
+            "index": index,
+            "id": f"call_{name}",
+            "type": "function",
+            "function": {"name": call.tool, "arguments": json.dumps(call.arguments)},
+        }
+        for index, (name, call) in enumerate(answer.calls(number))
+    ]
+    if calls:
+        delta = {"role": "assistant", "content": None, "tool_calls": calls}
     reason = "tool_calls" if answer.tool else "stop"
     usage = {
         "prompt_tokens": context,
@@ -236,11 +292,11 @@ def _completions(answer: Answer, number: str, context: int) -> Iterator[Json]:
 
 
 def _generated(answer: Answer, number: str, context: int) -> Json:
-    part: Json = {"text": answer.text}
-    if answer.tool:
-        call = {"id": f"call_{number}", "name": answer.tool, "args": answer.arguments}
-        part = {"functionCall": call}
-    content = {"role": "model", "parts": [part]}
+    calls: list[Json] = [
+        {"functionCall": {"id": f"call_{name}", "name": call.tool, "args": call.arguments}}
+        for name, call in answer.calls(number)
+    ]
+    content = {"role": "model", "parts": calls or [{"text": answer.text}]}
     usage = {
         "promptTokenCount": context,
         "candidatesTokenCount": _OUTPUT,
