@@ -70,17 +70,16 @@ class NextRequest(Record):
 def next_request(session: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> NextRequest:
     """Return what decides about the next request: it goes to the model that was chosen last."""
     prompts = (message for message in reversed(messages) if message.get("role") == "user")
-    chosen = (_model_of(object_or_empty(info.get("model"))) for info in (session, *prompts))
+    of_session = _model_of(object_or_empty(session.get("model")), "id")
+    chosen = (_model_of(object_or_empty(prompt.get("model"))) for prompt in prompts)
     return NextRequest(
-        model=next(filter(None, chosen), None),
+        model=of_session or next(filter(None, chosen), None),
         is_of_kilo=bool(_KILO_VERSION.match(text_or_empty(session.get("version")))),
     )
 
 
-def _model_of(fields: Mapping[str, Any]) -> ModelName | None:
-    # A session names its model by ``id``, a message by ``modelID``.
-    names = (text_or_empty(fields.get(key)) for key in ("modelID", "id"))
-    provider, model = text_or_empty(fields.get("providerID")), next(filter(None, names), "")
+def _model_of(fields: Mapping[str, Any], key: str = "modelID") -> ModelName | None:
+    provider, model = text_or_empty(fields.get("providerID")), text_or_empty(fields.get(key))
     return (provider, model) if provider and model else None
 
 
