@@ -41,7 +41,13 @@ class OpenCode:
         # What it keeps free for the answer is taken off the window.
         window = limit + _ANSWER if limit else 2_000_000
         name = desk.asked or "stub"
-        model = {"name": "stub", "tool_call": True, "limit": {"context": window, "output": _ANSWER}}
+        model = {
+            "name": "stub",
+            "tool_call": True,
+            "attachment": True,
+            "modalities": {"input": ["text", "image"], "output": ["text"]},
+            "limit": {"context": window, "output": _ANSWER},
+        }
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{desk.model.url}/v1", "apiKey": "none"},

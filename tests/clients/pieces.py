@@ -394,6 +394,34 @@ def _gemini_request(request: Json) -> Iterator[Piece]:
             yield "text", "", text
 
 
+def _opencode_request(request: Json) -> Iterator[Piece]:
+    """Yield what a request of OpenCode or Kilo holds: what was typed is put in quotation marks."""
+    for message in request["messages"]:
+        if message["role"] == "system":
+            continue
+        if message["role"] == "tool":
+            yield "result", message["tool_call_id"], _result(message["content"])
+            continue
+        if reasoning := message.get("reasoning_content"):
+            yield "reasoning", "", reasoning
+        for kind, call, text in _content(message.get("content")):
+            yield kind.removesuffix("_url"), call, text.strip('"')
+        for call in message.get("tool_calls") or ():
+            yield "call", call["id"], _canonical(call["function"]["arguments"])
+
+
+def _opencode_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    """Yield what ``view`` shows; an answer has its text before its calls, and these before results.
+
+    The pictures of a result follow it in a message of their own.
+    """
+    order = {"reasoning": 0, "text": 1, "call": 2, "result": 3}
+    for message in messages:
+        pieces = in_order([message], session)
+        is_answer = message["role"] == "assistant"
+        yield from sorted(pieces, key=lambda piece: order.get(piece[0], 4)) if is_answer else pieces
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wire:
     """How pieces are taken from a client's request, and from what ``view`` shows of a session.
@@ -414,6 +442,9 @@ class Wire:
         return self.shown(messages, path.read_bytes() if path.is_file() else b"")
 
 
+_OPENCODE = Wire(
+    request=_opencode_request, shown=_opencode_shown, missing="[Tool execution was interrupted]"
+)
 WIRES: Mapping[str, Wire] = {
     "claude-code": Wire(request=request_pieces, shown=shown_pieces, missing=""),
     "codex": Wire(request=_codex_request, shown=_codex_shown, missing="aborted"),
@@ -442,6 +473,8 @@ WIRES: Mapping[str, Wire] = {
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
     "cline": Wire(request=_cline_request, shown=in_order, missing=""),
+    "opencode": _OPENCODE,
+    "kilo": _OPENCODE,
 }
 
 

@@ -101,7 +101,9 @@ def shown(tmp_path: Path) -> Shown:
     def view_session(client: RecordedClient, session: bytes) -> tuple[list[Json], bool]:
         path = tmp_path / "session.jsonl"
         path.write_bytes(session)
-        options = ViewOptions(input=InputOptions(path=str(path), format=client.client.name))
+        options = ViewOptions(
+            input=InputOptions(path=str(path), format=client.format or client.client.name)
+        )
         try:
             document = view_document(view(options))
         except CompactctlError:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clients.completions import Cline, CopilotCli
+from clients.completions import Cline, CopilotCli, Kilo, OpenCode
 from clients.desk import Client, Desk
 from clients.gemini import GeminiCli
 from clients.given import claude_code_folder, model_of, placed, resumed_by
@@ -22,6 +22,8 @@ from clients.recorded import (
     codex_sessions,
     copilot_cli_sessions,
     gemini_cli_sessions,
+    kilo_sessions,
+    opencode_sessions,
     pi_sessions,
     qwen_code_sessions,
 )
@@ -39,6 +41,7 @@ class RecordedClient:
 
     ``made_up`` are texts of the client itself that ``view`` need not show; None for all that stand
     nowhere in a session. Of the sessions ``unchecked`` it is said elsewhere that they differ.
+    ``format`` is that of its sessions, "" for one that has the name of the client.
     """
 
     client: Client
@@ -46,6 +49,7 @@ class RecordedClient:
     resume: Resume
     made_up: frozenset[str] | None = frozenset()
     unchecked: frozenset[str] = frozenset()
+    format: str = ""
 
     @property
     def wire(self) -> Wire:
@@ -100,6 +104,8 @@ def _resume_cline(rule: Rule[Any], session: bytes, desk: Desk) -> str:
     return Cline().say(desk, PROMPT, session=name, limit=rule.limit)
 
 
+# What OpenCode says before pictures of results.
+_BEFORE_PICTURES = frozenset({"Attached media from tool result:"})
 RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
     RecordedClient(
         client=ClaudeCode(),
@@ -156,5 +162,18 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         rules=cline_sessions.RULES,
         resume=_resume_cline,
         made_up=cline_sessions.MADE_UP,
+    ),
+    RecordedClient(
+        client=OpenCode(),
+        rules=opencode_sessions.RULES,
+        resume=_resumed(OpenCode()),
+        made_up=_BEFORE_PICTURES,
+    ),
+    RecordedClient(
+        client=Kilo(),
+        rules=kilo_sessions.RULES,
+        resume=_resumed(Kilo()),
+        made_up=_BEFORE_PICTURES,
+        format="opencode",
     ),
 )
