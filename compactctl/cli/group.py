@@ -281,8 +281,8 @@ _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 # Here and in the commands, help is not a docstring: python -OO leaves docstrings out.
 _HELP = """Show where an LLM agent's context went, compact its transcript, and restore every byte on
-demand. Works offline on sessions of Claude Code, Codex, Copilot, Gemini CLI, OpenCode, Kilo, Cline,
-Roo Code and pi, and on messages in OpenAI, Anthropic, Spring AI and NeuroLink formats.
+demand. Works offline on sessions of Claude Code, Codex, Copilot, Gemini CLI, Qwen Code, OpenCode,
+Kilo, Cline, Roo Code and pi, and on messages in OpenAI, Anthropic, Spring AI and NeuroLink formats.
 """
 
 _EXAMPLES = (
