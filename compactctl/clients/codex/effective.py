@@ -80,11 +80,11 @@ class CodexHistory:
         """Return the messages that would be sent, in order; set ``unreplaceable``."""
         base = self._base()
         history: list[Message] = []
-        for step in self._steps[max(0, base) :]:
+        for place, step in enumerate(self._steps[max(0, base) :], max(0, base)):
             match step:
                 case Message():
                     history.append(step)
-                case _Replaced() if step is self._steps[base]:
+                case _Replaced() if place == base:
                     history = [*step.history]
                 case _Condensed():
                     history = _condensed(history, step.summary)

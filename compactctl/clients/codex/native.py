@@ -18,6 +18,7 @@ from compactctl.clients.codex.usage import USAGE_FIELDS
 from compactctl.clients.format import NativeAppend
 from compactctl.clients.records.builder import record_id
 from compactctl.clients.records.decode import Decoded, decode, decode_lines
+from compactctl.clients.records.json_values import object_or_empty
 from compactctl.errors import UsageError
 from compactctl.history.stand_ins import base_id, edit_points
 from compactctl.model.json_paths import value_at
@@ -115,7 +116,7 @@ def _history_text(compacted: bytes) -> str:
 def _kind(record: Mapping[str, Any]) -> str:
     """Return the type of a record; of an event its own."""
     kind = str(record.get("type"))
-    return str(record["payload"].get("type")) if kind == "event_msg" else kind
+    return str(object_or_empty(record.get("payload")).get("type")) if kind == "event_msg" else kind
 
 
 class CodexSession:
@@ -179,11 +180,12 @@ class CodexSession:
         for message in messages:
             # An item of the oldest rollouts has no envelope: it is the whole record.
             start, end = spans.get(_item_path(message), (0, len(text)))
-            item = self._other_items.get(message.id, text[start:end])
+            item = text[start:end]
             tagged_record = (
                 decode(item.encode())[0][0] if message.record_path else self._record(message)
             )
-            yield message.id, with_fields(item, self._tag_fields(message, tagged_record))
+            sent_item = self._other_items.get(message.id, item)
+            yield message.id, with_fields(sent_item, self._tag_fields(message, tagged_record))
 
     @cached_property
     def _other_items(self) -> Mapping[str, str]:
@@ -195,12 +197,12 @@ class CodexSession:
         for message in self._sent:
             record = self._record(message)
             payload = record.get("payload", record)
-            if message.record_path:
-                continue
-            if record.get("type") == "inter_agent_communication":
-                items[message.id] = dump(agent_item(payload))
-            elif message.parts[0].path == _SUMMARY_PATH or message.id in self._reader.shortened:
+            if message.id in self._reader.shortened or message.parts[0].path == _SUMMARY_PATH:
                 items[message.id] = _prompt_item(message)
+            elif message.record_path:
+                continue
+            elif record.get("type") == "inter_agent_communication":
+                items[message.id] = dump(agent_item(payload))
             elif message.id in self._reader.outputs:
                 output = self._reader.outputs[message.id]
                 value = output.sent(self._reader.budget)
@@ -277,7 +279,7 @@ class CodexSession:
         context: int | None = None
         for index, record in self.records:
             if record.get("type") == "world_state":
-                is_full = record["payload"].get("full") is True
+                is_full = object_or_empty(record.get("payload")).get("full") is True
                 state = [index] if is_full else [*state, index]
             elif record.get("type") == "turn_context":
                 context = index

@@ -111,6 +111,39 @@ def test_a_summary_without_a_history_becomes_an_item() -> None:
     assert says([*now, *told]) == says(wanted)
 
 
+def test_a_prompt_in_a_history_stays_as_a_later_compaction_has_cut_it() -> None:
+    history = {"message": "", "replacement_history": [said("user", "Why? " * 20_000)]}
+    condensed = {"type": "compacted", "payload": {"message": "So far: nothing."}}
+    now = lines(META, {"type": "compacted", "payload": history}, condensed, item("user", "Go on."))
+    wanted = [line for line in now if b"Go on." not in line]
+    assert says([*now, *CodexNativeAppend().lines_to_append(now, wanted, OPERATION)]) == says(
+        wanted
+    )
+
+
+def test_what_is_appended_after_a_rollback_counts_once_a_turn_begins() -> None:
+    back = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+    begins = {"type": "event_msg", "payload": {"type": "task_started", "turn_id": "b"}}
+    for between, counts in (((back,), False), ((back, begins), True)):
+        now = lines(*SESSION, *between)
+        wanted = [line for line in now if b"Because" not in line]
+        told = CodexNativeAppend().lines_to_append(now, wanted, OPERATION)
+        assert (says([*now, *told]) == says(wanted)) == counts
+
+
+@pytest.mark.parametrize("payload", [None, 7, "x", [], True])
+def test_records_with_other_payloads_are_none_of_the_surroundings(payload: object) -> None:
+    odd = {"type": "world_state", "payload": payload}
+    now = lines(*SESSION, odd)
+    assert block(now, [line for line in now if b"Because" not in line])
+    with pytest.raises(ValueError, match="changed by the client"):
+        [
+            *CodexNativeAppend().carry(
+                [], lines({"type": "event_msg", "payload": payload}), OPERATION
+            )
+        ]
+
+
 def test_items_are_taken_as_they_stand() -> None:
     odd = b'{"timestamp":"t","type":"response_item","payload":{"role":"user", "type":"message",\
 "content":[{"type":"input_text","text":"\\u00e9 1.10"}],"n":1.10,"big":123456789012345678901}}\n'
