@@ -242,5 +242,5 @@ def _is_dropped(entry: OpenCodeRecord) -> bool:
     error = entry.info.get("error")
     if entry.info.get("role") != "assistant" or not error:
         return False
-    kinds = {object_or_empty(part).get("type") for part in entry.parts}
+    kinds = {text_or_empty(object_or_empty(part).get("type")) for part in entry.parts}
     return object_or_empty(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY_PARTS)

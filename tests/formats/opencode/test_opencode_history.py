@@ -201,10 +201,11 @@ def test_answers_that_failed_are_not_sent() -> None:
         assistant("msg_1", text("half"), error={"name": "APIError"}),
         assistant("msg_2", text("half, but said"), error=aborted),
         assistant("msg_3", thought, error=aborted),
+        assistant("msg_4", {"type": ["odd"]}, text("said beside it"), error=aborted),
     )
 
-    assert texts(found.effective) == ["half, but said"]
-    assert len(found.messages) == 3
+    assert texts(found.effective) == ["half, but said", "said beside it"]
+    assert len(found.messages) == 4
 
 
 @pytest.mark.each_choice
