@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.clients.cline.client_texts import ENVIRONMENT
-from compactctl.clients.cline.request import mark_omitted
+from compactctl.clients.cline.request import blocks_of_result, is_of_sdk, mark_omitted
 from compactctl.clients.content.anthropic import new_content, text_content
 from compactctl.clients.content.part_rewrite import rewrite_value
 from compactctl.clients.format import Format
@@ -15,7 +15,7 @@ from compactctl.clients.records.chat_log import sample_messages
 from compactctl.clients.records.containers import read_containers
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import list_or_empty
-from compactctl.model.message import Message, Part, Synthetic, ToolCallPart
+from compactctl.model.message import Message, Part, Synthetic, ToolCallPart, ToolResultPart
 from compactctl.model.tags import METADATA_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
@@ -74,6 +74,10 @@ def _new_content(message: Message, part: Part, current: object, text: str) -> ob
     siblings = [sibling for sibling in message.parts if sibling.path == part.path]
     if any(isinstance(sibling, ToolCallPart) for sibling in siblings):
         raise ValueError(f"a {type(part).__name__} has no replaceable content")
+    if isinstance(part, ToolResultPart) and is_of_sdk([message]):
+        blocks = blocks_of_result(text)
+        if len(blocks) > 1:
+            return blocks
     if len(siblings) == 1 or not isinstance(current, str):
         return new_content(part, current, text)
     return "".join(

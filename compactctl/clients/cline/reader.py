@@ -189,7 +189,7 @@ class _ConversationParser:
 def _as_sent(entry: ContainedRecord) -> tuple[ContainedRecord, int]:
     """Return a record with its texts as the SDK sends them, and how many it cuts."""
     record, count = cut_texts(entry.record)
-    return (replace(entry, value=record), count) if count else (entry, 0)
+    return (entry if record is entry.record else replace(entry, value=record)), count
 
 
 def _is_only_shown(entry: ContainedRecord) -> bool:

@@ -68,14 +68,48 @@ def cut_texts(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
         text, count = _cut_answer(content) if role == "assistant" else (content, 0)
         return {**record, "content": text}, count
     pairs = [_cut_block(block, role) for block in list_or_empty(content)]
-    count = sum(number for _, number in pairs)
-    return ({**record, "content": [block for block, _ in pairs]}, count) if count else (record, 0)
+    if all(old is new for old, (new, _) in zip(list_or_empty(content), pairs, strict=True)):
+        return record, 0
+    return {**record, "content": [block for block, _ in pairs]}, sum(count for _, count in pairs)
+
+
+def blocks_of_result(text: str) -> list[Mapping[str, str]]:
+    """Return a new text of a result in blocks that the client does not cut."""
+    blocks: list[Mapping[str, str]] = []
+    start = 0
+    while start < len(text):
+        end = start + _MAX_RESULT
+        while _n_units(text[start:end]) > _MAX_RESULT:
+            end -= max(1, (_n_units(text[start:end]) - _MAX_RESULT) // 2)
+        blocks.append({"type": "text", "text": text[start:end]})
+        start = end
+    return blocks
+
+
+def _whole_text(content: object) -> str | None:
+    """Return the text that was divided by ``blocks_of_result``; None if that was not."""
+    texts = [
+        text_or_empty(block.get("text"))
+        for block in map(object_or_empty, list_or_empty(content))
+        if block.get("type") == "text"
+    ]
+    if not texts[1:] or len(texts) < len(list_or_empty(content)):
+        return None
+    is_full = all(_n_units(text) in (_MAX_RESULT - 1, _MAX_RESULT) for text in texts[:-1])
+    return "".join(texts) if is_full and _n_units(texts[-1]) <= _MAX_RESULT else None
+
+
+def _n_units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _cut_block(block: Any, role: object) -> tuple[Any, int]:  # noqa: ANN401 - JSON is any value
     fields = object_or_empty(block)
     match fields.get("type"):
         case "tool_result":
+            whole = _whole_text(fields.get("content"))
+            if whole is not None:
+                return {**fields, "content": whole}, 0
             content, count = _cut_value(fields.get("content"))
             return ({**fields, "content": content}, count) if count else (block, 0)
         case "file" if isinstance(fields.get("content"), str):

@@ -186,6 +186,19 @@ def test_what_the_client_compacted_is_in_a_file_beside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["x" * 8_001, "x" * 24_000, "a" + "\U0001f6a2" * 9_000, "\n" * 9_000]
+)
+def test_a_long_new_result_is_not_cut(text: str) -> None:
+    talk = [user("hi"), answer(call("c", "a")), user(result("c", ("a", _LINES)))]
+    message = read(*talk).effective[2]
+    talk[2]["content"][0]["content"] = format_named("cline").new_value(message, 0, [], text)
+    again = read(*talk)
+
+    assert results(again)[0].text == text
+    assert again.omissions == ()
+
+
+@pytest.mark.parametrize(
     ("metrics", "context"),
     [
         ({"inputTokens": 5_663, "cacheReadTokens": 1_000, "cacheWriteTokens": 0}, 5_663),
