@@ -78,6 +78,8 @@ def changed(
         done = compactctl(desk, command, session, *options)
         if command == "rewind" and not done["byClient"]:
             pytest.skip("its client has compacted nothing")
+        if done["output"] is None:
+            pytest.skip("nothing is left to compact of what its client has compacted")
         session = taken_in(client, desk, str(done["output"]))
     if is_undone:
         done = compactctl(desk, "rewind", session, "--while-open")
