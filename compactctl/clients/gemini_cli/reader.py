@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from compactctl.clients.content import gemini
@@ -205,7 +206,9 @@ def _has_empty_part(record: Mapping[str, Any]) -> bool:
 
 
 def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
-    text = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
+    # What is not a text the client takes for words here, so only the texts before it count.
+    first_texts = takewhile(lambda part: isinstance(part, TextPart), parts)
+    text = "".join(part.text for part in first_texts if isinstance(part, TextPart)).strip()
     is_empty = not text and all(isinstance(part, TextPart) for part in parts)
     is_context = text.startswith(CONTEXT)
     if is_empty or text.startswith(_IGNORED) or (is_context and not text.endswith(_CONTEXT_END)):

@@ -201,6 +201,16 @@ def commands(draft: Draft) -> None:
 
 
 @MESSAGES
+def commands_behind_something_else(draft: Draft) -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": _PIXEL}}
+    draft.add(user("u1", picture, "/help me"), answer("g1", "A1 answer"))
+    draft.add(user("u2", "Q2 ask"), answer("g2", "A2 calls", call("call_1")))
+    draft.add(user("u3", response("call_1", "R1 lines"), "/home/dev/quay"))
+    draft.add(answer("g3", "A3 answer"), user("u4", "/help me", picture))
+    draft.turn("next")
+
+
+@MESSAGES
 def hooks(draft: Draft) -> None:
     draft.turn("first")
     draft.add(user("u2", "<hook_context>H1 told</hook_context>"))
