@@ -51,6 +51,7 @@ def test_the_folders_of_sessions() -> None:
         HOME / ".pi" / "agent" / "sessions",
         HOME / ".copilot" / "session-state",
         HOME / ".gemini" / "tmp",
+        HOME / ".qwen" / "projects",
         HOME / ".cline" / "data" / "sessions",
         *editors,
     ]
@@ -66,6 +67,8 @@ def test_the_folders_of_sessions() -> None:
         ({"PI_CODING_AGENT_DIR": "/no", "PI_CODING_AGENT_SESSION_DIR": "/own"}, "/own"),
         ({"COPILOT_HOME": "/own"}, "/own/session-state"),
         ({"GEMINI_CLI_HOME": "/own"}, "/own/.gemini/tmp"),
+        ({"QWEN_HOME": "/own"}, "/own/projects"),
+        ({"QWEN_HOME": "/other", "QWEN_RUNTIME_DIR": "/own"}, "/own/projects"),
         ({"CLINE_DIR": "/own"}, "/own/data/sessions"),
         ({"CLINE_DIR": "/no", "CLINE_DATA_DIR": "/own"}, "/own/sessions"),
         ({"CLINE_DATA_DIR": "/no", "CLINE_SESSION_DATA_DIR": "/own"}, "/own"),
