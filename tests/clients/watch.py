@@ -3,9 +3,10 @@
     python tests/clients/watch.py CLIENT [--accept] [--quick] [--into FOLDER] [--version VERSION]
 
 The client is installed in a folder of its own and led through all that changes a session, where
-nothing but loopback can be reached. It is told which of its records and fields compactctl does not
-know, how the words of its code differ from those in tests/clients/recorded, and which recorded
-requests have changed. ``--accept`` rewrites the words. Exit code 1: something is new.
+nothing but loopback can be reached. The report names the records that compactctl does not know, the
+fields and words of its code that are not in tests/clients/recorded/CLIENT/vocabulary.json, and the
+recorded requests that have changed. ``--accept`` keeps fields and words. Exit code 1: something is
+new.
 """
 
 import argparse
