@@ -26,6 +26,7 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft
+from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
@@ -35,6 +36,9 @@ from compactctl.records import replace
 
 # In published sessions, tools have replaced ids that looked like a secret.
 _NO_IDS = ("", "REDACTED")
+# When times in ids began anew, as milliseconds since the epoch: on 14 August 2026.
+_IDS_BEGAN_ANEW = 26 * 2**36
+_OLD_IDS = "Kilo leaves out prompts whose ids are greater than its next one's, as old ones are"
 
 
 class OpenCodeReader:
@@ -59,6 +63,9 @@ class OpenCodeReader:
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(records), session, request)
+        if request.is_of_kilo and _has_old_id(infos):
+            change = {"prompt": (container.decoded.index, _OLD_IDS)}
+            self.builder.warnings += unmodeled_warnings(change)
         self.effective += sent
         self._count += 1
 
@@ -108,6 +115,18 @@ class OpenCodeReader:
             measured=without_unsent(entry.record, request),
         )
         return OpenCodeRecord(entry.record, message)
+
+
+def _has_old_id(infos: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the newest prompt has an id from before times in ids began anew.
+
+    Those of forks begin with a zero, and stay less than newer ones.
+    """
+    prompts = [info for info in infos if info.get("role") == "user"]
+    newest = object_or_empty(prompts[-1] if prompts else None)
+    created = count_or_none(object_or_empty(newest.get("time")).get("created"))
+    is_old = created is not None and created < _IDS_BEGAN_ANEW
+    return is_old and not text_or_empty(newest.get("id")).startswith("msg_0")
 
 
 def _draft(entry: ContainedRecord, request: NextRequest) -> MessageDraft | None:

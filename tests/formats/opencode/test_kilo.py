@@ -48,6 +48,25 @@ def test_prompts_with_greater_ids_than_the_newest_one_are_left_out(newest: str) 
     assert texts(opencode(*messages).effective)[0] == "one"
 
 
+@pytest.mark.parametrize(
+    ("name", "created", "is_warned"),
+    [
+        ("msg_fd1234000001HarbourHarbour", 1_780_000_000_000, True),
+        ("msg_0fd1234000001HarbourHarbou", 1_780_000_000_000, False),
+        ("msg_fd1234000001HarbourHarbour", 1_796_000_000_000, False),
+    ],
+    ids=["old", "fork of an old one", "new"],
+)
+def test_prompts_from_before_ids_began_anew_may_be_left_out(
+    name: str, created: int, *, is_warned: bool
+) -> None:
+    prompt = user(name, text("one"))
+    prompt["info"]["time"] = {"created": created}
+
+    assert any("not followed" in each for each in kilo(prompt).warnings) == is_warned
+    assert opencode(prompt).warnings == ()
+
+
 def test_the_history_starts_at_what_the_newest_summary_answers() -> None:
     messages = [
         user("msg_1", text("one")),
