@@ -687,6 +687,22 @@ def compaction_without_a_history(draft: Draft) -> None:
 
 
 @ROLLBACKS
+def compaction_behind_it(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.roll_back(1)
+    draft.compact_all()
+
+
+@ROLLBACKS
+def compaction_in_a_turn_behind_it(draft: Draft) -> None:
+    draft.turn(1)
+    draft.turn(2)
+    draft.roll_back(1)
+    draft.compacting_turn("turn-3")
+
+
+@ROLLBACKS
 def numbers_of_turns(draft: Draft) -> None:
     draft.turn(1)
     draft.turn(2)
