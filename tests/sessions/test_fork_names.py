@@ -18,8 +18,8 @@ from compactctl.clients.fork import (
     with_session_id,
 )
 from compactctl.clients.gemini_cli import store as gemini_cli
-from compactctl.clients.opencode import store as opencode
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.clients.stores import fork_session
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.message import JsonPath
 from compactctl.records import replace
@@ -214,7 +214,8 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
 @pytest.mark.parametrize("old", ["ses_/../../../x", "/x", "..", "ses_0123456789abABCDEFGHIJKLMN"])
 def test_a_fork_of_opencode_is_a_document_in_its_folder(old: str) -> None:
     entry = SessionEntry(client="opencode", id=old, path=Path("/d.db"), modified=0)
-    fork = opencode.STORE.fork(Session(entry=entry, details=SessionDetails()), IDENTITY)
+    fork = fork_session(Session(entry=entry, details=SessionDetails()), IDENTITY)
+    assert fork is not None
     assert fork.path.parent == Path("/h/.local/state/compactctl/opencode")
     assert fork.path.stem == fork.id or "/" in old or "." in old
 

@@ -136,7 +136,7 @@ def test_what_an_agent_says_is_not_typed() -> None:
     )
 
     agent = found.effective[1]
-    assert texts([agent]) == ["done"]
+    assert texts((agent,)) == ["done"]
     assert agent.origin.is_injected
     assert agent.parts[0].path == ("payload", "content")
     assert not agent.locks.immutable_reason
