@@ -44,6 +44,11 @@ RECORDS: Mapping[str, RecordKind] = {
         since=_NEWER,
         unmodeled="the client offers other tools than the session header defines",
     ),
+    "retained_context": RecordKind(
+        effect="changes the history",
+        since=_NEWER,
+        unmodeled="the client may send what it retained of a history before it",
+    ),
     **record_kinds("world_state inter_agent_communication_metadata", "state", _OLDER),
     # A token count with the same numbers follows it.
     **record_kinds("token_usage_record", "never sent", _NEWER),

@@ -55,5 +55,7 @@ SUBTYPES: Mapping[str, RecordKind] = {
         "agent_bootstrap agent_launch_prompt agent_retry agent_session_ready", "never sent"
     ),
     **record_kinds(" ".join(sorted(OUTSIDE)), "never sent"),
+    **record_kinds("cron goal_runtime mid_turn_user_message notification", "message"),
+    NOT_SPOKEN: RecordKind(effect="never sent"),
 }
-"""The subtypes of ``system``; those of messages are sent, except what was said by voice."""
+"""The subtypes of ``system`` and, at the end, of messages; those of others are sent, too."""

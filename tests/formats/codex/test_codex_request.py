@@ -169,8 +169,8 @@ def test_a_rollback_does_not_bring_a_shortened_prompt_back() -> None:
     assert on == "on"
 
 
-def test_a_record_that_is_not_followed_is_named_once() -> None:
-    [kind] = [name for name, kind in RECORDS.items() if kind.unmodeled]
+@pytest.mark.parametrize("kind", [name for name, kind in RECORDS.items() if kind.unmodeled])
+def test_a_record_that_is_not_followed_is_named_once(kind: str) -> None:
     found = codex(message("user", "go"), record(kind), record(kind))
 
     [warning] = found.warnings
