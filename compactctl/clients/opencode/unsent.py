@@ -12,6 +12,7 @@ from compactctl.clients.opencode.parts import (
     is_sent,
     is_sent_as_text,
 )
+from compactctl.clients.opencode.record_kinds import PARTS
 from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 
@@ -20,17 +21,8 @@ UNSENT = UnsentFields(keys=COMMON_UNSENT.keys, labels=COMMON_UNSENT.labels - {"m
 """The fields that no object of a record sends."""
 # Of ``info``: what a prompt changed, the error of a request without an answer, and folders.
 _INFO = frozenset({"summary", "error", "path"})
-# By the type of a part. Metadata are of the provider, and of the client in calls.
-_PARTS: Mapping[str, frozenset[str]] = {
-    "text": frozenset({"metadata"}),
-    "reasoning": frozenset({"metadata"}),
-    "tool": frozenset({"metadata"}),
-    "step-start": frozenset({"snapshot"}),
-    "step-finish": frozenset({"snapshot", "reason"}),
-    "snapshot": frozenset({"snapshot"}),
-    "patch": frozenset({"files"}),
-    "retry": frozenset({"error"}),
-}
+# Of these parts, the metadata are of the provider, and of the client in calls.
+_WITH_METADATA = frozenset({"text", "reasoning", "tool"})
 _STATE = frozenset({"metadata", "title"})
 _SOURCE = frozenset({"path"})
 
@@ -49,7 +41,9 @@ def _sent_fields(part: object, info: Mapping[str, Any], request: NextRequest) ->
     if not isinstance(part, Mapping):
         return part
     kind = text_or_empty(part.get("type"))
-    names = _PARTS.get(kind, frozenset())
+    if kind in PARTS and PARTS[kind].effect == "never sent":
+        return {}
+    names = frozenset({"metadata"}) if kind in _WITH_METADATA else frozenset[str]()
     if not is_sent(part, info, request):
         names |= {"text"}
     if kind == "file" and is_sent_as_text(part):
