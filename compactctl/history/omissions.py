@@ -43,6 +43,13 @@ def find_omissions(messages: Iterable[Message]) -> Iterator[Omission]:
                     )
 
 
+def cut_results(message: MessageId, count: int = 1) -> Omission:
+    """Return that long results of a message are sent without what is in their middle."""
+    return Omission(
+        message=message, noun="part", detail="in the middle of long results", count=count
+    )
+
+
 def replaced_results(before: Iterable[Message], after: Iterable[Message]) -> Iterator[Omission]:
     """Yield the results instead of which the client sends a note, given both histories."""
     for old, new in zip(before, after, strict=True):

@@ -19,7 +19,7 @@ from compactctl.clients.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.clients.records.containers import ContainedRecord, Container
 from compactctl.clients.records.json_values import object_or_empty, text_or_none
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.history.omissions import find_omissions, sent_messages
+from compactctl.history.omissions import cut_results, find_omissions, sent_messages
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Omission, SessionInfo, Transcript
@@ -27,7 +27,6 @@ from compactctl.records import replace
 
 # The kinds of summaries of Cline's SDK: written without a model and by a model.
 _BASIC_SUMMARY, _MODEL_SUMMARY = "compaction", "compaction_summary"
-_LONG = "of long results"
 # The client of which there are sessions of the SDK.
 _OF_SDK = "cline"
 
@@ -58,8 +57,7 @@ class ClineReader:
             if is_of_sdk and _is_only_shown(entry):
                 message = drop_shown(message)
             elif count := sent[index][1]:
-                cut = Omission(message=message.id, noun="middle part", detail=_LONG, count=count)
-                self.cut.append(cut)
+                self.cut.append(cut_results(message.id, count))
             records.append(ClineRecord(entry.record, message))
         self.effective += effective_messages(records)
         self._n_conversations += 1

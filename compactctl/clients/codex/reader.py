@@ -43,7 +43,7 @@ from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import ResponseNamer
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.clients.records.wrapping import typed_prompt
-from compactctl.history.omissions import find_omissions, sent_messages
+from compactctl.history.omissions import cut_results, find_omissions, sent_messages
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     NO_TAGS,
@@ -200,7 +200,7 @@ class CodexReader(LineReader):
         for message in messages:
             output = self.outputs.get(message.id)
             if output and output.sent(self.budget) != output.value:
-                yield Omission(message=message.id, noun="middle part", detail="of long results")
+                yield cut_results(message.id)
 
     def _attributed(self, message: Message) -> Message:
         """Return a user's message as typed or not, where the client recorded what was typed.

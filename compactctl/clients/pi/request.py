@@ -95,7 +95,7 @@ def apply_edits(
 
 def _edited(message: Message, edit: ContextEdit) -> Message:
     if edit.is_removal:
-        return with_each(message, lambda part: omitted(part, "block", "removed by an edit"))
+        return with_each(message, lambda part: omitted(part, "block", "removed by a context edit"))
     parts = content_parts(edit.content, ())
     if message.role == "tool":
         text, media = result_content(parts)
@@ -122,7 +122,7 @@ def replacements(
     """Yield the messages that ``apply_edits`` replaced."""
     for message in messages:
         if message.id in edits and not edits[message.id].is_removal:
-            yield Omission(message=message.id, noun="message", detail="replaced by an edit")
+            yield Omission(message=message.id, noun="message", detail="replaced by a context edit")
 
 
 def replay_system_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -148,7 +148,7 @@ def _current(part: Part, later: Collection[tuple[str, str]]) -> Part:
     if name is None:
         return part
     if not getattr(part, "text", ""):
-        return omitted(part, "removal", "from the prompt")
+        return omitted(part, "removal", "of sections or tools")
     return omitted(part, name[0], "of an earlier prompt") if name in later else part
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compactctl.clients.registry import format_named
+from compactctl.clients.sizes import client_sizes
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript
@@ -103,8 +104,8 @@ def stats_messages(result: StatsResult) -> Iterator[str]:
 def _left_out(transcript: Transcript) -> Iterator[str]:
     """Yield what the client itself leaves out of the request, in a line."""
     if transcript.omissions:
-        title = format_named(transcript.format).title
-        client = title.removesuffix(" session").removesuffix(" task history")
+        rule = client_sizes(transcript.format).rule()
+        client = rule.name if rule else format_named(transcript.format).title
         yield f"{client} leaves out {omissions_text(transcript.omissions)}"
 
 

@@ -66,7 +66,7 @@ def test_long_texts_of_a_result_are_cut_in_the_middle() -> None:
     assert len(second["result"]) <= 8_000
     head, mark, tail = second["result"].partition("\n\n...[truncated ")
     assert (mark, _LINES.startswith(head), _LINES.endswith(tail[-3_000:])) != ("", False, False)
-    assert left_out(transcript) == [("middle part", "of long results", 1)]
+    assert left_out(transcript) == [("part", "in the middle of long results", 1)]
     # An edit replaces the content that is stored.
     assert part.path == ("messages", 2, "content", 0, "content")
 

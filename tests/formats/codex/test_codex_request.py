@@ -1,15 +1,18 @@
 """What Codex sends of outputs, and of what other agents say, is what is read."""
 
 import json
+from pathlib import Path
 
 import pytest
+from file_commands import stats_of_file
 from formats.codex.rollouts import call, item, message, output, record
-from formats.jsonl import read, texts
+from formats.jsonl import raw_lines, read, texts
 
 from compactctl.clients.codex.native import CodexNativeAppend
 from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS
 from compactctl.clients.codex.truncation import TextBudget, cut_output, cut_text, model_budget
 from compactctl.model.transcript import Transcript
+from compactctl.views.results.stats import stats_terminal
 
 COMMUNICATION = {"author": "/root/one", "recipient": "/root", "trigger_turn": False}
 
@@ -79,10 +82,19 @@ def test_an_output_is_sent_as_far_as_its_budget_goes() -> None:
     assert [len(text) for text in results(found)] == [48_024, 4_024]
     assert [len(part.text) for each in found.messages for part in each.results] == [100_000] * 2
     assert [(each.noun, each.detail) for each in found.omissions] == [
-        ("middle part", "of long results")
+        ("part", "in the middle of long results")
     ] * 2
     # Nobody knows the budget of a model that is not named.
     assert [len(text) for text in results(codex(*said))] == [100_000, 4_024]
+
+
+def test_stats_names_the_client_that_leaves_something_out(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    said = [message("user", "go"), call("a"), output("a", "x" * 100_000)]
+    path.write_bytes(b"".join(raw_lines(record("turn_context", model="gpt-5.5"), *said)))
+    lines = [str(item) for item in stats_terminal(stats_of_file(path))]
+
+    assert "Codex leaves out 1 part in the middle of long results" in lines
 
 
 def test_a_history_holds_outputs_as_they_were_sent() -> None:

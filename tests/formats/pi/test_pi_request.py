@@ -46,7 +46,7 @@ def test_an_edit_replaces_the_content_of_a_message() -> None:
 
     assert texts(transcript.effective) == ["asked", 'read({"path":"c"})', "short", "newer"]
     assert texts(transcript.messages)[0] == "long question"
-    assert left_out(transcript) == [("message", "replaced by an edit")] * 3
+    assert left_out(transcript) == [("message", "replaced by a context edit")] * 3
     # What stands in the edit cannot be replaced in the message.
     parts = [part for each in transcript.effective for part in each.parts]
     movable = [part for part in parts if isinstance(part, TextPart | ToolCallPart | ToolResultPart)]
@@ -65,7 +65,7 @@ def test_an_edit_may_remove_a_message_of_any_kind() -> None:
 
     assert texts(transcript.effective) == ["one"]
     assert len(transcript.history) == 3
-    assert left_out(transcript) == [("block", "removed by an edit")] * 3
+    assert left_out(transcript) == [("block", "removed by a context edit")] * 3
 
 
 def test_only_content_of_messages_is_replaced() -> None:
@@ -117,8 +117,8 @@ def test_system_messages_are_replayed() -> None:
         ("section", "of an earlier prompt"),
         ("tool definition", "of an earlier prompt"),
         ("tool definition", "of an earlier prompt"),
-        ("removal", "from the prompt"),
-        ("removal", "from the prompt"),
+        ("removal", "of sections or tools"),
+        ("removal", "of sections or tools"),
     ]
     assert transcript.session.holds_overhead
     [warning] = transcript.warnings
