@@ -18,6 +18,7 @@ from compactctl.clients.records.json_values import (
     object_or_empty,
     text_or_empty,
     text_or_none,
+    utf16_units,
 )
 from compactctl.history.omissions import omitted, with_each
 from compactctl.model.json_parser import parse_json
@@ -79,8 +80,8 @@ def blocks_of_result(text: str) -> list[Mapping[str, str]]:
     start = 0
     while start < len(text):
         end = start + _MAX_RESULT
-        while _n_units(text[start:end]) > _MAX_RESULT:
-            end -= max(1, (_n_units(text[start:end]) - _MAX_RESULT) // 2)
+        while utf16_units(text[start:end]) > _MAX_RESULT:
+            end -= max(1, (utf16_units(text[start:end]) - _MAX_RESULT) // 2)
         blocks.append({"type": "text", "text": text[start:end]})
         start = end
     return blocks
@@ -95,12 +96,8 @@ def _whole_text(content: object) -> str | None:
     ]
     if not texts[1:] or len(texts) < len(list_or_empty(content)):
         return None
-    is_full = all(_n_units(text) in (_MAX_RESULT - 1, _MAX_RESULT) for text in texts[:-1])
-    return "".join(texts) if is_full and _n_units(texts[-1]) <= _MAX_RESULT else None
-
-
-def _n_units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    is_full = all(utf16_units(text) in (_MAX_RESULT - 1, _MAX_RESULT) for text in texts[:-1])
+    return "".join(texts) if is_full and utf16_units(texts[-1]) <= _MAX_RESULT else None
 
 
 def _cut_block(block: Any, role: object) -> tuple[Any, int]:  # noqa: ANN401 - JSON is any value

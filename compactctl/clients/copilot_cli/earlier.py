@@ -9,6 +9,7 @@ from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
     text_or_empty,
+    utf16_units,
 )
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 from compactctl.records import replace
@@ -59,7 +60,7 @@ class EarlierEvents:
             return ""
         if text_or_empty(data.get("contentId")) not in self._skills:
             return f"{kind} names a text of a skill that is in no event before it"
-        length = len(self.skill_text(data).encode("utf-16-le", "surrogatepass")) // 2
+        length = utf16_units(self.skill_text(data))
         if data.get("contentLength", length) != length:
             return f"{kind} states another length than that of the text that it names"
         return ""

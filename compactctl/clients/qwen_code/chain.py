@@ -90,7 +90,10 @@ def compressed_history(record: Mapping[str, Any]) -> Sequence[Any] | None:
     if record.get("type") != "system" or record.get("subtype") != COMPRESSION:
         return None
     history = object_or_empty(record.get("systemPayload")).get("compressedHistory")
-    return history if isinstance(history, list) else None
+    if isinstance(history, list):
+        return history
+    # With another value there is no content that the client accepts.
+    return [None] if history else None
 
 
 def _typed(record: Mapping[str, Any]) -> str | None:

@@ -80,7 +80,7 @@ class QwenReader(LineReader):
     def __init__(self, name: str) -> None:
         super().__init__(name, QWEN_CODE, _UNSENT_FIELDS)
         self._rows: list[QwenRow] = []
-        self._without_role: list[QwenRow] = []
+        self._refused: list[QwenRow] = []
         self._cwd: str | None = None
         self._version: str | None = None
         self._window: int | None = None
@@ -102,6 +102,8 @@ class QwenReader(LineReader):
             self._rows.append(self._with_messages(row, record, decoded))
 
     def _with_messages(self, row: QwenRow, record: Mapping[str, Any], decoded: Decoded) -> QwenRow:
+        if not all(map(_has_role, _contents(row, record))):
+            self._refused.append(row)
         if row.type == "system":
             messages = tuple(self._compacted(record, decoded))
             if row.replaces:
@@ -109,9 +111,6 @@ class QwenReader(LineReader):
             if not messages:
                 self._add_system(row, record, decoded)
             return replace(row, messages=messages)
-        content = record.get("message")
-        if isinstance(content, Mapping) and content.get("role") not in _ROLES:
-            self._without_role.append(row)
         draft = _draft(row, with_reported_usage(record, COUNTS))
         if draft.is_empty:
             self.builder.add_empty(row.type, record, decoded, decoded.n_bytes)
@@ -154,7 +153,7 @@ class QwenReader(LineReader):
                 reason="its message is neither the user's nor the model's",
                 is_sent=row.line in lines,
             )
-            for row in self._without_role
+            for row in self._refused
         ]
         effective = _with_fragments_locked(chain, api_history(chain))
         transcript = self.builder.build(
@@ -192,6 +191,18 @@ def _with_fragments_locked(chain: QwenChain, history: Iterable[Message]) -> tupl
     counts = Counter(row.uuid for row in chain.rows)
     joined = {m.id for row in chain.rows if counts[row.uuid] > 1 for m in row.messages}
     return tuple(m.as_unmovable(_FRAGMENT_REASON) if m.id in joined else m for m in history)
+
+
+def _contents(row: QwenRow, record: Mapping[str, Any]) -> Iterable[object]:
+    """Return the contents that a record puts into the history."""
+    if row.type == "system":
+        return compressed_history(record) or ()
+    content = record.get("message")
+    return (content,) if isinstance(content, Mapping) else ()
+
+
+def _has_role(content: object) -> bool:
+    return object_or_empty(content).get("role") in _ROLES
 
 
 def _is_summary(content: Mapping[str, Any]) -> bool:

@@ -6,8 +6,10 @@ out becomes an ``OmittedPart``, so that all others keep their numbers.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
-from compactctl.history.omissions import omitted
+from compactctl.clients.records.json_values import utf16_units
+from compactctl.history.omissions import omitted, with_each
 from compactctl.model.message import (
     CallId,
     Message,
@@ -32,34 +34,29 @@ _PLACEHOLDER = "(request timeout)"
 # Above so many characters in results the oldest are cleared until half of them are left, but not
 # the newest five.
 _MAX_RESULTS, _RECENT_RESULTS = 500_000, 5
-# The tools whose results may be cleared.
+# The tools whose results may be cleared; the last two are earlier names of such.
 _CLEARABLE = frozenset(
     {"read_file", "run_shell_command", "grep_search", "glob", "web_fetch", "web_search"}
-    | {"read_mcp_resource", "edit", "write_file", "skill"}
+    | {"read_mcp_resource", "edit", "write_file", "skill", "search_file_content", "replace"}
 )
 
 
 def repair_orphaned_tool_use_turns(messages: Sequence[Message]) -> Sequence[Message]:
-    """Leave each call exactly one result, from among the messages before the next answer.
+    """Leave each call the first of its results, from among the messages before the next answer.
 
-    A call without a result gets one that the client makes up. The providers' converters leave out
-    all other results, and a second call with one id (``cleanOrphanedToolCalls``).
+    A call without a result gets one that the client makes up.
     """
     new = list(messages)
-    seen: set[CallId] = set()
     open_calls: set[CallId] = set()
+    closed: set[CallId] = set()
     for index, message in enumerate(messages):
-        if not _live(message):
-            continue
-        if message.role == "assistant":
-            new[index] = _first_calls(message, seen)
-            if _is_placeholder(message):
-                continue
+        if message.role != "assistant":
+            new[index] = with_each(message, partial(_first_result, open_calls, closed))
+        elif _live(message) and not _is_placeholder(message):
             results = {part.call_id for part in _results_behind(messages, index)}
-            open_calls = {call.call_id for call in new[index].calls}
-            new[index] = _with_answers(new[index], open_calls - results)
-        else:
-            new[index] = _first_results(message, open_calls)
+            calls = {call.call_id for call in message.calls if call.call_id}
+            open_calls, closed = calls & results, set()
+            new[index] = _with_answers(message, calls - results)
     return new
 
 
@@ -79,7 +76,7 @@ def extract_curated_history(messages: Sequence[Message]) -> Sequence[Message]:
 def microcompact_history(messages: Sequence[Message]) -> Sequence[Message]:
     """Replace the oldest results by a note if all together are too long."""
     sizes = {
-        (index, number): len(part.text)
+        (index, number): utf16_units(part.text)
         for index, message in enumerate(messages)
         for number, part in enumerate(message.parts)
         if isinstance(part, ToolResultPart) and _is_clearable(part)
@@ -109,10 +106,28 @@ def _cleared(message: Message, numbers: set[int]) -> Message:
     return replace(message, parts=parts)
 
 
+def clean_orphaned_tool_calls(messages: Sequence[Message]) -> Sequence[Message]:
+    """Leave out a second call with one id, and results without a call in the answer before them.
+
+    This the providers' converters do, after all else.
+    """
+    new = list(messages)
+    seen: set[CallId] = set()
+    open_calls: set[CallId] = set()
+    for index, message in enumerate(messages):
+        if message.role != "assistant":
+            new[index] = with_each(message, partial(_matching_result, open_calls))
+        elif _live(message):
+            new[index] = with_each(message, partial(_first_call, seen))
+            open_calls = {call.call_id for call in new[index].calls if not call.added}
+    return new
+
+
 REQUEST_STEPS: tuple[Callable[[Sequence[Message]], Sequence[Message]], ...] = (
     repair_orphaned_tool_use_turns,
     microcompact_history,
     extract_curated_history,
+    clean_orphaned_tool_calls,
 )
 """What the client does with the history for each request, in its order."""
 
@@ -124,32 +139,31 @@ def mark_omitted(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _first_calls(message: Message, seen: set[CallId]) -> Message:
-    def sent(part: Part) -> Part:
-        if not isinstance(part, ToolCallPart):
-            return part
-        if not part.call_id:
-            return omitted(part, "call", "without an id")
-        if part.call_id in seen:
-            return omitted(part, "call", "with the id of an earlier one")
-        seen.add(part.call_id)
+def _first_result(open_calls: set[CallId], closed: set[CallId], part: Part) -> Part:
+    """Leave out a result for a call that has one, and otherwise close the call."""
+    if not isinstance(part, ToolResultPart) or part.call_id not in open_calls:
         return part
+    if part.call_id in closed:
+        return omitted(part, "result", "without a matching call before it")
+    closed.add(part.call_id)
+    return part
 
-    return _with_each(message, sent)
 
-
-def _first_results(message: Message, open_calls: set[CallId]) -> Message:
-    """Leave out results that are not the first for one of the calls, which they close."""
-
-    def sent(part: Part) -> Part:
-        if not isinstance(part, ToolResultPart):
-            return part
-        if part.call_id not in open_calls:
-            return omitted(part, "result", "without a matching call before it")
-        open_calls.remove(part.call_id)
+def _first_call(seen: set[CallId], part: Part) -> Part:
+    if not isinstance(part, ToolCallPart):
         return part
+    if not part.call_id:
+        return omitted(part, "call", "without an id")
+    if part.call_id in seen:
+        return omitted(part, "call", "with the id of an earlier one")
+    seen.add(part.call_id)
+    return part
 
-    return _with_each(message, sent)
+
+def _matching_result(open_calls: set[CallId], part: Part) -> Part:
+    if not isinstance(part, ToolResultPart) or part.call_id in open_calls:
+        return part
+    return omitted(part, "result", "without a matching call before it")
 
 
 def _results_behind(messages: Sequence[Message], index: int) -> Iterator[ToolResultPart]:
@@ -167,7 +181,7 @@ def _with_answers(message: Message, calls: set[CallId]) -> Message:
             return part
         return replace(part, added=MISSING)
 
-    return _with_each(message, answered)
+    return with_each(message, answered)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[int]]:
@@ -200,7 +214,9 @@ def _is_placeholder(message: Message) -> bool:
 
 def _is_clearable(part: ToolResultPart) -> bool:
     """Whether a result counts: it is text of one of these tools, and no error."""
-    return part.tool in _CLEARABLE and part.path[-1:] == ("output",) and part.text != CLEARED
+    # With pictures its path is that of the object around both.
+    is_output = part.path[-1:] == ("output",) or (bool(part.media) and part.outcome != "failed")
+    return part.tool.lower() in _CLEARABLE and is_output and part.text != CLEARED
 
 
 def _live(message: Message) -> bool:
@@ -208,10 +224,4 @@ def _live(message: Message) -> bool:
 
 
 def _without(message: Message, detail: str) -> Message:
-    return _with_each(message, lambda part: omitted(part, "block", detail))
-
-
-def _with_each(message: Message, change: Callable[[Part], Part]) -> Message:
-    """Return a message with each of its parts as ``change`` returns it."""
-    parts = tuple(map(change, message.parts))
-    return message if parts == message.parts else replace(message, parts=parts)
+    return with_each(message, lambda part: omitted(part, "block", detail))

@@ -72,6 +72,11 @@ def json_text(value: object) -> str:
         return TOO_DEEP
 
 
+def utf16_units(text: str) -> int:
+    """Return how long a text is where characters above U+FFFF count twice, as in JavaScript."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def json_size(value: object) -> int:
     """Return the size of a JSON value as compact text, in bytes."""
     return len(json_text(value).encode("utf-8", "surrogatepass"))

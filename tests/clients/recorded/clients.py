@@ -154,8 +154,10 @@ RECORDED_CLIENTS: tuple[RecordedClient, ...] = (
         rules=qwen_code_sessions.RULES,
         resume=_resumed(QwenCode()),
         made_up=frozenset({WIRES["qwen-code"].missing}),
-        # It is refused as a whole, which compact says.
-        unchecked=frozenset({"without_role"}),
+        # They are refused as a whole, which compact says.
+        unchecked=frozenset(
+            {"without_role", "compaction_without_role", "compaction_that_is_a_text"}
+        ),
     ),
     RecordedClient(
         client=Cline(),

@@ -204,6 +204,20 @@ def without_role(draft: Draft) -> None:
 
 
 @REFUSED
+def compaction_without_role(draft: Draft) -> None:
+    draft.turn("1 first")
+    draft.state("chat_compression", {"compressedHistory": [{"parts": [{"text": "S1 all"}]}]})
+    draft.turn("2 next")
+
+
+@REFUSED
+def compaction_that_is_a_text(draft: Draft) -> None:
+    draft.turn("1 first")
+    draft.state("chat_compression", {"compressedHistory": "S1 all"})
+    draft.turn("2 next")
+
+
+@REFUSED
 def nothing_outside_of_it(draft: Draft) -> None:
     draft.state("session_sources_snapshot")
 
@@ -478,6 +492,16 @@ def empty_behind_a_call(draft: Draft) -> None:
 
 
 @EMPTY
+def empty_beside_a_call(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    draft.answer("", _call("call_1"))
+    draft.result("call_1", "R1 lines")
+    draft.call("call_1")
+    draft.result("call_1", "R2 lines")
+    draft.answer("A1 answer")
+
+
+@EMPTY
 def no_message(draft: Draft) -> None:
     draft.turn("1 first")
     draft.record("assistant", model="stub", usageMetadata={"promptTokenCount": 5})
@@ -527,6 +551,46 @@ def above_the_limit(draft: Draft) -> None:
 @LONG_RESULTS
 def but_the_newest_five(draft: Draft) -> None:
     _results(draft, *[90_000] * 6)
+
+
+@LONG_RESULTS
+def characters_of_two_units(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    for number in range(1, 11):
+        draft.call(f"call_{number}")
+        draft.result(f"call_{number}", f"R{number} " + "\U0001f6a2" * 25_100)
+    draft.answer("A1 answer")
+
+
+@LONG_RESULTS
+def without_calls(draft: Draft) -> None:
+    _results(draft, *[60_000] * 7)
+    for number in range(8, 12):
+        draft.result(f"call_{number}", f"R{number} ".ljust(60_000, "x"))
+    draft.answer("A2 answer")
+
+
+@LONG_RESULTS
+def beside_a_picture(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    picture = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    for number in range(1, 8):
+        block = _result(f"call_{number}", f"R{number} ".ljust(80_000, "x"))
+        block["functionResponse"]["parts"] = [picture] * (number == 1)
+        draft.call(f"call_{number}")
+        draft.record("tool_result", message=_content("user", [block]))
+    draft.answer("A1 answer")
+
+
+@LONG_RESULTS
+def of_tools_with_earlier_names(draft: Draft) -> None:
+    draft.user("Q1 ask")
+    for number in range(1, 8):
+        block = _result(f"call_{number}", f"R{number} ".ljust(80_000, "x"))
+        block["functionResponse"]["name"] = "search_file_content"
+        draft.call(f"call_{number}")
+        draft.record("tool_result", message=_content("user", [block]))
+    draft.answer("A1 answer")
 
 
 @LONG_RESULTS
