@@ -195,8 +195,8 @@ class SessionInfo(Record):
     Attributes:
         model: the model in force at the end.
         window: context window in tokens.
-        client: the client that made the requests of a log, "" if the log does not show which;
-            None in a client's own sessions.
+        client: the client that made the requests of a log, "" if the log does not show which, or
+            whose session is in another client's format; None in a client's own sessions.
         client_version: version of the client that wrote the newest record.
         file_version: version of the format.
         cwd: the working folder.

@@ -38,7 +38,10 @@ from compactctl.records import replace
 _NO_IDS = ("", "REDACTED")
 # When times in ids began anew, as milliseconds since the epoch: on 14 August 2026.
 _IDS_BEGAN_ANEW = 26 * 2**36
-_OLD_IDS = "Kilo leaves out prompts whose ids are greater than its next one's, as old ones are"
+_OLD_IDS = (
+    "Kilo leaves out prompts with greater ids than the next one, as those from before 14 August 2026"
+    " have"
+)
 
 
 class OpenCodeReader:
@@ -48,6 +51,7 @@ class OpenCodeReader:
         self.builder = TranscriptBuilder(wrapping=OPENCODE, unsent_fields=UNSENT)
         self.effective: list[Message] = []
         self.cwd: str | None = None
+        self._client: str | None = None
         self._count = 0
         self._is_encrypted = False
         self._cleared: Cleared | None = None
@@ -58,6 +62,7 @@ class OpenCodeReader:
         self.cwd = text_or_none(session.get("directory")) or self.cwd
         infos = [object_or_empty(entry.record.get("info")) for entry in container.entries]
         request = next_request(session, infos)
+        self._client = "Kilo" if request.is_of_kilo else None
         added = (self._add_record(entry, request) for entry in container.entries)
         records = [record for record in added if record is not None]
         if not container.entries:
@@ -77,6 +82,7 @@ class OpenCodeReader:
             tuple(self.effective),
             session=SessionInfo(
                 model=next(models, None),
+                client=self._client,
                 cwd=self.cwd,
                 # Inferred from the contexts reported around 33 turns of client 1.2.20.
                 drops_past_reasoning=self._is_encrypted,

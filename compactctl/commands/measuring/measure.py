@@ -395,6 +395,8 @@ def limits_for(
     if _budget_rule(options).is_beside_tools:
         budget = _beside_tools(budget, (*extras, *transcript.effective), framed.meter)
     client = client_sizes(transcript.format).rule(transcript.session.client_version)
+    if client and transcript.session.client:
+        client = replace(client, name=transcript.session.client)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
     return limits_of(
         budget,

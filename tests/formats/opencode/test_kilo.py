@@ -1,13 +1,18 @@
 """What Kilo leaves out of OpenCode's document, which it writes as well."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from file_commands import stats_of_file
 from formats.jsonl import texts
 from formats.opencode.sessions import CREATED, assistant, opencode, text, tool, user
 
 from compactctl.model.message import MediaPart
 from compactctl.model.transcript import Transcript
+from compactctl.views.results.stats import stats_terminal
 
 KILO = {"version": "7.7.9"}
 PIXEL = "data:image/png;base64,aGVsbG8="
@@ -21,6 +26,16 @@ def kilo(*messages: dict[str, Any]) -> Transcript:
 def summary(name: str, parent: str, **info: object) -> dict[str, Any]:
     own = {"parentID": parent, "summary": True, "finish": "stop", **info}
     return assistant(name, text("All so far."), **own)
+
+
+def test_stats_names_it_and_not_the_client_whose_format_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    for info, client in ((KILO, "Kilo"), ({"version": "1.18.33"}, "OpenCode")):
+        document = {"info": info, "messages": [user("msg_1", text("one"))]}
+        path.write_text(json.dumps(document))
+        told = " ".join(str(item) for item in stats_terminal(stats_of_file(path)))
+
+        assert re.findall(r"\w+(?= compacts at)", told) == [client]
 
 
 def test_what_it_writes_about_its_own_state_is_not_sent() -> None:
