@@ -39,8 +39,8 @@ _NO_IDS = ("", "REDACTED")
 # When times in ids began anew, as milliseconds since the epoch: on 14 August 2026.
 _IDS_BEGAN_ANEW = 26 * 2**36
 _OLD_IDS = (
-    "Kilo leaves out prompts with greater ids than the next one, as those from before 14 August 2026"
-    " have"
+    "Kilo leaves out prompts with greater ids than the next one, as those from before"
+    " 14 August 2026 have"
 )
 
 
