@@ -47,7 +47,7 @@ class UnsupportedClient(NamedTuple):
 
 FACTORY_DROID = UnsupportedClient("Factory Droid", "~/.factory/sessions")
 KIMI_CODE = UnsupportedClient(
-    "Kimi Code", "~/.kimi-code/sessions, which its documentation forbids to edit"
+    "Kimi Code", "~/.kimi-code/sessions, which its documentation says not to edit"
 )
 GOOSE = UnsupportedClient(
     "Goose",
