@@ -226,6 +226,8 @@ def test_a_fork_of_opencode_is_a_document_in_its_folder(old: str) -> None:
         ({"status": "running", "pid": 7}, {"status": "completed", "pid": 7}),
         ({"status": "failed", "pid": 7}, {"status": "failed", "pid": 7}),
         ({}, {}),
+        ({"metadata": ["a"]}, {"metadata": {"title": "Tides (compacted)"}}),
+        ({"metadata": "a"}, {"metadata": {"title": "Tides (compacted)"}}),
     ],
 )
 def test_a_fork_of_cline_is_not_running(

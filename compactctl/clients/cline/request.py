@@ -9,7 +9,7 @@ a picture that was read again it sends the newest alone; neither is followed her
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from compactctl.clients.records.json_values import (
     integer_or_none,
@@ -55,6 +55,7 @@ _READ_TOOLS = frozenset({"read", "read_files"})
 _OUTDATED, _MIN_OUTDATED = "[outdated - see the latest file content]", 65_536
 _NO_CALL = CallId("")
 _RANGE = re.compile(r"(.*):([0-9]{1,9})-(EOF|[0-9]{1,9})")
+_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 # Characters of base64 of one picture, and of all of a request; the oldest come first.
 _MAX_IMAGE, _MAX_IMAGES = 5 * 2**20, 8 * 2**20
 
@@ -191,13 +192,12 @@ def drop_outdated(messages: Sequence[Message]) -> Sequence[Message]:
         if call.tool.lower() in _READ_TOOLS
     }
     newest: dict[object, CallId] = {}
-    for message in messages:
+    for part in (part for message in messages for part in message.parts):
         # A file that the user attached is newer than what was read of it before.
-        newest |= {
-            _Read(p.file_path).key: _NO_CALL for p in message.parts if isinstance(p, FilePart)
-        }
-        for result in _results([message]):
-            newest |= {read.key: result.call_id for read in _reads_in(result, asked)}
+        if isinstance(part, FilePart):
+            newest[_Read(part.file_path).key] = _NO_CALL
+        elif _is_read(part):
+            newest |= {read.key: part.call_id for read in _reads_in(part, asked)}
     outdated = [
         {read.key for read in _reads_in(result, asked) if _is_outdated(read, result, newest)}
         for result in _results(messages)
@@ -218,10 +218,14 @@ def drop_outdated(messages: Sequence[Message]) -> Sequence[Message]:
 def _results(messages: Iterable[Message]) -> Iterator[ToolResultPart]:
     """Yield the results of reading tools that did not fail."""
     for message in messages:
-        for result in message.results:
-            has_failed = result.outcome == "failed" and not result.is_inferred
-            if result.tool.lower() in _READ_TOOLS and not has_failed:
-                yield result
+        yield from filter(_is_read, message.results)
+
+
+def _is_read(part: Part) -> TypeGuard[ToolResultPart]:
+    """Whether a part is the result of a reading tool that did not fail."""
+    if not isinstance(part, ToolResultPart) or part.tool.lower() not in _READ_TOOLS:
+        return False
+    return part.outcome != "failed" or part.is_inferred
 
 
 def _is_outdated(read: _Read, result: ToolResultPart, newest: Mapping[object, CallId]) -> bool:
@@ -302,15 +306,18 @@ def _answered(part: Part, results: Collection[CallId]) -> Part:
 
 
 def cap_media(messages: Sequence[Message]) -> Sequence[Message]:
-    """Leave out pictures over what one, and all of a request, may have (``applyMediaBudget``)."""
+    """Leave out pictures over what one, and all of a request, may have (``applyMediaBudget``).
+
+    Those of other types than the providers' are left out too.
+    """
     total = 0
 
     def fits(media: MediaPart) -> bool:
         nonlocal total
-        size = -(-media.n_bytes // 3) * 4
-        if not media.media_type.startswith("image/") or size > _MAX_IMAGE:
-            return not media.media_type.startswith("image/")
-        if total + size > _MAX_IMAGES:
+        kind, size = media.media_type.lower(), -(-media.n_bytes // 3) * 4
+        if not kind.startswith("image/"):
+            return True
+        if kind not in _IMAGE_TYPES or size > _MAX_IMAGE or total + size > _MAX_IMAGES:
             return False
         total += size
         return True

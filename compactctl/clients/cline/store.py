@@ -32,6 +32,7 @@ _MESSAGES = ".messages.json"
 _COMPACTED = ".compaction.json"
 # The newest message that a compaction stands for is named before the messages that it has.
 _BOUNDARY = re.compile(rb'"source_last_message_key":\s*"id:([^"]+)"')
+_COUNT = re.compile(rb'"source_message_count":\s*([0-9]{1,9})\b')
 _MAX_HEAD = 4_096
 _OLDER_TOKENS = ("prompt", "cached", "completion")
 _ID_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -105,16 +106,18 @@ def compacted_beside(path: Path, transcript: Transcript) -> str:
     It is sent as long as the messages that it stands for are as they were (3.0.65:
     ``readSessionCompactionState``).
     """
-    if not path.name.endswith(_MESSAGES) or any(
-        message.tags != NO_TAGS for message in transcript.messages
-    ):
+    if not path.name.endswith(_MESSAGES):
         return ""
     beside = path.with_name(f"{path.name.removesuffix(_MESSAGES)}{_COMPACTED}")
-    boundary = _BOUNDARY.search(read_beginning(beside, _MAX_HEAD) or b"")
-    if boundary is None:
+    head = read_beginning(beside, _MAX_HEAD) or b""
+    boundary, count = _BOUNDARY.search(head), _COUNT.search(head)
+    name = boundary[1].decode(errors="replace") if boundary else ""
+    places = [place for place, message in enumerate(transcript.messages) if message.id == name]
+    if not places or any(m.tags != NO_TAGS for m in transcript.messages[: places[0] + 1]):
         return ""
-    name = boundary[1].decode(errors="replace")
-    if all(message.id != name for message in transcript.effective):
+    # Messages before it that were hidden are not in the file.
+    index = transcript.messages[places[0]].record_path[-1]
+    if count is not None and isinstance(index, int) and index + 1 < int(count[1]):
         return ""
     return (
         f"{beside.name} has what the client compacted, and it sends that instead; this is not"
@@ -134,7 +137,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork | None:
     folder = old_path.parent.with_name(new)
     path = folder / f"{new}{_MESSAGES}"
     manifest = dict(read_small_object(old_path.with_name(f"{old}.json")))
-    metadata = dict(manifest.get("metadata") or {})
+    metadata = object_or_empty(manifest.get("metadata"))
     manifest |= {
         "session_id": new,
         "messages_path": str(path),

@@ -245,6 +245,13 @@ def pictures_above_8_mib(draft: Draft) -> None:
     draft.answer("A5")
 
 
+@MEDIA
+def pictures_of_other_types(draft: Draft) -> None:
+    types = ("image/svg+xml", "image/bmp", "image/webp")
+    draft.user("Q1 look", *(image(90) | {"mediaType": name} for name in types))
+    draft.answer("A1")
+
+
 @OUTDATED
 def whole_file_again(draft: Draft) -> None:
     _reads_again(draft, "/x/a.txt")
@@ -303,6 +310,15 @@ def failed_reads(draft: Draft) -> None:
 def attached_since(draft: Draft) -> None:
     _reads_again(draft, "/x/a.txt")
     draft.user("Q2 look", {"type": "file", "path": "/x/a.txt", "content": "new"})
+    draft.answer("A2")
+
+
+@OUTDATED
+def attached_behind_its_result(draft: Draft) -> None:
+    _reads_again(draft, "/x/a.txt")
+    draft.answer(read("call_l", "/x/a.txt"))
+    attached = {"type": "file", "path": "/x/a.txt", "content": "new"}
+    draft.user(result("call_l", entry("/x/a.txt", "R1 last")), "Q2 look", attached)
     draft.answer("A2")
 
 

@@ -161,13 +161,19 @@ def test_pictures_above_the_limits_are_left_out() -> None:
     assert len(results(transcript)[0].media) == 1
 
 
-def warnings_beside(folder: Path, key: str, *, edited: bool = False) -> tuple[str, ...]:
-    tags = {"editId": "0123456789ab"} if edited else {}
-    messages = [user("hi", id="m1", **tags), answer("ok", id="m2")]
+def warnings_beside(folder: Path, key: str, *, edited: str = "", count: int = 2) -> tuple[str, ...]:
+    tags = {name: {"editId": "0123456789ab"} if name == edited else {} for name in ("m1", "m3")}
+    messages = [user("hi", id="m1", **tags["m1"]), answer("ok", id="m2")]
+    messages.append(user("more", id="m3", **tags["m3"]))
     document = {"version": 1, "agent": "lead", "sessionId": "s", "messages": messages}
     path = folder / "s.messages.json"
     path.write_text(json.dumps(document))
-    state = {"version": 1, "source_last_message_key": f"id:{key}", "messages": []}
+    state = {
+        "version": 1,
+        "source_message_count": count,
+        "source_last_message_key": f"id:{key}",
+        "messages": [],
+    }
     (folder / "s.compaction.json").write_text(json.dumps(state, indent=2))
     return load(path).warnings
 
@@ -178,7 +184,9 @@ def test_what_the_client_compacted_is_in_a_file_beside(tmp_path: Path) -> None:
     assert warning.startswith("s.compaction.json has what the client compacted")
     assert warnings_beside(tmp_path, "gone") == ()
     # The client does not count on it if any message before that is another one.
-    assert warnings_beside(tmp_path, "m2", edited=True) == ()
+    assert warnings_beside(tmp_path, "m2", edited="m1") == ()
+    assert warnings_beside(tmp_path, "m2", count=3) == ()
+    assert warnings_beside(tmp_path, "m2", edited="m3") == (warning,)
     (tmp_path / "s.compaction.json").write_text("{}")
     assert load(tmp_path / "s.messages.json").warnings == ()
     other = write_lines(tmp_path / "task.json", [user("hi"), answer("ok")])
