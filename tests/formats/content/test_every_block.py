@@ -120,7 +120,7 @@ def test_an_unknown_block_is_counted_and_stays(name: str, block: Block) -> None:
 
 @pytest.mark.parametrize("own", RESPONSES)
 def test_items_of_openais_own_tools_are_counted_and_stay(own: Block) -> None:
-    (message,) = read("codex", item(own["type"], **own)).effective
+    (message,) = read("openai-responses", own).effective
     assert not any(map(is_replaceable, message.parts))
     data = data_of(own)
     assert len([media for part in message.parts for media in media_of(part)]) == len(data)
