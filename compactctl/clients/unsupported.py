@@ -4,6 +4,7 @@ For some of them jq converts the file to messages, with all of their text.
 """
 
 import codecs
+import re
 import shlex
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -295,8 +296,8 @@ def describe_file(head: bytes, where: str = "") -> ForeignFile | None:
     """Describe the file at ``where``, which starts with ``head``; None if it may be JSON."""
     if head.startswith(_SQLITE):
         for client in UNSUPPORTED_CLIENTS:
-            if _is_database_of(client, head, where):
-                return ForeignFile(f"this is a database of {client.name}; {client.statement}")
+            if verb := _database_verb(client, head, where):
+                return ForeignFile(f"this {verb} a database of {client.name}; {client.statement}")
     for magic, title in _MAGIC_NUMBERS:
         if head.startswith(magic):
             return ForeignFile(f"this is {title}")
@@ -309,9 +310,13 @@ def describe_file(head: bytes, where: str = "") -> ForeignFile | None:
     return None
 
 
-def _is_database_of(client: UnsupportedClient, head: bytes, where: str) -> bool:
-    is_there = bool(client.folder) and client.folder in where
-    return is_there or (bool(client.tables) and all(text in head for text in client.tables))
+def _database_verb(client: UnsupportedClient, head: bytes, where: str) -> str:
+    """Return how sure it is that a database is of a client, as a verb; "" if it is of another."""
+    if client.folder and client.folder in where:
+        return "is"
+    words = (rb"%s\b" % re.escape(text) for text in client.tables)
+    is_alike = bool(client.tables) and all(re.search(word, head) for word in words)
+    return "looks like" if is_alike else ""
 
 
 def unsupported_client(name: str) -> UnsupportedClient | None:

@@ -242,13 +242,24 @@ def test_a_database_is_named_by_its_tables_or_its_place(
     client: str, statements: tuple[str, ...], where: str
 ) -> None:
     head = database(*statements)
-    expected = f"{where}: this is a database of {client}; {client} is not supported; it keeps its"
+    verb = "looks like" if where == "copy.db" else "is"
+    expected = (
+        f"{where}: this {verb} a database of {client}; {client} is not supported; it keeps its"
+    )
     with pytest.raises(NotUnderstoodError, match=re.escape(expected)):
         detect(decoded([head]), where, head)
 
 
-def test_any_other_database_is_none_of_these() -> None:
-    head = database(*PLAIN)
+@pytest.mark.parametrize(
+    "statements",
+    [
+        PLAIN,
+        ("CREATE TABLE blobs (id)", "CREATE TABLE metadata (name)"),
+        ("CREATE TABLE sessions_log (working_dir)",),
+    ],
+)
+def test_any_other_database_is_none_of_these(statements: tuple[str, ...]) -> None:
+    head = database(*statements)
     with pytest.raises(NotUnderstoodError, match="this is an SQLite database; export"):
         detect(decoded([head]), "notes.db", head)
 
