@@ -795,6 +795,40 @@ def _api(**failed: Any) -> tuple[Row, ...]:
     )
 
 
+_SHELL_END = "Signal: (none)\nProcess Group PGID: 31"
+_QWEN = (
+    _edit("ok", "ok", "The file: src/quay.py has been updated."),
+    _write("ok", "ok", "Successfully created and wrote to new file: src/quay.py."),
+    _edit("failed", "failed", "Failed to edit, could not find the string to replace.", **_WRONG),
+    _all(
+        "denied",
+        "denied",
+        "[Operation Cancelled] Reason: User did not allow tool call",
+        **_CANCELLED,
+    ),
+    _all("interrupted", "interrupted", "[Operation Cancelled]", **_CANCELLED),
+    _run(
+        "ok",
+        "ok",
+        f"Command: make tides\nDirectory: (root)\nOutput: 12 tides\nExit Code: 0\n{_SHELL_END}",
+        0,
+    ),
+    _run(
+        "failed",
+        "failed",
+        f"Command: make tides\nDirectory: (root)\nOutput: no\nExit Code: 2\n{_SHELL_END}",
+        2,
+    ),
+    _run("timed out", "timed out", "Command timed out after 5000ms before it could complete."),
+    _run(
+        "interrupted before its end",
+        "interrupted",
+        "Command was cancelled by user before it could complete.",
+    ),
+    _run("running", "unknown", "Background shell started.\nid: bg_1"),
+    _NONE,
+    _GOES_ON,
+)
 _UI_DENIED = _all("denied by the approval", "denied", _WORDS, state="output-denied")
 # What a request holds of a session: the words and, of Claude Code, whether it was an error.
 _CODEX_ITEMS = tuple(row for row in _CODEX if "after" not in row[1][3])
@@ -811,6 +845,7 @@ _TABLES: Mapping[str, tuple[Row, ...]] = {
     "codex items": _CODEX_ITEMS,
     "copilot-cli": _COPILOT,
     "gemini-cli": _GEMINI,
+    "qwen-code": _QWEN,
     "opencode": _OPENCODE,
     "cline": _CLINE,
     "cline SDK": _SDK,

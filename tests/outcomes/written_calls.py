@@ -11,6 +11,7 @@ from formats.codex import rollouts as codex
 from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
+from formats.qwen_code import sessions as qwen
 from formats.vscode_chat import chats as vscode
 from voices.apis import (
     AnthropicTalk,
@@ -34,6 +35,7 @@ from voices.terminals import (
     MiniSweTalk,
     OpenCodeTalk,
     PiTalk,
+    QwenTalk,
     ResponsesTalk,
 )
 from voices.wordings import text
@@ -109,6 +111,17 @@ def _gemini(talk: GeminiTalk, call: Call, said: str | None, fields: Mapping[str,
     result = () if said is None else (gemini.answered(name, call.tool, **response),)
     tool = gemini.tool(name, call.tool, call.arguments, *result) | {"status": status}
     talk.records.append(gemini.gemini(f"g{name}", "", tool))
+
+
+def _qwen(talk: QwenTalk, call: Call, said: str | None, fields: Mapping[str, Any]) -> None:
+    name = f"call_{talk.number()}"
+    status = fields.get("status", "success")
+    talk.model(qwen.called(name, call.tool, **call.arguments))
+    if said is not None:
+        answer = qwen.answered(
+            name, call.tool, **{"output" if status == "success" else "error": said}
+        )
+        talk.user(answer, toolCallResult={"status": status})
 
 
 def _opencode(talk: OpenCodeTalk, call: Call, said: str | None, fields: Mapping[str, Any]) -> None:
@@ -283,6 +296,12 @@ CLIENTS: Mapping[str, Client] = {
         GeminiTalk,
         _gemini,
         _calls("replace write_file run_shell_command read_file web_fetch", "file_path"),
+        states_success=True,
+    ),
+    "qwen-code": Client(
+        QwenTalk,
+        _qwen,
+        _calls("edit write_file run_shell_command read_file web_fetch", "file_path"),
         states_success=True,
     ),
     "opencode": Client(OpenCodeTalk, _opencode, _OPENCODE, states_success=True),

@@ -169,7 +169,8 @@ class Home:
                  updated if archived else None),
             )  # fmt: skip
             for at, (message, text) in enumerate(zip(messages, texts, strict=True)):
-                name = f"msg_{9 - at}{number[:20]}"
+                # Of Kilo they are from after it, as it leaves out prompts with older ones.
+                name = f"msg_{'0' if client == 'kilo' else ''}{9 - at}{number[:20]}"
                 row = (name, own, at + 1, json.dumps(message))
                 database.execute("insert into message values (?, ?, ?, 1, ?)", row)
                 part = (f"prt_{9 - at}{number[:20]}", name, own,

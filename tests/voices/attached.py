@@ -135,6 +135,7 @@ WRITERS: Mapping[str, Attach] = {
     "openai-responses": _responses,
     "copilot-cli": _copilot,
     "gemini-cli": lambda t, w, m: t.user(*([w] if w else []), _gemini(m)),
+    "qwen-code": lambda t, w, m: t.user(*([w] if w else []), _gemini(m)),
     "opencode": lambda t, w, m: t.user(
         *([opencode.text(w)] if w else []), {"type": "file", "mime": m.kind, "url": m.url}
     ),

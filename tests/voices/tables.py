@@ -34,6 +34,7 @@ from voices.terminals import (
     GEMINI,
     OPENCODE,
     PI,
+    QWEN,
     RESPONSES,
     AgentCodeTalk,
     ClaudeTalk,
@@ -44,6 +45,7 @@ from voices.terminals import (
     MiniSweTalk,
     OpenCodeTalk,
     PiTalk,
+    QwenTalk,
     ResponsesTalk,
 )
 from voices.wordings import said
@@ -71,6 +73,7 @@ TALKS: Mapping[str, type[Talk]] = {
     "gemini-cli": GeminiTalk,
     "opencode": OpenCodeTalk,
     "pi": PiTalk,
+    "qwen-code": QwenTalk,
     "cline": ClineTalk,
     "roo": RooTalk,
     "vscode-copilot-chat": VsCodeTalk,
@@ -94,6 +97,7 @@ _TABLES = (
     *GEMINI,
     *OPENCODE,
     *PI,
+    *QWEN,
     *CLINE,
     *VSCODE,
 )

@@ -11,6 +11,7 @@ from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
+from formats.qwen_code import sessions as qwen
 from voices.place import QUESTION, Put, Record, Talk, sentences, table
 from voices.wordings import (
     ANSWERED,
@@ -517,6 +518,69 @@ GEMINI = table(
     client={"behind a result": lambda t, w: t.look(w)},
     objection={
         "plan": lambda t, w: t.step("exit_plan_mode", {}, PLAN_REJECTED.format(words=w)),
+    },
+)
+
+
+class QwenTalk(Talk):
+    """A session of Qwen Code; each record follows the one before it."""
+
+    shell = "run_shell_command"
+    editor = "write_file"
+
+    def user(self, *parts: str | Record, **fields: Any) -> None:
+        self.records.append(qwen.user(f"u{self.number()}", None, *parts, **fields))
+
+    def model(self, *parts: str | Record) -> None:
+        self.records.append(qwen.model(f"a{self.number()}", None, *parts))
+
+    def say(self, words: str) -> None:
+        self.user(words)
+
+    def reply(self, words: str) -> None:
+        self.model(words)
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        name = f"call_{self.number()}"
+        self.model(qwen.called(name, tool, **arguments))
+        answer = qwen.answered(name, tool, **{"error" if failed else "output": result})
+        self.user(answer, toolCallResult={"status": "error" if failed else "success"})
+
+    def attach(self, path: str, content: str) -> None:
+        head, name, _, end = _FILES
+        self.user(f"Look at @{path}.", head, name.replace("a.py", path), content, end)
+
+    def look(self, words: str) -> None:
+        """Write a call and its result, with words behind it."""
+        name = f"ls_{self.number()}"
+        self.model(qwen.called(name, "list_directory", path="."))
+        self.user(qwen.answered(name, "list_directory", output="a.py"), words)
+
+    def lines(self) -> list[Record]:
+        return qwen.chained(*self.records)
+
+
+QWEN = table(
+    "qwen-code",
+    opening={
+        "part": said("{words}"),
+        "parts": lambda t, w: t.user(*sentences(w)),
+        "before a picture": lambda t, w: t.user(
+            w, {"inlineData": {"mimeType": "image/png", "data": PNG}}
+        ),
+        "before files": lambda t, w: t.user(w, *_FILES),
+        **around("<system-reminder>\nBe brief.\n</system-reminder>"),
+    },
+    request={"meanwhile": lambda t, w: t.user(w, subtype="mid_turn_user_message")},
+    answer={
+        "ask_user_question": asked(
+            "User has provided the following answers:\n\n**Provider**: {words}",
+            "ask_user_question",
+        )
+    },
+    client={
+        "behind a result": lambda t, w: t.look(w),
+        "notification": lambda t, w: t.user(w, subtype="notification"),
     },
 )
 
