@@ -405,19 +405,28 @@ def _opencode_request(request: Json) -> Iterator[Piece]:
         if reasoning := message.get("reasoning_content"):
             yield "reasoning", "", reasoning
         for kind, call, text in _content(message.get("content")):
-            yield kind.removesuffix("_url"), call, text.strip('"')
+            if text != _MEDIA_OF_RESULT:
+                yield kind.removesuffix("_url"), call, text.strip('"')
         for call in message.get("tool_calls") or ():
             yield "call", call["id"], _canonical(call["function"]["arguments"])
+
+
+# What OpenCode says before the pictures of a result.
+_MEDIA_OF_RESULT = "Attached media from tool result:"
 
 
 def _opencode_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
     """Yield what ``view`` shows; an answer has its text before its calls, and these before results.
 
-    The pictures of a result follow it in a message of their own.
+    The pictures of a result follow it in a message of their own. Quotation marks around a text are
+    left out.
     """
     order = {"reasoning": 0, "text": 1, "call": 2, "result": 3}
     for message in messages:
-        pieces = in_order([message], session)
+        pieces = [
+            (kind, call, text.strip('"') if kind == "text" else text)
+            for kind, call, text in in_order([message], session)
+        ]
         is_answer = message["role"] == "assistant"
         yield from sorted(pieces, key=lambda piece: order.get(piece[0], 4)) if is_answer else pieces
 
@@ -531,7 +540,7 @@ def _is_made_up(piece: Piece) -> bool:
 
 
 def _whole(sent: str, known: str) -> str:
-    """Return the result that was sent, uncut where it is one that a client cuts."""
+    """Return the result that was sent, or the known one where a client sends a stand-in for it."""
     if known.startswith(_REFERENCE) and (sent == _NO_REFERENCE or sent.startswith(_REFERENCE)):
         return known
-    return sent.replace("(tool image omitted: model does not support images)", "<image>")
+    return sent

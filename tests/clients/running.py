@@ -173,7 +173,8 @@ class Pi:
         folder.mkdir(parents=True, exist_ok=True)
         # What it keeps free for the answer is taken off the window.
         window = limit + 16_384 if limit else 2_000_000
-        stub = {"id": "stub", "contextWindow": window, "maxTokens": 8_000}
+        limits = {"contextWindow": window, "maxTokens": 8_000}
+        stub = {"id": "stub", "input": ["text", "image"], **limits}
         here = {"baseUrl": desk.model.url, "apiKey": "none"}
         providers = {
             "anthropic": here,
