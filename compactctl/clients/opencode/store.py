@@ -155,7 +155,7 @@ def _fork(program: Program, session: Session, identity: ForkIdentity) -> Fork:
         for message in document["messages"]:
             message["info"] = _with_fork_ids(message["info"], salt)
             message["parts"] = [
-                _with_fork_ids(part, salt) for part in list_or_empty(message["parts"])
+                _as_imported(_with_fork_ids(part, salt)) for part in list_or_empty(message["parts"])
             ]
         return json.dumps(document).encode() + b"\n"
 
@@ -184,6 +184,15 @@ def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
     }
     revert = object_or_empty(fields.get("revert"))
     return {**fields, **ids, **({"revert": _with_fork_ids(revert, salt)} if revert else {})}
+
+
+def _as_imported(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part without what Kilo 7.7.9 writes but does not import.
+
+    Otherwise the imported session would seem to be edited.
+    """
+    dropped = {"time"} if part.get("type") == "step-start" else ()
+    return {key: value for key, value in part.items() if key not in dropped}
 
 
 def _fork_id(old_id: str, salt: str) -> str:
