@@ -211,6 +211,16 @@ def test_a_fork_of_copilot_cli_keeps_the_other_fields_of_its_workspace(
     assert fork.extra_files == ((fork.path.with_name("workspace.yaml"), workspace),)
 
 
+def test_a_fork_of_kilo_is_what_it_imports() -> None:
+    entry = SessionEntry(client="kilo", id="ses_1", path=Path("/d.db"), modified=0)
+    fork = fork_session(Session(entry=entry, details=SessionDetails()), IDENTITY)
+    assert fork is not None
+    parts = [{"type": "step-start", "time": {"start": 1}}, {"type": "text", "time": {"start": 1}}]
+    document = {"info": {}, "messages": [{"info": {}, "parts": parts}]}
+    [message] = json.loads(fork.rewrite_line(0, json.dumps(document).encode()))["messages"]
+    assert message["parts"] == [{"type": "step-start"}, parts[1]]
+
+
 @pytest.mark.parametrize("old", ["ses_/../../../x", "/x", "..", "ses_0123456789abABCDEFGHIJKLMN"])
 def test_a_fork_of_opencode_is_a_document_in_its_folder(old: str) -> None:
     entry = SessionEntry(client="opencode", id=old, path=Path("/d.db"), modified=0)
