@@ -110,6 +110,9 @@ def _since_compaction(
     start, locked = _find_start(records)
     order, moved = _order_from(records, start)
     locked |= moved
+    tail = range(*sorted(moved)[:2]) if moved else range(0)
+    # What was reported for the tail describes the context before the compaction.
+    records = [_without_usage(entry) if i in tail else entry for i, entry in enumerate(records)]
     if request.is_of_kilo:
         order, rests_on = _sent_by_kilo(records, order)
         locked |= rests_on
@@ -234,6 +237,11 @@ def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:
 
 def _with_lock(entry: OpenCodeRecord) -> OpenCodeRecord:
     message = entry.message.as_unmovable(_BOUNDARY) if entry.message else None
+    return OpenCodeRecord(entry.record, message)
+
+
+def _without_usage(entry: OpenCodeRecord) -> OpenCodeRecord:
+    message = replace(entry.message, usage=None) if entry.message else None
     return OpenCodeRecord(entry.record, message)
 
 

@@ -104,6 +104,18 @@ def test_a_compaction_may_keep_a_tail_which_is_sent_behind_the_summary() -> None
     ]
 
 
+def test_usage_of_a_tail_is_of_the_context_before_the_compaction() -> None:
+    counts = {"input": 90_000, "output": 10, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+    tail = [user("msg_3", text("two")), assistant("msg_4", text("second"), tokens=counts)]
+    marked = compaction("msg_5", tail_start_id="msg_3")
+
+    before = opencode(*OLD, *tail)
+    after = opencode(*OLD, *tail, marked, summary("msg_6", "msg_5"), *NEW)
+
+    assert [m.usage.context for m in before.effective if m.usage] == [90_000]
+    assert not any(m.usage for m in after.effective)
+
+
 FAILURES: list[dict[str, Any]] = [{"finish": None}, {"error": {"name": "APIError"}}]
 
 
