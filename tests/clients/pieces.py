@@ -199,10 +199,14 @@ def _cline_request(request: Json) -> Iterator[Piece]:
             yield "call", call["id"], _canonical(call["function"]["arguments"])
 
 
+# What Cline says where the pictures of a result follow it.
+_PICTURE_FOLLOWS = "\n(see following "
+
+
 def _cline_result(content: str) -> str:
     """Return a result: a text, or the JSON of what a tool returned of each thing."""
     try:
-        entries = json.loads(content)
+        entries = json.loads(content.partition(_PICTURE_FOLLOWS)[0])
     except ValueError:
         return content
     lines = (
@@ -212,6 +216,24 @@ def _cline_result(content: str) -> str:
         for entry in entries
     )
     return "\n".join(lines)
+
+
+def _cline_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:
+    """Yield what ``view`` shows; of a result with pictures, its texts alone are in its entries."""
+    for kind, call, said in in_order(messages, session):
+        yield kind, call, _without_pictures(said) if kind == "result" else said
+
+
+def _without_pictures(said: str) -> str:
+    try:
+        entry = json.loads(said)
+    except ValueError:
+        return said
+    blocks = entry.get("result") if isinstance(entry, dict) else None
+    if not isinstance(blocks, list) or all(block.get("type") == "text" for block in blocks):
+        return said
+    texts = [block["text"] for block in blocks if block.get("type") == "text"]
+    return json.dumps({**entry, "result": texts}, separators=(",", ":"), ensure_ascii=False)
 
 
 def request_pieces(request: Json) -> Iterator[Piece]:
@@ -481,7 +503,7 @@ WIRES: Mapping[str, Wire] = {
         missing="",
     ),
     "pi": Wire(request=_pi_request, shown=_pi_shown, missing="No result provided"),
-    "cline": Wire(request=_cline_request, shown=in_order, missing=""),
+    "cline": Wire(request=_cline_request, shown=_cline_shown, missing=""),
     "opencode": _OPENCODE,
     "kilo": _OPENCODE,
 }
