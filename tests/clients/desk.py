@@ -14,7 +14,8 @@ from signal import Signals
 from threading import Timer
 from typing import Any, Protocol
 
-from clients.stub import PIXEL, Answer, Json, StubModel
+from clients.stub import Answer, Json, StubModel
+from samples.picture import png_base64
 
 # What a client takes at most, in seconds, on a machine that does other things as well.
 _PATIENCE = 180
@@ -185,10 +186,10 @@ def version_of(program: Path) -> str:
     return version[0]
 
 
-def write_pixel(desk: Desk) -> Path:
-    """Write a picture of one pixel into the project."""
-    path = desk.project / "pixel.png"
-    path.write_bytes(b64decode(PIXEL))
+def write_picture(desk: Desk) -> Path:
+    """Write a picture into the project."""
+    path = desk.project / "tides.png"
+    path.write_bytes(b64decode(png_base64()))
     return path
 
 

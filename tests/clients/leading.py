@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from subprocess import SubprocessError
 
-from clients.desk import Desk, write_pixel
+from clients.desk import Desk, write_picture
 from clients.running import SUMMARY, entry
 from clients.stub import Answer
 from clients.watched import Watched
@@ -57,7 +57,7 @@ def _reads(watched: Watched, desk: Desk) -> Iterator[Answer]:
 
 
 def _picture(watched: Watched, desk: Desk, session: str) -> str:
-    return _say(watched, desk, session, watched.picture(write_pixel(desk)))
+    return _say(watched, desk, session, watched.picture(write_picture(desk)))
 
 
 def _interrupted_answer(watched: Watched, desk: Desk, session: str) -> str:

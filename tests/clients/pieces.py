@@ -200,20 +200,23 @@ def _cline_request(request: Json) -> Iterator[Piece]:
 
 
 # What Cline says where the pictures of a result follow it.
-_PICTURE_FOLLOWS = "\n(see following "
+_PICTURE_FOLLOWS = "(see following user message for image)"
 
 
 def _cline_result(content: str) -> str:
     """Return a result: a text, or the JSON of what a tool returned of each thing."""
     try:
-        entries = json.loads(content.partition(_PICTURE_FOLLOWS)[0])
+        entries = json.loads(content)
     except ValueError:
         return content
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return content
     lines = (
-        entry["text"]
+        _cline_result(entry["text"])
         if entry.get("type") == "text"
         else json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
         for entry in entries
+        if entry.get("text") != _PICTURE_FOLLOWS
     )
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clients.completions import Cline, CopilotCli, Kilo, OpenCode
-from clients.desk import Client, Desk, Sent, bare, newest, text_of, write_pixel
+from clients.desk import Client, Desk, Sent, bare, newest, text_of, write_picture
 from clients.gemini import GeminiCli
 from clients.qwen import QwenCode
 from clients.stub import Answer, Json
@@ -262,7 +262,7 @@ class Lead:
 
 def _with_picture(client: Client, desk: Desk) -> str:
     session = talk(client, desk)
-    desk.model.expect(client.read(write_pixel(desk)), Answer(text="Seen."))
+    desk.model.expect(client.read(write_picture(desk)), Answer(text="Seen."))
     client.say(desk, "And the picture?", session=client.id_of(session), limit=None)
     return client.session(desk)
 
