@@ -56,9 +56,7 @@ def store_named(name: str) -> SessionStore:
     store = _BY_NAME.get(name.casefold())
     if store is None:
         if other := unsupported_client(name):
-            raise UsageError(
-                f"{other.name} is not supported; it keeps its sessions in {other.places}"
-            )
+            raise UsageError(other.statement)
         clients = ", ".join(store.client for store in ALL_STORES)
         hint = suggestion(name.casefold(), _BY_NAME, f"there are {clients}")
         raise UsageError(f"no client named {name!r}; {hint}")

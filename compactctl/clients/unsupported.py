@@ -311,7 +311,7 @@ def describe_file(head: bytes, where: str = "") -> ForeignFile | None:
 
 
 def _database_verb(client: UnsupportedClient, head: bytes, where: str) -> str:
-    """Return how sure it is that a database is of a client, as a verb; "" if it is of another."""
+    """Return "is" for a client's database, "looks like" if only its tables say so, else ""."""
     if client.folder and client.folder in where:
         return "is"
     words = (rb"%s\b" % re.escape(text) for text in client.tables)

@@ -4,8 +4,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from compactctl.model.edit import Edit, Hide
-from compactctl.model.message import Message, MessageId, OmittedPart, Part, ToolResultPart
-from compactctl.model.transcript import Omission
+from compactctl.model.message import (
+    CallId,
+    Message,
+    MessageId,
+    OmittedPart,
+    Part,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Omission, Transcript
 from compactctl.records import replace
 
 
@@ -25,6 +33,42 @@ def with_each(message: Message, change: Callable[[Part], Part]) -> Message:
 def sent_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return the messages without those of which nothing is sent."""
     return tuple(message for message in messages if not _is_omitted(message))
+
+
+def as_sent(
+    transcript: Transcript,
+    history: tuple[Message, ...],
+    marked: Iterable[Message],
+    others: Iterable[Omission] = (),
+) -> Transcript:
+    """Return a transcript with what its client sends of a history.
+
+    ``marked`` is the history with what the client leaves out as omitted parts; ``others`` are what
+    it cuts or replaces, of which only what it sends counts.
+    """
+    marked = tuple(marked)
+    effective = sent_messages(marked)
+    sent_ids = {message.id for message in effective}
+    return replace(
+        transcript,
+        effective=effective,
+        with_omitted=() if effective == history else history,
+        omissions=(
+            *find_omissions(marked),
+            *(omission for omission in others if omission.message in sent_ids),
+        ),
+    )
+
+
+def with_answers(message: Message, calls: Collection[CallId], answer: str) -> Message:
+    """Add what the client makes up as a result to those of ``calls`` that have none yet."""
+
+    def answered(part: Part) -> Part:
+        if not isinstance(part, ToolCallPart) or part.embedded or part.added:
+            return part
+        return replace(part, added=answer) if part.call_id in calls else part
+
+    return with_each(message, answered)
 
 
 def find_omissions(messages: Iterable[Message]) -> Iterator[Omission]:

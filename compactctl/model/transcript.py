@@ -195,8 +195,8 @@ class SessionInfo(Record):
     Attributes:
         model: the model in force at the end.
         window: context window in tokens.
-        client: the client that made the requests of a log, "" if the log does not show which, or
-            whose session is in another client's format; None in a client's own sessions.
+        client: the client that made the requests of a log ("" if the log does not show which), or
+            that wrote a session in another client's format; None in a client's own sessions.
         client_version: version of the client that wrote the newest record.
         file_version: version of the format.
         cwd: the working folder.
@@ -281,6 +281,7 @@ class Transcript(Record):
         unread: text that the format does not know, hidden messages included.
         session_lines: the lines of each session in a file that holds several; () for one.
         order: how records are ordered if not as the client wrote them; "" otherwise.
+        notes: for the name of an array, that of an array beside it with a note of each element.
         warnings: one line each, ready to be shown.
     """
 
@@ -302,6 +303,7 @@ class Transcript(Record):
     unread: Unread = Unread()
     session_lines: tuple[SessionLines, ...] = ()
     order: RecordOrder = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property

@@ -37,7 +37,9 @@ def lines_without_groups(
         if is_whole and _is_tagged_by(message, groups):
             tagged[message.line].append(message)
     return tuple(
-        _GroupRemover(groups, _inherited_tags(transcript, groups)).edit_lines(lines, tagged)
+        _GroupRemover(groups, _inherited_tags(transcript, groups), transcript.notes).edit_lines(
+            lines, tagged
+        )
     )
 
 
@@ -67,12 +69,18 @@ _TEXT = ("utf-8", "surrogateescape")
 
 
 class _GroupRemover:
-    """Remove groups from records; ``inherited`` are the tags that originals take over."""
+    """Remove groups from records; ``inherited`` are the tags that originals take over.
+
+    For ``notes`` see ``Transcript``.
+    """
 
     def __init__(
-        self, groups: Collection[str], inherited: Mapping[MessageId, Mapping[str, str]]
+        self,
+        groups: Collection[str],
+        inherited: Mapping[MessageId, Mapping[str, str]],
+        notes: Mapping[str, str],
     ) -> None:
-        self.groups, self.inherited = groups, inherited
+        self.groups, self.inherited, self.notes = groups, inherited, notes
 
     def edit_lines(
         self, lines: Sequence[bytes], tagged: Mapping[int, Sequence[Message]]
@@ -105,7 +113,7 @@ class _GroupRemover:
                 record = self.edit_record(members[index], text[start:end], depth)
             if record is not None:
                 items.append((index, record))
-        return replace_in_step(text, path, spans, items)
+        return replace_in_step(text, path, spans, items, self.notes)
 
     def edit_record(self, message: Message, text: str, depth: int) -> str | None:
         """Return a record as it was before these groups, None when they wrote it.

@@ -127,6 +127,7 @@ class _FileLayout:
         self.visible_indices: dict[str, Sequence[int]] = {}
         self.index_by_id = {message.id: index for index, message in enumerate(self.history)}
         self.damaged_lines = transcript.damaged_lines
+        self.notes = transcript.notes
         self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
         self.superseded = self._superseded_records(transcript)
         self.unsent_by_line = self._unsent_values(transcript)
@@ -297,7 +298,7 @@ class _FileLayout:
             edited = self._edited_original(message, text, location)
             if edited is not None:
                 items.append((position, edited))
-        return replace_in_step(text, path, spans, items)
+        return replace_in_step(text, path, spans, items, self.notes)
 
     def _new_records(self, message: Message, text: str, location: ValueLocation) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""

@@ -26,8 +26,6 @@ _BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 _DECODER = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
 _scan_once = _DECODER.scan_once  # type: ignore[attr-defined]
 _TARGET = object()
-# How an array is named that has a note of each element of another one, after the name of that.
-_NOTES = "_metadata"
 
 
 class Array(NamedTuple):
@@ -161,16 +159,20 @@ def replace_elements(
 
 
 def replace_in_step(
-    text: str, path: JsonPath, elements: Sequence[Span], items: Sequence[tuple[int | None, str]]
+    text: str,
+    path: JsonPath,
+    elements: Sequence[Span],
+    items: Sequence[tuple[int | None, str]],
+    names: Mapping[str, str],
 ) -> str:
-    """Replace the elements of the array at ``path``, and what is noted beside them, if anything.
+    """Replace the elements of the array at ``path``, and the notes of them, if there are any.
 
-    Notes are the elements of an array of the same length that is named after it: those of removed
-    elements go, and new elements get an empty one. Codex refuses arrays of different lengths.
+    They are in an array beside it, whose name ``names`` has for that of the first: those of removed
+    elements are removed, and new elements get an empty one.
     """
-    name = f"{path[-1]}{_NOTES}" if path else ""
+    name = names.get(str(path[-1]), "") if path else ""
     notes = find_array(text, (*path[:-1], name)).elements if name and name in text else []
-    if not notes or len(notes) != len(elements):
+    if len(notes) != len(elements):
         return replace_elements(text, elements, items)
     noted = [(n, "{}" if n is None else text[slice(*notes[n])]) for n, _ in items]
     # The later one first, so that the places of the other one stay.

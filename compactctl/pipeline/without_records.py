@@ -41,7 +41,8 @@ def without_records(
         if index not in damaged and (new_values or index in dropped_elements):
             text = data.decode()
             text = splice(text, value_replacements(text, new_values.items()))
-            yield NewLine(_without_elements(text, dropped_elements.get(index, {})).encode(), index)
+            elements = dropped_elements.get(index, {})
+            yield NewLine(_without_elements(text, elements, transcript.notes).encode(), index)
         else:
             yield NewLine(data, index, is_unchanged=True)
 
@@ -55,9 +56,11 @@ def _dropped_elements(dropped: Collection[RecordLocation]) -> dict[int, dict[Jso
     return elements
 
 
-def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> str:
+def _without_elements(
+    text: str, arrays: Mapping[JsonPath, Collection[int]], notes: Mapping[str, str]
+) -> str:
     for path, dropped in sorted(arrays.items(), reverse=True):
         spans, _ = find_array(text, path)
         items = [(n, text[slice(*span)]) for n, span in enumerate(spans) if n not in dropped]
-        text = replace_in_step(text, path, spans, items)
+        text = replace_in_step(text, path, spans, items, notes)
     return text

@@ -177,7 +177,7 @@ def _qwen_shown(messages: Iterable[Json], session: bytes) -> Iterator[Piece]:  #
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Yield what answers in a row say as one: reasoning, text, and calls."""
     for kind in ("reasoning", "text"):
-        if text := "".join(said for each, _, said in pieces if each == kind):
+        if text := "".join(said for shown, _, said in pieces if shown == kind):
             yield kind, "", text
     yield from (piece for piece in pieces if piece[0] not in ("reasoning", "text"))
 
@@ -368,7 +368,7 @@ def _copilot_request(request: Json) -> Iterator[Piece]:
                 if block["type"] != "text":
                     yield "image", "", ""
                 # Before a picture it says its name.
-                elif all(each["type"] == "text" for each in blocks[number + 1 : number + 2]):
+                elif all(block["type"] == "text" for block in blocks[number + 1 : number + 2]):
                     yield from (("text", "", text) for text in _copilot_texts(block["text"]))
         for call in message.get("tool_calls") or ():
             yield "call", call["id"], _canonical(call["function"]["arguments"])

@@ -1,4 +1,4 @@
-"""How clients take the last turn back by a control request."""
+"""How clients undo the last turn when a program asks them to."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from clients.stub import Json
 
 
 def rewind_claude_code(desk: Desk, session: str) -> str:
-    """Take back the last prompt that was typed; return what the client says of it."""
+    """Undo the last prompt that was typed; return what the client says of it."""
     records = map(json.loads, Path(session).read_text().splitlines())
     prompts = [
         record["uuid"]
@@ -40,7 +40,7 @@ def rewind_codex(desk: Desk, session: str) -> str:
     """Revert to before the last turn; return what the client says of it."""
     client = Codex()
     records = map(json.loads, Path(session).read_text().splitlines())
-    turns = [each["payload"]["turn_id"] for each in records if each["type"] == "turn_context"]
+    turns = [record["payload"]["turn_id"] for record in records if record["type"] == "turn_context"]
     thread = {"threadId": client.id_of(session)}
     with desk.started([client.program, "app-server"], client.settings) as program:
         about = {
@@ -67,7 +67,9 @@ def _reverted(client: OpenCode, desk: Desk, session: str) -> str:
         assert server.stdout is not None
         address = next(match[1] for line in server.stdout if (match := _ADDRESS.search(line)))
         messages = json.loads(_asked(address, "GET", f"/session/{session}/message"))
-        prompts = [each["info"]["id"] for each in messages if each["info"]["role"] == "user"]
+        prompts = [
+            message["info"]["id"] for message in messages if message["info"]["role"] == "user"
+        ]
         return _asked(address, "POST", f"/session/{session}/revert", {"messageID": prompts[-1]})
 
 

@@ -65,7 +65,7 @@ class Case:
 @cache
 def newest_version(client: str) -> str:
     """Return the newest version with which a client's rules were recorded."""
-    rules = next(each.rules for each in RECORDED_CLIENTS if each.client.name == client)
+    rules = next(recorded.rules for recorded in RECORDED_CLIENTS if recorded.client.name == client)
     return newest(
         recording
         for rule in rules
@@ -108,7 +108,7 @@ def shown(tmp_path: Path) -> Shown:
             document = view_document(view(options))
         except CompactctlError:
             return [], False
-        is_warned = any("this is not followed" in str(each) for each in document["warnings"])
+        is_warned = any("this is not followed" in str(warning) for warning in document["warnings"])
         return document["messages"], is_warned
 
     return view_session

@@ -74,7 +74,7 @@ def test_what_is_accepted_is_read_back(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("watched", WATCHED, ids=lambda watched: watched.client.name)
 def test_every_client_was_accepted_whole(watched: Watched) -> None:
     accepted = read_vocabulary(watched.client.name)
-    assert {*accepted.words} == {each.name for each in watched.words}
+    assert {*accepted.words} == {group.name for group in watched.words}
     assert all(accepted.words.values())
     assert accepted.fields
 

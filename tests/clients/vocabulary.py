@@ -93,7 +93,7 @@ def _fields(value: Json, depth: int, before: str = "") -> Iterator[str]:
         if isinstance(member, dict) and depth > 1:
             yield from _fields(member, depth - 1, f"{name}.")
         elif isinstance(member, list):
-            types = (each.get("type") for each in member if isinstance(each, dict))
+            types = (element.get("type") for element in member if isinstance(element, dict))
             yield from (f"{name}:{kind}" for kind in types if isinstance(kind, str))
 
 
@@ -125,10 +125,10 @@ def in_no_table(
             if kind not in table:
                 lines.setdefault(kind, line)
     yield from (f"line {line}: {kind}" for kind, line in lines.items())
-    for each in watched.words:
-        missing = {word for word in words[each.name] if not {word, _snake(word)} & table}
-        if each.in_table and missing:
-            yield f"{each.name}: {_joined(missing)}"
+    for group in watched.words:
+        missing = {word for word in words[group.name] if not {word, _snake(word)} & table}
+        if group.in_table and missing:
+            yield f"{group.name}: {_joined(missing)}"
 
 
 def _snake(word: str) -> str:

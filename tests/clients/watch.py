@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--version", default="latest", help="of the client")
     parser.add_argument("--installed", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    watched = next(each for each in WATCHED if each.client.name == options.client)
+    watched = next(one for one in WATCHED if one.client.name == options.client)
     if options.installed is None:
         folder = _installed(watched, options.version, options.into)
         again = [sys.executable, __file__, *sys.argv[1:], "--installed", str(folder)]
@@ -105,7 +105,7 @@ def watch(watched: Watched, packages: Path, *, accept: bool, quick: bool) -> Ite
         yield Section(title="What it could not be led through", lines=failed)
         sessions = watched.sessions(desk)
         records = [record for session in sessions for record in watched.records(desk, session)]
-        words = {each.name: each.of(packages, desk.home) for each in watched.words}
+        words = {group.name: group.of(packages, desk.home) for group in watched.words}
         unknown = tuple(_unknown(desk, sessions))
     seen = Vocabulary(version=version, fields=fields_in(records, watched), words=words)
     table = table_of(watched)
@@ -130,14 +130,14 @@ def _unknown(desk: Desk, sessions: Iterable[str]) -> Iterator[str]:
         stats: Any = compactctl(desk, "stats", session)
         yield from stats["warnings"]
         lines: dict[str, list[int]] = {}
-        for each in stats["file"].get("notUnderstood", ()):
-            lines.setdefault(each["damage"], []).append(each["line"])
+        for line in stats["file"].get("notUnderstood", ()):
+            lines.setdefault(line["damage"], []).append(line["line"])
         yield from (f"{damage}: lines {', '.join(map(str, at))}" for damage, at in lines.items())
 
 
 def _changed_requests(program: str, programs: Path) -> Iterator[str]:
     """Yield what is sent otherwise than it was recorded, with the newest version of the client."""
-    if not any(each.client.program == program for each in RECORDED_CLIENTS):
+    if all(recorded.client.program != program for recorded in RECORDED_CLIENTS):
         return
     recorder = Recorder.of(programs / program)
     client = recorder.client

@@ -60,10 +60,9 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft, role_with
-from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
-from compactctl.history.omissions import find_omissions, replaced_results, sent_messages
+from compactctl.history.omissions import as_sent, replaced_results
 from compactctl.history.provider_edits import as_read
 from compactctl.model.message import (
     Locks,
@@ -151,8 +150,6 @@ class ClaudeReader(LineReader):
         # The index of each message in ``builder.messages``.
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
-        # The first line with each kind of record that is not modeled, and what it may change.
-        self.unmodeled: dict[str, tuple[int, str]] = {}
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -244,7 +241,7 @@ class ClaudeReader(LineReader):
             self.builder.add_empty(_kind(record), record, decoded, decoded.n_bytes)
         else:
             if change := unmodeled(record["type"], _attachment_type(record) or ""):
-                self.unmodeled.setdefault(_kind(record), (decoded.index, change))
+                self.builder.add_unmodeled(_kind(record), decoded.index, change)
             self.measure_unread(record, decoded.index)
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
 
@@ -420,7 +417,6 @@ class ClaudeReader(LineReader):
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
-        self.builder.warnings += unmodeled_warnings(self.unmodeled)
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]
@@ -444,14 +440,7 @@ class ClaudeReader(LineReader):
             session_lines=self.sessions(),
         )
         history = as_read(transcript.effective)
-        marked = mark_omitted(history)
-        effective = sent_messages(marked)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=(*find_omissions(marked), *replaced),
-        )
+        return as_sent(transcript, history, mark_omitted(history), replaced)
 
     def _as_stated(
         self, messages: tuple[Message, ...], sent: SentChain

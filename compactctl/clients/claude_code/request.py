@@ -19,7 +19,7 @@ from compactctl.clients.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.history.omissions import omitted, with_each
+from compactctl.history.omissions import omitted, with_answers, with_each
 from compactctl.model.message import (
     CallId,
     MediaPart,
@@ -212,7 +212,7 @@ def drop_unresolved(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _unresolved(message: Message, *, is_newest: bool) -> Message:
     if is_newest:
-        return _with_answers(message, {call.call_id for call in message.calls}, INTERRUPTED)
+        return with_answers(message, {call.call_id for call in message.calls}, INTERRUPTED)
     message = _without(
         message, lambda part: isinstance(part, ToolCallPart), "call", "without a result"
     )
@@ -287,7 +287,7 @@ def pair_results(messages: Sequence[Message]) -> Sequence[Message]:
         following = groups[number + 1] if number + 1 < len(groups) else []
         results = {part.call_id for index in following for part in _results(new[index])}
         for index in group:
-            new[index] = _with_answers(new[index], calls - results, MISSING)
+            new[index] = with_answers(new[index], calls - results, MISSING)
     return new
 
 
@@ -434,17 +434,6 @@ def _without(
     return with_each(
         message, lambda part: omitted(part, noun, detail) if is_dropped(part) else part
     )
-
-
-def _with_answers(message: Message, calls: set[CallId], answer: str) -> Message:
-    """Add what the client makes up to those of ``calls`` that have no answer yet."""
-
-    def answered(part: Part) -> Part:
-        if not isinstance(part, ToolCallPart) or part.embedded or part.added:
-            return part
-        return replace(part, added=answer) if part.call_id in calls else part
-
-    return with_each(message, answered)
 
 
 def _response(message: Message) -> str:

@@ -19,7 +19,7 @@ from compactctl.clients.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.clients.records.containers import ContainedRecord, Container
 from compactctl.clients.records.json_values import object_or_empty, text_or_none
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.history.omissions import cut_results, find_omissions, sent_messages
+from compactctl.history.omissions import as_sent, cut_results
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Omission, SessionInfo, Transcript
@@ -75,15 +75,8 @@ class ClineReader:
             return transcript
         history = transcript.effective
         marked = mark_omitted(history)
-        effective = sent_messages(marked)
-        sent_ids = {message.id for message in effective}
-        cut = (omission for omission in self.cut if omission.message in sent_ids)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=(*find_omissions(marked), *outdated_reads(history, marked), *cut),
-        )
+        others = (*outdated_reads(history, marked), *self.cut)
+        return as_sent(transcript, history, marked, others)
 
     def _add_system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")

@@ -61,10 +61,7 @@ _MAX_IMAGE, _MAX_IMAGES = 5 * 2**20, 8 * 2**20
 
 
 def cut_texts(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
-    """Cut the texts of a message in the middle where they are too long (``transformBlock``).
-
-    Returns how many they are as well.
-    """
+    """Cut the long texts of a message in the middle (``transformBlock``); return how many, too."""
     content, role = record.get("content"), record.get("role")
     if isinstance(content, str):
         text, count = _cut_answer(content) if role == "assistant" else (content, 0)
@@ -171,7 +168,7 @@ class _Read(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int | None, int | None]:
-        """What two reads of the same lines have in common."""
+        """The same for two reads of the same lines."""
         return (self.path, None, None) if self.is_whole else (self.path, self.first or 1, self.last)
 
     @property

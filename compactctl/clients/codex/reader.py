@@ -39,11 +39,10 @@ from compactctl.clients.records.json_values import (
 )
 from compactctl.clients.records.message_draft import MessageDraft, text_parts
 from compactctl.clients.records.order import judge_times
-from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.responses import ResponseNamer
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.clients.records.wrapping import typed_prompt
-from compactctl.history.omissions import cut_results, find_omissions, sent_messages
+from compactctl.history.omissions import as_sent, cut_results
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     NO_TAGS,
@@ -61,11 +60,11 @@ from compactctl.records import Record, replace
 
 # The history after a compaction, and what is noted of its items; the summary in it is repeated in
 # ``message``, and its prompts in what is retained for reviews.
+_HISTORY, _NOTES = "replacement_history", "replacement_history_metadata"
 _COMPACTED_FIELDS = frozenset(
     {
         "message",
-        "replacement_history",
-        "replacement_history_metadata",
+        *(_HISTORY, _NOTES),
         "retained_context",
         "guardian_history",
     }
@@ -104,6 +103,8 @@ class CodexReader(LineReader):
 
     def __init__(self) -> None:
         super().__init__("codex", CODEX, COMMON_UNSENT | UnsentFields(is_unsent=_is_deferred))
+        # The client refuses a history of another length than that of the notes.
+        self.builder.notes = {_HISTORY: _NOTES}
         self.history = CodexHistory()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)
@@ -123,7 +124,6 @@ class CodexReader(LineReader):
         self._pairings: dict[str, str] = {}
         # Prompts that a compaction has shortened.
         self.shortened: set[str] = set()
-        self._unmodeled: dict[str, tuple[int, str]] = {}
         # Whether a message carries our tags.
         self._is_edited = False
 
@@ -144,7 +144,6 @@ class CodexReader(LineReader):
         sent = self._sent()
         self._drop_superseded({message.id for message in sent})
         self.builder.messages = list(map(self._attributed, self.builder.messages))
-        self.builder.warnings += unmodeled_warnings(self._unmodeled)
         header = [m for m in self.builder.messages if self.header and m.id == self.header.id]
         effective = tuple(map(self._with_lock, (*header, *sent)))
         client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
@@ -168,14 +167,7 @@ class CodexReader(LineReader):
         )
         paired = pair_by_type(transcript.effective, self._pairings)
         history = without_expired_reasoning(paired)
-        marked = mark_omitted(history)
-        effective = sent_messages(marked)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=(*find_omissions(marked), *self._cut_outputs(effective)),
-        )
+        return as_sent(transcript, history, mark_omitted(history), self._cut_outputs(history))
 
     @property
     def budget(self) -> TextBudget | None:
@@ -250,7 +242,7 @@ class CodexReader(LineReader):
     ) -> None:
         kind = text_or_none(record.get("type")) or ""
         if change := unmodeled(kind, payload):
-            self._unmodeled.setdefault(kind, (decoded.index, change))
+            self.builder.add_unmodeled(kind, decoded.index, change)
         match kind:
             case "response_item":
                 self._item(record, payload, ("payload",), decoded)
@@ -439,7 +431,7 @@ class CodexReader(LineReader):
         self.responses.close()
         is_ours = is_appended(record)
         (self._own_history_lines if is_ours else self.builder.compactions).append(decoded.index)
-        items = payload.get("replacement_history")
+        items = payload.get(_HISTORY)
         if isinstance(items, list):
             rest = {name: value for name, value in payload.items() if name not in _COMPACTED_FIELDS}
             self.builder.unread.add_unknown({**record, "payload": rest}, decoded.index)
@@ -451,7 +443,7 @@ class CodexReader(LineReader):
         self.history.condense(self.builder.add_message(draft, record, decoded))
 
     def _replace_history(self, items: list[Any], decoded: Decoded, *, is_ours: bool) -> None:
-        path: JsonPath = ("payload", "replacement_history")
+        path: JsonPath = ("payload", _HISTORY)
         responses = _ResponseGrouper(self.builder, f"line-{decoded.index}-response-")
         messages = []
         for index, item in enumerate(items):
@@ -538,8 +530,7 @@ def _is_loaded(compacted: Mapping[str, Any]) -> bool:
 
     An item has a type, and a note is an object.
     """
-    items = compacted.get("replacement_history")
-    notes = compacted.get("replacement_history_metadata")
+    items, notes = compacted.get(_HISTORY), compacted.get(_NOTES)
     if items is None or notes is None:
         return notes is None and (items is None or _are_items(items))
     return _are_items(items) and _are_objects(notes) and len(notes) == len(items)

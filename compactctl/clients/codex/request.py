@@ -42,7 +42,7 @@ class StoredOutput(Record):
 
 
 def pairing_of(item: Mapping[str, Any]) -> str:
-    """Return by what an item is paired, the type of its output; "" if it is not paired."""
+    """Return the type of output by which an item is paired; "" if it is not paired."""
     kind = item.get("type")
     if kind == "tool_search_output" and item.get("execution") == "server":
         return ""

@@ -1,6 +1,7 @@
 """The messages of a Copilot CLI session that the next request is made of."""
 
-from compactctl.clients.copilot_cli.request import INTERRUPTED, RESUMED, answer_calls
+from compactctl.clients.copilot_cli.request import INTERRUPTED, RESUMED
+from compactctl.history.omissions import with_answers
 from compactctl.model.message import CallId, Message, TextPart
 from compactctl.records import replace
 
@@ -52,7 +53,7 @@ class CopilotHistory:
         """Answer all calls without a result, as the client does; it sends none that come later."""
         calls = {call.call_id for message in self._sent for call in message.calls}
         results = {result.call_id for message in self._sent for result in message.results}
-        self._sent = [*answer_calls(self._sent, calls - results, INTERRUPTED)]
+        self._sent = [with_answers(m, calls - results, INTERRUPTED) for m in self._sent]
         self._open_calls = set()
 
     def begin_compaction(self) -> None:
@@ -99,4 +100,5 @@ class CopilotHistory:
         """Return the newest system prompt, then the conversation."""
         system_prompts = () if self._system_prompt is None else (self._system_prompt,)
         first = () if self._first is None else (self._first,)
-        return (*system_prompts, *answer_calls(self._sent, self._open_calls, RESUMED), *first)
+        sent = (with_answers(message, self._open_calls, RESUMED) for message in self._sent)
+        return (*system_prompts, *sent, *first)

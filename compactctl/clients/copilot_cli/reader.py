@@ -20,9 +20,9 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.clients.records.record_kinds import Effect, unmodeled_warnings
+from compactctl.clients.records.record_kinds import Effect
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
-from compactctl.history.omissions import find_omissions, sent_messages
+from compactctl.history.omissions import as_sent
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import (
     ClientTokenCounts,
@@ -93,8 +93,6 @@ class CopilotReader(LineReader):
         # The lines with the text of a skill, by its id, and the ids that later events name.
         self._skill_lines: defaultdict[str, list[int]] = defaultdict(list)
         self._named_ids: set[str] = set()
-        # The first line with each kind of event that is not modeled, and what it may change.
-        self._unmodeled: dict[str, tuple[int, str]] = {}
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
@@ -112,7 +110,6 @@ class CopilotReader(LineReader):
         self.builder.messages = [
             self.usages.with_usage(message) for message in self.builder.messages
         ]
-        self.builder.warnings += unmodeled_warnings(self._unmodeled)
         is_edited = any(message.tags != NO_TAGS for message in self.builder.messages)
         named_lines = {line for name in self._named_ids for line in self._skill_lines[name]}
         self.builder.refused = [
@@ -133,15 +130,7 @@ class CopilotReader(LineReader):
                 usage_line=self.usage_line,
             ),
         )
-        history = transcript.effective
-        marked = mark_omitted(history)
-        effective = sent_messages(marked)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=tuple(find_omissions(marked)),
-        )
+        return as_sent(transcript, transcript.effective, mark_omitted(transcript.effective))
 
     def _note_refusal(self, value: object, decoded: Decoded) -> None:
         """Note that the client refuses a session with this event; damaged lines it skips."""
@@ -248,7 +237,7 @@ class CopilotReader(LineReader):
             case "abort":
                 self.history.abort()
             case _ if kind in RECORDS and RECORDS[kind].unmodeled:
-                self._unmodeled.setdefault(kind, (line, RECORDS[kind].unmodeled))
+                self.builder.add_unmodeled(kind, line, RECORDS[kind].unmodeled)
             case _:
                 pass
 

@@ -4,9 +4,9 @@ Of reasoning it sends again only its provider's own blocks, and each call with e
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from compactctl.history.omissions import omitted
+from compactctl.history.omissions import omitted, with_each
 from compactctl.history.pairs import PartIndex
 from compactctl.model.message import (
     CallId,
@@ -36,13 +36,14 @@ def mark_omitted(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _without_unsealed(message: Message) -> Message:
     """Leave out reasoning of which the file has none of the blocks that its provider reads."""
-    parts = tuple(
-        omitted(part, "reasoning block", "that its provider cannot read again")
-        if isinstance(part, ReasoningPart) and not part.sealed
-        else part
-        for part in message.parts
+    return with_each(
+        message,
+        lambda part: (
+            omitted(part, "reasoning block", "that its provider cannot read again")
+            if isinstance(part, ReasoningPart) and not part.sealed
+            else part
+        ),
     )
-    return message if parts == message.parts else replace(message, parts=parts)
 
 
 def _pair_results(messages: Sequence[Message]) -> Sequence[Message]:
@@ -69,26 +70,6 @@ def _pair_results(messages: Sequence[Message]) -> Sequence[Message]:
             part = messages[place.message].parts[place.part]
             _replace_part(new, place, omitted(part, "result", detail))
     return new
-
-
-def answer_calls(
-    messages: Iterable[Message], calls: Collection[CallId], answer: str
-) -> tuple[Message, ...]:
-    """Return the messages with an answer by the client to those calls."""
-    return tuple(
-        replace(
-            message,
-            parts=tuple(
-                replace(part, added=answer)
-                if isinstance(part, ToolCallPart) and part.call_id in calls
-                else part
-                for part in message.parts
-            ),
-        )
-        if any(call.call_id in calls for call in message.calls)
-        else message
-        for message in messages
-    )
 
 
 _Places = defaultdict[CallId, list[PartIndex]]

@@ -20,7 +20,6 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.model.message import (
     CallId,
@@ -93,8 +92,7 @@ class GeminiReader(LineReader):
         active_entries = (replay.entries[index] for index in replay.active.values())
         empty = next((entry for entry in active_entries if _has_empty_part(entry.record)), None)
         if empty is not None:
-            change = {MODEL_TYPE: (empty.decoded.index, EMPTY_PART.unmodeled)}
-            self.builder.warnings += unmodeled_warnings(change)
+            self.builder.add_unmodeled(MODEL_TYPE, empty.decoded.index, EMPTY_PART.unmodeled)
         active = [messages[index] for index in replay.active.values() if index in messages]
         first_lines = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
         compaction_line = self._last_compaction_line(messages.values())

@@ -109,7 +109,7 @@ def message_parts(
 
 
 def is_sent(part: Mapping[str, Any], info: Mapping[str, Any], request: NextRequest) -> bool:
-    """Return whether a text is sent; any other part is as far as this is concerned."""
+    """Return False for a text that is not sent, True for any other part."""
     if part.get("type") != "text":
         return True
     key, value = _TRANSIENT

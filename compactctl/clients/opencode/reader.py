@@ -26,7 +26,6 @@ from compactctl.clients.records.json_values import (
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.clients.records.record_kinds import unmodeled_warnings
 from compactctl.clients.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
@@ -69,8 +68,7 @@ class OpenCodeReader:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(records), session, request)
         if request.is_of_kilo and _has_old_id(infos):
-            change = {"prompt": (container.decoded.index, _OLD_IDS)}
-            self.builder.warnings += unmodeled_warnings(change)
+            self.builder.add_unmodeled("prompt", container.decoded.index, _OLD_IDS)
         self.effective += sent
         self._count += 1
 

@@ -1,6 +1,7 @@
 """Reads pi sessions entry by entry."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from compactctl.clients.pi.chain import PiChain
@@ -24,9 +25,9 @@ from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.order import judge_times
-from compactctl.clients.records.record_kinds import unmodeled_warnings
+from compactctl.clients.records.record_kinds import unmodeled_warning
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
-from compactctl.history.omissions import find_omissions, sent_messages
+from compactctl.history.omissions import as_sent
 from compactctl.model.message import JsonPath, Message, MessageId, OmittedPart
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
@@ -126,14 +127,8 @@ class PiReader(LineReader):
         models = {message.id: self.models[name] for message, name in names if name in self.models}
         history = drop_foreign_thinking(apply_edits(stored, edits), models, current)
         history = answer_calls(replay_system_messages(history))
-        effective = sent_messages(history)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=(*find_omissions(history), *replacements(stored, edits)),
-            warnings=(*transcript.warnings, *_prompt_warnings(history)),
-        )
+        sent = as_sent(transcript, history, history, replacements(stored, edits))
+        return replace(sent, warnings=(*sent.warnings, *_prompt_warnings(history)))
 
     def _edits_by_target(self) -> Mapping[str, ContextEdit]:
         """Return the newest edit of each entry that is edited."""
@@ -238,9 +233,8 @@ def _prompt_warnings(history: Sequence[Message]) -> Iterator[str]:
         for part in message.parts
         if isinstance(part, OmittedPart)
     )
-    line = next(lines, None)
-    if line is not None:
-        yield from unmodeled_warnings({"message/system": (line, ROLES["system"].unmodeled)})
+    for line in islice(lines, 1):
+        yield unmodeled_warning("message/system", line, ROLES["system"].unmodeled)
 
 
 def _kind(entry: Mapping[str, Any]) -> str:

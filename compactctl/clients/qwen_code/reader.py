@@ -28,7 +28,7 @@ from compactctl.clients.records.json_values import (
 )
 from compactctl.clients.records.message_draft import MessageDraft, role_with
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
-from compactctl.history.omissions import find_omissions, replaced_results, sent_messages
+from compactctl.history.omissions import as_sent, replaced_results
 from compactctl.model.message import (
     CallOutcome,
     JsonPath,
@@ -169,13 +169,7 @@ class QwenReader(LineReader):
         )
         history = transcript.effective
         marked = mark_omitted(history)
-        effective = sent_messages(marked)
-        return replace(
-            transcript,
-            effective=effective,
-            with_omitted=() if effective == history else history,
-            omissions=(*find_omissions(marked), *replaced_results(history, marked)),
-        )
+        return as_sent(transcript, history, marked, replaced_results(history, marked))
 
 
 def _warnings(chain: QwenChain) -> Iterator[str]:

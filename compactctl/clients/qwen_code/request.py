@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from compactctl.clients.records.json_values import utf16_units
-from compactctl.history.omissions import omitted, with_each
+from compactctl.history.omissions import omitted, with_answers, with_each
 from compactctl.model.message import (
     CallId,
     Message,
@@ -56,7 +56,7 @@ def repair_orphaned_tool_use_turns(messages: Sequence[Message]) -> Sequence[Mess
             results = {part.call_id for part in _results_behind(messages, index)}
             calls = {call.call_id for call in message.calls if call.call_id}
             open_calls, closed = calls & results, set()
-            new[index] = _with_answers(message, calls - results)
+            new[index] = with_answers(message, calls - results, MISSING)
     return new
 
 
@@ -173,15 +173,6 @@ def _results_behind(messages: Sequence[Message], index: int) -> Iterator[ToolRes
         if message.role == "assistant" and _live(message) and not _is_placeholder(message):
             return
         yield from message.results
-
-
-def _with_answers(message: Message, calls: set[CallId]) -> Message:
-    def answered(part: Part) -> Part:
-        if not isinstance(part, ToolCallPart) or part.call_id not in calls:
-            return part
-        return replace(part, added=MISSING)
-
-    return with_each(message, answered)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[int]]:

@@ -16,6 +16,7 @@ from compactctl.clients.records.json_values import record_time
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.order import judge_links
 from compactctl.clients.records.outcomes import with_outcomes
+from compactctl.clients.records.record_kinds import unmodeled_warning
 from compactctl.clients.records.responses import with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnreadText, UnsentFields
 from compactctl.clients.records.wrapping import (
@@ -93,7 +94,8 @@ class TranscriptBuilder:
     """Collect the records of a file in file order, then build its transcript.
 
     For ``interleaves`` see ``with_responses``; ``wrapping`` is of the client that wrote the file,
-    ``unsent_fields`` are the fields of its records that hold no text for a model.
+    ``unsent_fields`` are the fields of its records that hold no text for a model, ``notes`` those
+    of its transcript.
     """
 
     def __init__(
@@ -115,6 +117,9 @@ class TranscriptBuilder:
         # Dialect names by conversation number, in logs of several dialects.
         self.dialects: dict[int, str] = {}
         self.warnings: list[str] = []
+        self.notes: Mapping[str, str] = {}
+        # By the kinds of records that are not followed.
+        self._unmodeled: dict[str, str] = {}
         self.compactions: list[int] = []
         self.refused: list[RefusedRecord] = []
         self.n_lines = 0
@@ -177,6 +182,10 @@ class TranscriptBuilder:
             SessionLines(name, first, max(last, end))
             for (name, (first, last)), end in zip(self._sessions.items(), ends, strict=True)
         )
+
+    def add_unmodeled(self, kind: str, line: int, change: str) -> None:
+        """Warn, once of each kind, of a record that is not followed; see ``RecordKind``."""
+        self._unmodeled.setdefault(kind, unmodeled_warning(kind, line, change))
 
     def add_error(self, text: str | None, line: int, name: str = "") -> None:
         """Add a provider's error, stored in the record ``name``."""
@@ -335,7 +344,8 @@ class TranscriptBuilder:
             ),
             session_lines=self._session_lines() if session_lines is None else session_lines,
             order=judge_links(self.links) if order is None else order,
-            warnings=tuple(self.warnings),
+            notes=self.notes,
+            warnings=(*self.warnings, *self._unmodeled.values()),
         )
 
 

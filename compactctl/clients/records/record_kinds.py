@@ -4,7 +4,6 @@ Each client has a table of them, after its own loader. What is in no table is un
 change what is sent.
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from compactctl.records import Record
@@ -36,10 +35,9 @@ def record_kinds(names: str, effect: Effect, since: str = "") -> dict[str, Recor
     return dict.fromkeys(names.split(), RecordKind(effect=effect, since=since))
 
 
-def unmodeled_warnings(changes: Mapping[str, tuple[int, str]]) -> Iterator[str]:
-    """Yield a warning for each kind of record that is not followed here.
+def unmodeled_warning(kind: str, line: int, change: str) -> str:
+    """Return a warning about a kind of record that is not followed here.
 
-    ``changes`` has the index of the first line of each, and how it may change what is sent.
+    ``line`` is the index of its first line, ``change`` how it may change what is sent.
     """
-    for kind, (line, change) in changes.items():
-        yield f"line {line + 1}: {kind}: {change}; this is not followed, so what is sent may differ"
+    return f"line {line + 1}: {kind}: {change}; this is not followed, so what is sent may differ"

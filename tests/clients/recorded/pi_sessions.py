@@ -116,7 +116,7 @@ class Draft:
             "timestamp": _time(0),
             "cwd": "/home/dev/quay",
         }
-        return b"".join(json.dumps(each).encode() + b"\n" for each in (header, *self.entries))
+        return b"".join(json.dumps(entry).encode() + b"\n" for entry in (header, *self.entries))
 
 
 def _blocks(content: Sequence[str | Json]) -> list[Json]:

@@ -111,12 +111,13 @@ def test_inserted_elements_can_be_taken_out_again() -> None:
         ('{"a_metadata":[4,5,6], "a":[1,2,3]}', '{"a_metadata":[{},4,6], "a":[8,1,3]}'),
         ('{"a":[1,2,3],"a_metadata":[4,5]}', '{"a":[8,1,3],"a_metadata":[4,5]}'),
         ('{"a":[1,2,3],"a_metadata":{}}', '{"a":[8,1,3],"a_metadata":{}}'),
+        ('{"a":[1,2,3],"b_metadata":[4,5,6]}', '{"a":[8,1,3],"b_metadata":[4,5,6]}'),
     ],
 )
 def test_what_is_noted_of_elements_stays_beside_them(text: str, expected: str) -> None:
     elements = find_array(text, ("a",)).elements
     items = [(None, "8"), *((n, text[slice(*elements[n])]) for n in (0, 2))]
-    assert replace_in_step(text, ("a",), elements, items) == expected
+    assert replace_in_step(text, ("a",), elements, items, {"a": "a_metadata"}) == expected
 
 
 @given(value=JSON, separators=SEPARATORS, ascii_only=st.booleans())
