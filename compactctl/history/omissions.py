@@ -94,7 +94,9 @@ def cut_results(message: MessageId, count: int = 1) -> Omission:
     )
 
 
-def replaced_results(before: Iterable[Message], after: Iterable[Message]) -> Iterator[Omission]:
+def replaced_results(
+    before: Iterable[Message], after: Iterable[Message], detail: str = "replaced by a note"
+) -> Iterator[Omission]:
     """Yield the results instead of which the client sends a note, given both histories."""
     for old, new in zip(before, after, strict=True):
         count = sum(
@@ -103,7 +105,7 @@ def replaced_results(before: Iterable[Message], after: Iterable[Message]) -> Ite
             if isinstance(was, ToolResultPart)
         )
         if count:
-            yield Omission(message=old.id, noun="result", detail="replaced by a note", count=count)
+            yield Omission(message=old.id, noun="result", detail=detail, count=count)
 
 
 def with_omitted_hidden(

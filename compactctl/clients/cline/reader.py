@@ -12,14 +12,14 @@ from compactctl.clients.cline.assistant_messages import (
 )
 from compactctl.clients.cline.client_texts import model_in_environment, working_folder
 from compactctl.clients.cline.effective import ClineRecord, effective_messages
-from compactctl.clients.cline.request import cut_texts, drop_shown, mark_omitted, outdated_reads
+from compactctl.clients.cline.request import cut_texts, drop_shown, mark_omitted
 from compactctl.clients.cline.user_messages import UserMessageParser
 from compactctl.clients.cline.wrapping import CLINE
 from compactctl.clients.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.clients.records.containers import ContainedRecord, Container
 from compactctl.clients.records.json_values import object_or_empty, text_or_none
 from compactctl.clients.records.message_draft import MessageDraft
-from compactctl.history.omissions import as_sent, cut_results
+from compactctl.history.omissions import as_sent, cut_results, replaced_results
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Omission, SessionInfo, Transcript
@@ -75,8 +75,8 @@ class ClineReader:
             return transcript
         history = transcript.effective
         marked = mark_omitted(history)
-        others = (*outdated_reads(history, marked), *self.cut)
-        return as_sent(transcript, history, marked, others)
+        outdated = replaced_results(history, marked, "of a file that was read again")
+        return as_sent(transcript, history, marked, (*outdated, *self.cut))
 
     def _add_system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")

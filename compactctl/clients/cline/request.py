@@ -31,7 +31,6 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import Omission
 from compactctl.records import replace
 
 # At most so many UTF-16 units are sent of a text in a result, of a file, and of an answer; and of
@@ -343,13 +342,3 @@ def mark_omitted(messages: Sequence[Message]) -> tuple[Message, ...]:
     if not is_of_sdk(messages):
         return tuple(messages)
     return tuple(cap_media(answer_calls(drop_outdated(messages))))
-
-
-def outdated_reads(before: Iterable[Message], after: Iterable[Message]) -> Iterator[Omission]:
-    """Yield the results that ``drop_outdated`` replaced."""
-    for old, new in zip(before, after, strict=True):
-        pairs = zip(old.results, new.results, strict=True)
-        count = sum(result.cleared and not was.cleared for was, result in pairs)
-        if count:
-            detail = "of a file that was read again"
-            yield Omission(message=old.id, noun="result", detail=detail, count=count)

@@ -80,10 +80,10 @@ def event_draft(kind: str, data: Mapping[str, Any], earlier: EarlierEvents) -> M
 
 
 def is_unsent(kind: str, data: Mapping[str, Any]) -> bool:
-    """Whether an event of a message's type says that it is none.
+    """Whether an event is not sent although others of its type are.
 
-    Of a compaction that is its success; the client ignores one without a summary as well. Prompts
-    of developers it writes anew, as it does its system prompt.
+    A compaction is not if it failed or has no summary. Prompts of developers are not either: the
+    client writes them anew, as it does its system prompt.
     """
     match kind:
         case "session.compaction_complete":
