@@ -609,6 +609,13 @@ def _figures(question: Question, theirs: Answer, ours: Answer) -> bool:
     return same and theirs["overflow"] and limit in numbers and (actual in numbers or is_sum)
 
 
+def _room_for_answer(question: Question, theirs: Answer, ours: Answer) -> bool:
+    """Whether only the tokens for the answer do not fit, which ours says is no overflow."""
+    numbers = re.search(r"context limit: ([\d,]+) \+", _texts(question)[1], re.IGNORECASE)
+    is_small = numbers is not None and int(numbers[1].replace(",", "")) < 160_000
+    return is_small and theirs["overflow"] and not ours["overflow"]
+
+
 def _other_provider(question: Question, theirs: Answer, ours: Answer) -> bool:
     """Whether two providers' words are in one error, and ours names the one of the cause."""
     cause = question["error"].get("cause", "") if question["isThrown"] else ""
@@ -820,6 +827,12 @@ DIFFERENCES = (
         areas=("error",),
         reason="requested tokens are figures; bytes and numbers of other errors are not",
         explains=_figures,
+    ),
+    Difference(
+        name="room for the answer",
+        areas=("error",),
+        reason="too many tokens for the answer are not an overflow if the prompt leaves room",
+        explains=_room_for_answer,
     ),
     Difference(
         name="other provider",

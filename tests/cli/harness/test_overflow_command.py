@@ -24,6 +24,20 @@ def test_another_error_is_1(ask: Ask) -> None:
     assert "can succeed later" in outcome.out
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("messages: text content blocks must be non-empty", "compactctl check"),
+        ("Range of max_tokens should be [1, 8192]", "lower max_tokens"),
+    ],
+)
+def test_what_never_succeeds_is_not_tried_again(ask: Ask, text: str, note: str) -> None:
+    outcome = ask("harness", "overflow", text)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert "will fail again" in outcome.out
+    assert note in outcome.out
+
+
 def test_a_file_and_standard_input_are_read(ask: Ask, tmp_path: Path) -> None:
     body = json.dumps({"error": {"message": LONG}})
     path = tmp_path / "error.json"

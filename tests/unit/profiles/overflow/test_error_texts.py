@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from compactctl.profiles.overflow import (
+from compactctl.profiles.error_texts import error_texts
+from compactctl.profiles.refusals import (
     TokenFigures,
     _compile_words,
     compile_form,
-    error_texts,
     read_figures,
 )
 

@@ -8,13 +8,9 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.profiles.overflow import (
-    MAX_TEXT,
-    Overflow,
-    classify_error,
-    error_texts,
-    load_patterns,
-)
+from compactctl.profiles.error_texts import MAX_TEXT, error_texts
+from compactctl.profiles.overflow import Overflow, classify_error
+from compactctl.profiles.refusals import load_patterns
 
 # T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
 OVERFLOWS = {
@@ -42,6 +38,33 @@ OVERFLOWS = {
     "too many tokens": "anthropic",
     "maximum context length": "anthropic",
     "prompt_too_long": "anthropic",
+    # Providers that NeuroLink does not know, in their own words.
+    "Invalid request: Your request exceeded model token limit: 262144": "kimi",
+    "invalid params, context window exceeds limit (2013)": "minimax",
+    "Trying to keep the first 9000 tokens when context the overflows.": "lmstudio",
+    "The number of tokens to keep is greater than the context length": "lmstudio",
+    "prompt too long; exceeded max context length by 70 tokens": "ollama",
+    "too many tokens: total number of tokens in the prompt cannot exceed 4081": "cohere",
+    "too many tokens: size limit exceeded by 500 tokens.": "cohere",
+    "The input (9000 tokens) is longer than the model's context length (8192 tokens).": "together",
+    "InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]": "qwen",
+    '{"error": {"code": "1261", "message": "Prompt exceeds max length"}}': "zhipu",
+    '{"error": {"code": "1261", "message": "Prompt超长"}}': "zhipu",
+    "Input Tokens Exceeded: Number of input tokens exceeds maximum length.": "bedrock",
+    "The prompt is too long: 140000, model maximum context length: 131072": "fireworks",
+    "length of the messages or completion. Current length is 9 while limit is 8": "cerebras",
+    (
+        '{"error": {"message": "Please reduce the length of the messages or completion.", '
+        '"param": "messages", "code": "context_length_exceeded"}}'
+    ): "groq",
+    "groq: This model's maximum context length is 8192": "groq",
+    "api.deepseek.com: This model's maximum context length is 65536": "deepseek",
+    "This model's maximum context length is 8 tokens. However, you requested 0 output tokens and "
+    "your prompt contains at least 9 input tokens": "vllm",
+    # What OpenAI said of its older models, others say today.
+    "you requested 70000 tokens (66000 in the messages, 4000 in the completion).": None,
+    "Request too large for gpt-4o on tokens per min (TPM)": "openai",
+    "Request too large for model `x`, service tier `on_demand` on tokens per minute": "groq",
 }
 # Not overflows. NeuroLink takes the quotas for some.
 OTHER_ERRORS = {
@@ -61,9 +84,56 @@ OTHER_ERRORS = {
     "network error": None,
     "null": None,
     "undefined": None,
-    "max_tokens: 90000 > 64000, the maximum allowed number of output tokens": None,
+    "max_tokens: 90000 > 64000, the maximum allowed number of output tokens": False,
     "error 1413: no such request": None,
 }
+# The tokens reserved for the answer are too many, however short the conversation is.
+ANSWERS = [
+    (
+        (
+            "'max_tokens' or 'max_completion_tokens' is too large: 9000. This model's maximum "
+            "context length is 16384 tokens and your request has 8000 "
+            "input tokens (9000 > 16384 - 8000)."
+        ),
+        8_000,
+        16_384,
+    ),
+    (
+        (
+            "This model's maximum context length is 131072 tokens. However, you requested 140000 "
+            "tokens (40000 in the messages, 100000 in the completion). Please reduce the length."
+        ),
+        40_000,
+        131_072,
+    ),
+    (
+        (
+            "This endpoint's maximum context length is 1000 tokens. However, you requested about "
+            "1200 tokens (100 of text input, 50 of tool input, 1050 in the output)."
+        ),
+        150,
+        1_000,
+    ),
+    (
+        (
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 600 `inputs` tokens and "
+            "4000 `max_new_tokens`"
+        ),
+        600,
+        4_096,
+    ),
+    ("max_tokens is too large: 90000. This model supports at most 16384", None, None),
+    ("`max_tokens` must be less than or equal to `8192`", None, None),
+    ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", None, None),
+    ("Range of max_tokens should be [1, 8192]", None, None),
+    (
+        "ValidationException: The maximum tokens you requested exceeds the model limit of 4096.",
+        None,
+        None,
+    ),
+    ("it has a maxOutputTokens value of 90000 but the supported range is from 1", None, None),
+    ("too many tokens: max tokens must be less than or equal to 4096, received 8192", None, None),
+]
 FIGURES = [
     ("prompt is too long: 137500 tokens > 135000 maximum", 137_500, 135_000, 2_500),
     ("prompt is too long: 205,000 tokens > 200,000 maximum", 205_000, 200_000, 5_000),
@@ -137,6 +207,67 @@ FIGURES = [
         32_768,
         32_905,
     ),
+    (
+        (
+            "'max_tokens' or 'max_completion_tokens' is too large: 900. This model's maximum "
+            "context length is 16384 tokens and your request has 16000 "
+            "input tokens (900 > 16384 - 16000)."
+        ),
+        16_900,
+        16_384,
+        516,
+    ),
+    (
+        (
+            "This model's maximum context length is 8192 tokens. However, you requested 4096 "
+            "output tokens and your prompt contains at least 4097 input tokens, for a total of at "
+            "least 8193 tokens."
+        ),
+        8_193,
+        8_192,
+        1,
+    ),
+    ("exceeded model token limit: 262144 (requested: 262200)", 262_200, 262_144, 56),
+    ("context length of only 8192 tokens, which is not enough", None, 8_192, None),
+    (
+        "is greater than the context length (n_keep: 9000 >= n_ctx: 8192)",
+        None,
+        8_192,
+        None,
+    ),
+    (
+        "too many tokens: total number of tokens cannot exceed 4081 - received 4292",
+        4_292,
+        4_081,
+        211,
+    ),
+    (
+        "too many tokens: size limit exceeded by 500 tokens. The limit for this model is 8000",
+        8_500,
+        8_000,
+        500,
+    ),
+    (
+        "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+        9_000,
+        8_192,
+        808,
+    ),
+    ("Range of input length should be [1, 30720]", None, 30_720, None),
+    ("`inputs` must have less than 4096 tokens. Given: 4100", 4_100, 4_096, 4),
+    ("The prompt is too long: 9000, model maximum context length: 8192", 9_000, 8_192, 808),
+    (
+        "Too many input tokens. Max input tokens: 8192, request input token count: 9000",
+        9_000,
+        8_192,
+        808,
+    ),
+    (
+        "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 45000.",
+        45_000,
+        30_000,
+        15_000,
+    ),
 ]
 
 
@@ -159,6 +290,28 @@ def test_other_errors_are_none(text: str, retryable: bool | None) -> None:  # no
 def test_figures(text: str, actual: int | None, limit: int | None, gap: int | None) -> None:
     found = classify_error(text)
     assert (found.overflow, found.actual, found.limit, found.gap) == (True, actual, limit, gap)
+
+
+@pytest.mark.parametrize(("text", "actual", "limit"), ANSWERS)
+def test_too_many_tokens_for_the_answer_are_no_overflow(
+    text: str, actual: int | None, limit: int | None
+) -> None:
+    found = classify_error(text)
+    assert (found.overflow, found.provider, found.gap) == (False, None, None)
+    assert (found.actual, found.limit, found.retryable) == (actual, limit, False)
+    assert "lower max_tokens" in found.note
+
+
+def test_waiting_does_not_help_a_request_above_the_limit_per_minute() -> None:
+    limit = (
+        "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used {}, Requested {}."
+    )
+    never, later = (
+        classify_error(limit.format(*used)) for used in ((100, 45_000), (20_000, 15_000))
+    )
+    assert (never.retryable, never.actual, never.limit) == (False, 45_000, 30_000)
+    assert "waiting does not help" in never.note
+    assert (later.overflow, later.retryable) == (False, True)
 
 
 def test_figures_alone_are_enough() -> None:
@@ -311,6 +464,9 @@ def test_every_pattern_has_a_source_and_finds_itself() -> None:
         assert pattern.source
         found = classify_error(pattern.text.replace("…", "of 9"))
         assert found.overflow, pattern.text
+    for pattern in known.answers:
+        assert pattern.source
+        assert classify_error(pattern.text).pattern == pattern.text
     for pattern in known.rate_limits:
         assert pattern.source
         assert classify_error(pattern.text).pattern is not None
