@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from compactctl.clients.content.part_rewrite import rewrite_value
 from compactctl.clients.records.decode import Decoded
 from compactctl.history.omissions import sent_messages
+from compactctl.history.pair_faults import PairOrder
 from compactctl.model.message import JsonPath, Message, Part, RecordLocation, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
@@ -26,19 +27,28 @@ class Format(RecordWriter, ABC):
         reads_arrays: whether records may also be stored in a JSON array.
         can_write_assistant: whether ``new_record`` also writes assistant messages and halves of
             tool pairs.
+        can_write_results: whether ``new_record`` also writes the results of calls.
         repeats_session: whether the client may append a session once more when it resumes it.
         is_log: whether lines may be of several conversations and in any order; False for a list of
             messages that a program holds.
         tools_path: where a request has its tools; () if they are in no request.
+        client: the display name of the client whose format it is, "" for none.
+        provider: the API that its requests go to, as ``profiles/refusals.toml`` names it; "" if
+            that depends on the model.
+        pair_order: where the result of a call must stand in these requests.
     """
 
     name: str
     title: str
     reads_arrays: bool = False
     can_write_assistant: bool = False
+    can_write_results: bool = False
     repeats_session: bool = False
     is_log: bool = True
     tools_path: tuple[str, ...] = ("tools",)
+    client: str = ""
+    provider: str = ""
+    pair_order: PairOrder = "anywhere"
     parent_path: JsonPath | None = None
     usage_fields: UsageFields | None = None
     unsent: tuple[UnsentRule, ...] = ()

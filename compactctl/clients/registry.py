@@ -91,9 +91,20 @@ def _dialect_at_path(name: str, path: str) -> Format:
     return ApiLog(dialects, default, parse_path(path))
 
 
+def format_of(name: str) -> Format:
+    """Return the format that a transcript names; of several dialects the one it has, if known."""
+    name, _, _ = name.partition(":")
+    return next((candidate for candidate in ALL_FORMATS if candidate.name == name), ANY_DIALECT)
+
+
 def can_write_assistant(name: str) -> bool:
     """Whether the format called ``name`` writes assistant messages and halves of tool pairs."""
     return any(candidate.can_write_assistant for candidate in ALL_FORMATS if candidate.name == name)
+
+
+def can_write_results(name: str) -> bool:
+    """Whether the format called ``name`` writes the results of calls."""
+    return can_write_assistant(name) or format_of(name).can_write_results
 
 
 def request_of(name: str, history: Sequence[Message]) -> tuple[Message, ...]:

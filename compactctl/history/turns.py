@@ -110,14 +110,14 @@ def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def without_expired_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return messages without the size of encrypted reasoning of past turns, which is not sent.
+    """Return messages with the encrypted reasoning of past turns as expired.
 
     Summaries keep theirs: a client's summary can be encrypted too, and is always sent.
     """
     starts = [index for index, message in enumerate(messages) if message.starts_turn]
     newest = starts[-1] if starts else 0
     return tuple(
-        replace(message, parts=tuple(map(_without_hidden_size, message.parts)))
+        replace(message, parts=tuple(map(_expired, message.parts)))
         if index < newest and not message.origin.is_summary and any(map(_is_sealed, message.parts))
         else message
         for index, message in enumerate(messages)
@@ -128,8 +128,8 @@ def _is_sealed(part: Part) -> bool:
     return isinstance(part, ReasoningPart) and part.sealed > 0
 
 
-def _without_hidden_size(part: Part) -> Part:
-    return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part
+def _expired(part: Part) -> Part:
+    return replace(part, is_expired=True) if isinstance(part, ReasoningPart) else part
 
 
 def split_conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:

@@ -52,12 +52,18 @@ class ReasoningPart(Record):
     """Reasoning of the model.
 
     ``opaque`` means that the file has it only as a signature or encrypted data; ``sealed`` is the
-    length of these in characters. For ``is_compaction`` see ``TextPart``.
+    length of these in characters. The provider does not show its model what ``is_expired``. For
+    ``is_compaction`` see ``TextPart``.
+
+    ``path`` leads to the text, or to what stands for it. In an item of OpenAI's Responses API, a
+    text is in its ``summary`` or its ``content``; a part without a text ends in
+    ``encrypted_content``, or in ``type`` if the item has none.
     """
 
     text: str
     opaque: bool = False
     sealed: int = 0
+    is_expired: bool = False
     is_compaction: bool = False
     path: JsonPath = ()
 
@@ -89,6 +95,10 @@ class MediaPart(Record):
     ``n_bytes`` is the decoded size. Pixels of an image, seconds of a recording and pages of a PDF
     are 0 when unknown. ``text`` is what the provider extracts from any other document, "" if that
     is unknown. ``embedded`` means it is in a block that only its provider understands.
+
+    ``real_type`` is the type of an image by its first bytes, whatever ``media_type`` says: "" if
+    they are those of no known image format, None if the bytes are not in the file or it is not an
+    image.
     """
 
     media_type: str
@@ -98,6 +108,7 @@ class MediaPart(Record):
     seconds: float = 0.0
     pages: int = 0
     text: str = ""
+    real_type: str | None = None
     embedded: bool = False
     path: JsonPath = ()
 
@@ -176,6 +187,15 @@ Part = (
     | ToolDefinitionPart
     | OmittedPart
 )
+
+
+def block_path(part: Part) -> JsonPath:
+    """Return the path of the block that holds a part; () if it is not an element of a list.
+
+    ("content", 0, "text")  ->  ("content", 0)
+    """
+    index = max((n for n, step in enumerate(part.path, 1) if isinstance(step, int)), default=0)
+    return part.path[:index]
 
 
 def media_of(part: Part) -> tuple[MediaPart, ...]:
@@ -384,6 +404,8 @@ class Message(Record):
             it says which messages that concerns.
         first_place: set if the transcript was compacted before; summaries refer to it.
         dialect: the format that the record is written in, in a file that mixes formats; else None.
+        cache_marks: the paths of its ``cache_control`` members, from the root of the line; only in
+            requests to Anthropic's API, which limits their number.
     """
 
     id: MessageId
@@ -403,6 +425,7 @@ class Message(Record):
     rank: int | None = None
     first_place: FirstPlace | None = None
     dialect: str | None = None
+    cache_marks: tuple[JsonPath, ...] = ()
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:

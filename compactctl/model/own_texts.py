@@ -186,6 +186,8 @@ MARKERS = (
     "[Tool calls and results left out: {count}]",
     "[{count} messages of low priority left out to fit the context window]",
     "[Tool calls and results without their other half were removed: {count}]",
+    "[Messages without content were removed: {count}]",
+    "[The beginning of this conversation is not in the transcript]",
     "[{count} messages were taken out by hand]",
     "[Earlier messages truncated: {count} messages hidden to reduce context]",
     "[{count} earlier messages are outside of the window]",

@@ -1,9 +1,9 @@
 """A transcript: its raw lines, and what a format understood of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
 from compactctl.records import Record, field
@@ -172,21 +172,47 @@ class Omission(Record):
     count: int = 1
 
 
+# Rules for which clients only skip a record, or what stands before it. Codex 0.171.0 also resumes a
+# session with a wrong ordinal, unless the last record has none; in a new session it has one.
+_MINOR_RULES = frozenset({"field-type", "ordinal", "parent-missing", "torn"})
+
+
+class FieldValue(Record, kw_only=False):
+    """A JSON value to set in a line; ``msgspec.UNSET`` removes the member.
+
+    ``path`` leads to it from the root of the line; () replaces the whole line.
+    """
+
+    path: JsonPath
+    value: object = UNSET
+
+
 class RefusedRecord(Record):
-    """A record for which the client refuses the whole session.
+    """A record that the client or provider does not accept.
 
     Attributes:
         line: index of its line.
-        client: the client's display name.
+        client: display name of the client, or of the provider, that refuses it.
         reason: what is wrong with it, as a clause.
         is_sent: whether it, or what it changes, may be sent, so that no new session can do without
             it.
+        rule: id of the rule in ``profiles/refusals.toml``.
+        path: leads to the record in its line; () when the record is the line.
+        values: what is accepted in it instead; () if it can only be left out.
     """
 
     line: int
     client: str
     reason: str
     is_sent: bool
+    rule: str = "field-value"
+    path: JsonPath = ()
+    values: tuple[FieldValue, ...] = ()
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the client refuses the whole session for it."""
+        return self.rule not in _MINOR_RULES
 
 
 class SessionInfo(Record):
@@ -262,7 +288,8 @@ class Transcript(Record):
 
     Attributes:
         format: name of the format.
-        n_lines: raw lines in the file; n_bytes: its size.
+        n_lines: raw lines in the file, 1 for a document; n_bytes: its size.
+        is_document: whether the file is one JSON value over several lines.
         messages: the full history in file order, hidden and abandoned records included.
         effective: what the next request would send, in the order sent. A message may differ from
             the one with its id in ``messages`` if the client sends a placeholder instead. Several
@@ -274,7 +301,7 @@ class Transcript(Record):
         chain: how its records refer to one another.
         compactions: earlier compactions, by the client or by compactctl.
         refusal: the newest request, if the provider refused it as too long.
-        refused: records for which the client refuses the session, in file order.
+        refused: records that the client or provider does not accept, in file order.
         metadata: records that are never sent, by kind.
         opaque: lines that are not understood and kept verbatim.
         damaged_lines: the indices of those that are not one JSON value each. They never change.
@@ -287,6 +314,7 @@ class Transcript(Record):
 
     format: str
     n_lines: int
+    is_document: bool = False
     n_bytes: int
     messages: tuple[Message, ...]
     effective: tuple[Message, ...]
@@ -312,6 +340,29 @@ class Transcript(Record):
         return self.with_omitted or self.effective
 
     @property
+    def damage(self) -> str | None:
+        """The first sign that records were lost, torn, repeated or mixed; None if intact.
+
+        A record that comes before its parent in the file is such a sign.
+        """
+        if self.opaque:
+            return f"line {self.opaque[0].line + 1}: {self.opaque[0].damage}"
+        if self.refused:
+            return f"line {self.refused[0].line + 1}: {self.refused[0].reason}"
+        return next(iter(self.warnings), None) or _find_disorder(self.chain.links)
+
+    @property
     def lines_to_keep(self) -> frozenset[int]:
         """The lines that nothing removes: a record on a damaged line follows theirs."""
         return self.chain.lines_before(self.damaged_lines)
+
+
+def _find_disorder(links: Iterable[Link]) -> str | None:
+    earlier_ids: set[str] = set()
+    for link in links:
+        if link.id in earlier_ids:
+            return f"line {link.line + 1}: duplicate record"
+        if link.parent is not None and link.parent not in earlier_ids:
+            return f"line {link.line + 1}: its parent is not before it"
+        earlier_ids.add(link.id)
+    return None

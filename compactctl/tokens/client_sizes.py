@@ -118,6 +118,12 @@ def answer_reserve(budget: Budget, max_reserve: int) -> int:
     return min(budget.max_output or max_reserve, max_reserve)
 
 
+def parse_version(text: str) -> Version:
+    """Parse the numbers at the beginning of a version, such as 2.1.21-beta; () without any."""
+    match = _VERSION.match(text)
+    return tuple(map(int, match[0].split("."))) if match else ()
+
+
 def version_text(version: Version) -> str:
     """Format a version, such as 2.1.21."""
     return ".".join(map(str, version))
@@ -126,5 +132,5 @@ def version_text(version: Version) -> str:
 def _applies(below_version: Version, version: str | None) -> bool:
     if not below_version:
         return True
-    match = _VERSION.match(version or "")
-    return match is not None and tuple(map(int, match[0].split("."))) < below_version
+    its_version = parse_version(version or "")
+    return bool(its_version) and its_version < below_version

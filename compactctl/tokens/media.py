@@ -79,6 +79,11 @@ def media_tokens(
     return round(part.seconds * per_second) + part.pages * rates.page
 
 
+def base64_length(n_bytes: int) -> int:
+    """Return the characters of base64 in which data of this size is sent."""
+    return -(-n_bytes // 3) * 4
+
+
 def is_unsized(part: MediaPart, rates: MediaRates = RATES) -> bool:
     """Return whether a medium counts 0 tokens because its size is unknown.
 

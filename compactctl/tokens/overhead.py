@@ -274,7 +274,7 @@ def _hidden_tokens(message: Message, meter: Meter, overhead: RequestOverhead) ->
             part.sealed
         )
         for part in reasoning_parts
-        if part.sealed
+        if part.sealed and not part.is_expired
     ]
     if not any(estimates):
         return 0.0

@@ -135,3 +135,30 @@ def test_a_response_is_told_by_what_it_reports() -> None:
         assert detected(*records) == "anthropic-messages"
         [usage] = [message.usage for message in anthropic(*records).effective if message.usage]
         assert (usage.context, usage.output) == (900, 7)
+
+
+def test_cache_marks_are_named_wherever_the_api_takes_them() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    text = {"type": "text", "text": "Be brief."}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": [{**text, **mark}], **mark}
+    request = {
+        "system": [text, {**text, **mark}],
+        "tools": [{"name": "Read", "description": "d", "input_schema": {}, **mark}],
+        "messages": [
+            {"role": "user", "content": [{**text, "cache_control": None}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "Read"}]},
+            {"role": "user", "content": [result]},
+        ],
+    }
+    found = anthropic(request)
+
+    assert [message.cache_marks for message in found.effective] == [
+        (("tools", 0, "cache_control"),),
+        (("system", 1, "cache_control"),),
+        (),
+        (),
+        (
+            ("messages", 2, "content", 0, "cache_control"),
+            ("messages", 2, "content", 0, "content", 0, "cache_control"),
+        ),
+    ]

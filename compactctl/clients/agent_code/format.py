@@ -69,6 +69,8 @@ class AgentCode(Format):
 
     name = "agent-code"
     title = "agent-code sessions"
+    provider = "anthropic"
+    pair_order = "next turn"
     can_write_assistant = True
     usage_fields = _USAGE_FIELDS
     new_content = staticmethod(new_content)

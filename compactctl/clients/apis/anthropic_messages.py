@@ -12,7 +12,7 @@ from compactctl.clients.content.anthropic import (
 )
 from compactctl.clients.content.context_edits import CONTEXT_EDITS, clearing_of
 from compactctl.clients.content.tool_definitions import tool_definitions
-from compactctl.clients.records.chat_log import ConversationParser
+from compactctl.clients.records.chat_log import NO_CONTENT, ConversationParser, RecordRefusal
 from compactctl.clients.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -30,9 +30,12 @@ from compactctl.model.message import (
     Synthetic,
 )
 from compactctl.pipeline.writer import InsertionContext
+from compactctl.records import replace
 
 # Later system messages change the instructions in the middle of a conversation.
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+# Up to where the API caches a request.
+_CACHE_MARK = "cache_control"
 # Block types that only this format stores in the content of messages.
 _BLOCK_TYPES = (
     "tool_use",
@@ -49,6 +52,8 @@ class AnthropicMessages(ApiFormat):
 
     name = "anthropic-messages"
     title = "Anthropic messages"
+    provider = "anthropic"
+    pair_order = "next turn"
     new_content = staticmethod(new_content)
 
     def fits(
@@ -122,6 +127,8 @@ def _is_later_system_message(message: Message) -> bool:
 class _AnthropicConversation(ConversationParser):
     """Parses a conversation; the tool of each result is that of the call it answers."""
 
+    provider = "Anthropic"
+
     def __init__(self, number: int) -> None:
         super().__init__(number)
         # The request whose rules let the API clear content.
@@ -134,19 +141,23 @@ class _AnthropicConversation(ConversationParser):
         self.request = request if CONTEXT_EDITS in request else self.request
         definitions = tool_definitions(request.get("tools"), tools_path)
         system = content_parts(request.get("system"), prompt_path)
-        return preamble_drafts(definitions, tools_path, system, prompt_path)
+        for draft_path, draft in preamble_drafts(definitions, tools_path, system, prompt_path):
+            marks = _cache_marks(request.get(str(draft_path[-1])), draft_path)
+            yield draft_path, replace(draft, cache_marks=marks)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
         if role is None:
             return None
         content, path = record.get("content"), (*path, "content")
+        parts, marks = content_parts(content, path, self.tools), _cache_marks(content, path)
         if role == "assistant":
-            return self._response(record, content_parts(content, path))
-        if role == "system":
-            return MessageDraft(role=role, parts=content_parts(content, path))
-        parts = content_parts(content, path, self.tools)
-        return MessageDraft(role=role_with(parts, "user"), parts=parts)
+            return replace(self._response(record, parts), cache_marks=marks)
+        role = role_with(parts, role) if role == "user" else role
+        return MessageDraft(role=role, parts=parts, cache_marks=marks)
+
+    def refusal(self, record: Mapping[str, Any]) -> RecordRefusal | None:
+        return NO_CONTENT if _role(record) else None
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
@@ -167,6 +178,21 @@ class _AnthropicConversation(ConversationParser):
             usage=reported_usage(record),
             clearing=clearing_of(record, self.request),
         )
+
+
+def _cache_marks(blocks: object, path: JsonPath) -> tuple[JsonPath, ...]:
+    """Return the paths of the cache marks of blocks, and of the blocks in their results."""
+    if not isinstance(blocks, list):
+        return ()
+    marks: list[JsonPath] = []
+    for index, block in enumerate(blocks):
+        if not isinstance(block, Mapping):
+            continue
+        if block.get(_CACHE_MARK):
+            marks.append((*path, index, _CACHE_MARK))
+        if isinstance(block.get("content"), list):
+            marks += _cache_marks(block["content"], (*path, index, "content"))
+    return tuple(marks)
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:

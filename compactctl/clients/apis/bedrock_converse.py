@@ -9,7 +9,7 @@ from compactctl.clients.content.bedrock import content_block_parts, new_block
 from compactctl.clients.content.other_calls import new_other_result, other_call, other_result
 from compactctl.clients.content.tool_definitions import tool_definitions, tool_list
 from compactctl.clients.content.unknown_block import unknown_parts
-from compactctl.clients.records.chat_log import ConversationParser
+from compactctl.clients.records.chat_log import NO_CONTENT, ConversationParser, RecordRefusal
 from compactctl.clients.records.json_values import (
     count_or_none,
     list_or_empty,
@@ -58,6 +58,8 @@ class BedrockConverse(ApiFormat):
 
     name = "bedrock-converse"
     title = "Bedrock Converse messages"
+    provider = "bedrock"
+    pair_order = "next turn"
     tools_path = ("toolConfig", "tools")
 
     def fits(
@@ -114,6 +116,11 @@ class BedrockConverse(ApiFormat):
 
 class _ConverseConversation(ConversationParser):
     """Name the tool of each result by the call it answers."""
+
+    provider = "Bedrock"
+
+    def refusal(self, record: Mapping[str, Any]) -> RecordRefusal | None:
+        return NO_CONTENT if text_or_empty(record.get("role")) in _ROLES else None
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath

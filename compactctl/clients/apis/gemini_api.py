@@ -7,7 +7,7 @@ from compactctl.clients.apis.api_format import ApiFormat, DialectFit
 from compactctl.clients.content.call_queue import CallIdAssigner, call_prefix, is_derived
 from compactctl.clients.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.clients.content.tool_definitions import tool_definitions, tool_list
-from compactctl.clients.records.chat_log import ConversationParser
+from compactctl.clients.records.chat_log import NO_CONTENT, ConversationParser, RecordRefusal
 from compactctl.clients.records.json_values import (
     count_or_none,
     list_or_empty,
@@ -61,6 +61,8 @@ class GeminiApi(ApiFormat):
 
     name = "gemini-api"
     title = "Gemini API contents"
+    provider = "gemini"
+    pair_order = "next turn"
     new_content = staticmethod(new_content)
 
     def fits(
@@ -105,6 +107,8 @@ class GeminiApi(ApiFormat):
 class _GeminiConversation(ConversationParser):
     """Match responses to calls by id, or by name and order if there are no ids."""
 
+    provider = "Gemini"
+
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.queue = CallIdAssigner(call_prefix(number))
@@ -121,6 +125,9 @@ class _GeminiConversation(ConversationParser):
             prompt_path: JsonPath = (*holder_path, key)
             system = _system_parts(holder.get(key), prompt_path)
             yield from preamble_drafts(definitions, tools_path, system, prompt_path)
+
+    def refusal(self, record: Mapping[str, Any]) -> RecordRefusal | None:
+        return NO_CONTENT if _role(record) else None
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

@@ -8,7 +8,7 @@ from compactctl.clients.apis.api_format import ApiFormat, DialectFit
 from compactctl.clients.content.openai import content_parts, new_content
 from compactctl.clients.content.response_items import is_api_item, is_item, item_draft
 from compactctl.clients.content.tool_definitions import tool_definitions
-from compactctl.clients.records.chat_log import ConversationParser
+from compactctl.clients.records.chat_log import REFERENCE, ConversationParser, RecordRefusal
 from compactctl.clients.records.json_values import (
     count_or_none,
     list_or_empty,
@@ -42,6 +42,7 @@ _REQUEST_FIELDS = frozenset(
 _RESPONSE_ID_KEYS = ("id", "response_id", "responseId")
 # The value of ``truncation`` with which the API leaves out items so that a request fits.
 _TRIMS = "auto"
+_NOT_STORED = RecordRefusal("item-reference", "it names a stored item, and nothing is stored")
 
 
 class OpenAIResponses(ApiFormat):
@@ -49,6 +50,7 @@ class OpenAIResponses(ApiFormat):
 
     name = "openai-responses"
     title = "OpenAI Responses items"
+    provider = "openai-responses"
     can_write_assistant = False
     # As in Codex, which uses this API.
     drops_past_reasoning = True
@@ -95,14 +97,18 @@ class OpenAIResponses(ApiFormat):
 class _ItemConversation(ConversationParser):
     """Name the tool of each output by the call it answers, and the response of each item."""
 
+    provider = "OpenAI"
+
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.names = ResponseNamer(f"{number}-response-")
         self.may_trim = False
+        self.is_stored = True
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
+        self.is_stored = self.is_stored and request.get("store") is not False
         self.may_trim = self.may_trim or request.get("truncation") == _TRIMS
         tools_path, prompt_path = (*path, "tools"), (*path, "instructions")
         definitions = tool_definitions(request.get("tools"), tools_path)
@@ -115,6 +121,9 @@ class _ItemConversation(ConversationParser):
             return draft
         self.add_calls(draft.parts)
         return replace(draft, response_id=self.names.name_for(draft))
+
+    def refusal(self, record: Mapping[str, Any]) -> RecordRefusal | None:
+        return None if self.is_stored or record.get("type") != REFERENCE else _NOT_STORED
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))

@@ -4,9 +4,9 @@ Each step is a function. Its docstring names the function of client 2.1.332 in p
 called in the bundle. Client 2.1.197 takes the same steps, except where a docstring says otherwise.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from compactctl.clients.claude_code.beside import recover_beside
 from compactctl.clients.claude_code.boundaries import Boundary
@@ -31,6 +31,13 @@ class Join(Record, kw_only=False):
     row: Row
     parent: Row | None
     is_circle: bool
+
+
+class HistoryCut(Record, kw_only=False):
+    """A row whose parent is missing, so that nothing before it is sent; and the row before it."""
+
+    row: Row
+    before: Row
 
 
 class RowChain(Record):
@@ -229,12 +236,16 @@ def drop_before_boundary(rows: Rows, preserved: Preserved) -> Rows:
     return remaining
 
 
-def walk(rows: Rows, leaf: Row) -> tuple[list[Row], tuple[Join, ...]]:
-    """Return the rows from the first one to the leaf, and where a parent was missing (``j1n``)."""
+def walk(
+    rows: Rows, leaf: Row, times: "_Times | None" = None
+) -> tuple[list[Row], tuple[Join, ...]]:
+    """Return the rows from the first one to the leaf, and where a parent was missing (``j1n``).
+
+    ``times`` are those of an earlier walk, of which the rows are not met again.
+    """
     seen: set[str] = set()
     path: list[Row] = []
     joins: list[Join] = []
-    times: _Times | None = None
     row: Row | None = leaf
     while row is not None:
         seen.add(row.uuid)
@@ -247,6 +258,42 @@ def walk(rows: Rows, leaf: Row) -> tuple[list[Row], tuple[Join, ...]]:
             joins.append(Join(row, parent, is_circle))
         row = parent
     return path[::-1], tuple(joins)
+
+
+def find_cuts(chain: RowChain) -> Iterator[HistoryCut]:
+    """Yield where history of the file is cut off, newest first.
+
+    Behind each, the search goes on from the row before it.
+    """
+    times: _Times | None = None
+    sides: Mapping[object, list[Row]] | None = None
+    cut_rows: set[str] = set()
+    joins = chain.joins
+    while joins and joins[-1].parent is None and not joins[-1].is_circle:
+        row = joins[-1].row
+        sides = _by_side(chain.rows.values()) if sides is None else sides
+        before = _row_before(sides.get(row.side, ()), row)
+        if before is None or row.uuid in cut_rows:
+            return
+        yield HistoryCut(row, before)
+        cut_rows.add(row.uuid)
+        times = _Times(chain.rows.values()) if times is None else times
+        _, joins = walk(chain.rows, before, times)
+
+
+def _by_side(rows: Iterable[Row]) -> Mapping[object, list[Row]]:
+    """Return the rows of each side in file order, from the first one on that was said."""
+    sides: dict[object, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.place):
+        if row.is_said or row.side in sides:
+            sides.setdefault(row.side, []).append(row)
+    return sides
+
+
+def _row_before(rows: Sequence[Row], row: Row) -> Row | None:
+    """Return the newest of the rows before another; None if there is none."""
+    index = bisect_left(rows, row.place, key=lambda earlier: earlier.place)
+    return rows[index - 1] if index else None
 
 
 class _Times:

@@ -33,6 +33,10 @@ class ClaudeCode(Format):
 
     name = "claude-code"
     title = "Claude Code session"
+    can_write_results = True
+    client = "Claude Code"
+    provider = "anthropic"
+    pair_order = "next turn"
     parent_path = ("parentUuid",)
     usage_fields = COUNTS
     unsent = _UNSENT
@@ -67,14 +71,17 @@ class ClaudeCode(Format):
         """Build a user record that follows ``beside.parent``, with the neighbor's session fields.
 
         A summary is marked as the client marks its own; any other text as written by the client.
+        A result is a block.
         """
         flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
+        block = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        is_result = message.kind == "result"
         return {
             "parentUuid": beside.parent,
             **{name: beside.neighbor[name] for name in _COPIED_FIELDS if name in beside.neighbor},
             "type": "user",
-            "message": {"role": "user", "content": message.text},
-            flag: True,
+            "message": {"role": "user", "content": [block] if is_result else message.text},
+            **({} if is_result else {flag: True}),
             "uuid": self.new_id(message),
             **(
                 {"timestamp": beside.neighbor["timestamp"]}

@@ -13,6 +13,7 @@ from compactctl.clients.claude_code.attachments import (
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import build_chain
 from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
+from compactctl.clients.claude_code.refusals import ClaudeRefusals
 from compactctl.clients.claude_code.request import (
     apply_cuts,
     drop_virtual,
@@ -139,6 +140,7 @@ class ClaudeReader(LineReader):
     def __init__(self) -> None:
         super().__init__("claude-code", CLAUDE_CODE, _UNSENT_FIELDS)
         self.entries: list[Entry] = []
+        self.refusals = ClaudeRefusals()
         self.n_bytes = 0
         self.is_log: bool | None = None
         # By uuid: messages of the newest version, and of older ones that are hidden.
@@ -161,6 +163,7 @@ class ClaudeReader(LineReader):
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
         self.n_bytes += decoded.n_bytes
+        self.refusals.add_line(decoded)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self._add_record(with_reported_usage(value, COUNTS), decoded)
@@ -417,6 +420,11 @@ class ClaudeReader(LineReader):
                 for link in self.builder.links
             ]
         self.builder.warnings += sent.warnings
+        if self.is_log is not True:
+            rows = [entry for entry in self.entries if isinstance(entry, Row)]
+            self.builder.refused = self.refusals.records(
+                self.version, sent.cuts, rows, self.row_messages
+            )
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]

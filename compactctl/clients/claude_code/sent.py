@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from compactctl.clients.claude_code.chain import Join, RowChain
+from compactctl.clients.claude_code.chain import HistoryCut, Join, RowChain, find_cuts
 from compactctl.clients.claude_code.rows import Row, Rows
 from compactctl.clients.records.usage import without_reports
 from compactctl.model.message import Message
@@ -27,6 +27,7 @@ class SentChain(Record):
         rows: all of these, in the order they are sent.
         joined: the parent that the client gives a row whose own is missing; None for none.
         warnings: where a parent is missing, in words.
+        cuts: where history of the file is cut off, newest first.
     """
 
     messages: tuple[Message, ...]
@@ -36,6 +37,7 @@ class SentChain(Record):
     rows: tuple[Row, ...] = ()
     joined: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    cuts: tuple[HistoryCut, ...] = ()
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -82,6 +84,7 @@ def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
         },
         warnings=tuple(map(_join_warning, chain.joins)),
+        cuts=tuple(find_cuts(chain)),
     )
 
 

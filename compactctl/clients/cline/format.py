@@ -32,6 +32,8 @@ class Cline(Format):
 
     name = "cline"
     title = "Cline task history"
+    client = "Cline"
+    pair_order = "next turn"
     reads_arrays = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -90,6 +92,7 @@ class Roo(Cline):
 
     name = "roo"
     title = "Roo Code task history"
+    client = "Roo Code"
 
     def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
         """Return the history: what is left out of a task is not known to depend on it."""

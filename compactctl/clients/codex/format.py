@@ -45,6 +45,8 @@ class Codex(Format):
 
     name = "codex"
     title = "Codex CLI rollout"
+    client = "Codex"
+    provider = "openai-responses"
     usage_fields = USAGE_FIELDS
     unsent = _UNSENT
     new_content = staticmethod(partial(new_content, kind="input_text"))

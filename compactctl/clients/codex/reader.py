@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 from compactctl.clients.codex.agents import agent_draft, is_loaded
 from compactctl.clients.codex.effective import CodexHistory
 from compactctl.clients.codex.record_kinds import EVENTS, ITEMS, RECORDS, unmodeled
+from compactctl.clients.codex.refusals import CodexRefusals
 from compactctl.clients.codex.request import (
     CUT_OUTPUTS,
     StoredOutput,
@@ -106,6 +107,7 @@ class CodexReader(LineReader):
         # The client refuses a history of another length than that of the notes.
         self.builder.notes = {_HISTORY: _NOTES}
         self.history = CodexHistory()
+        self.refusals = CodexRefusals()
         self.counts = TokenCountReader()
         self.responses = _ResponseGrouper(self.builder)
         self.tools: dict[str, str] = {}
@@ -129,6 +131,7 @@ class CodexReader(LineReader):
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
+        self.refusals.add_line(decoded)
         for value in decoded.values:
             if not isinstance(value, Mapping):
                 self.builder.add_opaque(decoded, "a JSON value that is not a record", value=value)
@@ -146,6 +149,7 @@ class CodexReader(LineReader):
         self.builder.messages = list(map(self._attributed, self.builder.messages))
         header = [m for m in self.builder.messages if self.header and m.id == self.header.id]
         effective = tuple(map(self._with_lock, (*header, *sent)))
+        self.builder.refused = [*self.refusals.records(self.cwd, self.version)]
         client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
         transcript = self.builder.build(
             self.name,

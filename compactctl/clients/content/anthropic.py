@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from compactctl.clients.content.context_edits import applied_edits
-from compactctl.clients.content.media import media_from_text
+from compactctl.clients.content.media import media_from_base64, media_from_text
 from compactctl.clients.content.other_calls import (
     OTHER_NAMES,
     caller_of,
@@ -274,6 +274,8 @@ def _media(block: Mapping[str, Any], path: JsonPath, default_type: str) -> Media
     source = object_or_empty(block.get("source", block))
     names = (text_or_empty(source.get(key)) for key in _MEDIA_TYPE_KEYS)
     media_type = next(filter(None, names), default_type)
+    if source.get("data") == "":
+        return media_from_base64("", media_type, path)
     data = text_or_empty(source.get("data")) or text_or_empty(source.get("image"))
     return media_from_text(data, media_type, path)
 

@@ -5,7 +5,11 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.clients.content.media import media_from_base64, media_from_bytes
+from compactctl.clients.content.media import (
+    media_from_base64,
+    media_from_bytes,
+    media_from_text,
+)
 from compactctl.clients.content.unknown_block import text_and_media, unknown_parts
 from compactctl.clients.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -50,7 +54,9 @@ def _media_parts(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterato
         yield FilePart(file_path=name, text=text, path=(*source_path, "bytes"))
     else:
         media_type = f"{_TYPE_PREFIXES[kind]}/{extension or 'unknown'}"
-        if isinstance(data, str):
+        if data is None:
+            yield media_from_text("", media_type, path)
+        elif isinstance(data, str):
             yield media_from_base64(data, media_type, path)
         else:
             yield media_from_bytes(_numbered_bytes(data), media_type, path)

@@ -32,6 +32,26 @@ _STREAM_START = re.compile(rb"stream\r?\n")
 _MAX_DICTIONARY = 1_024
 _MAX_DECOMPRESSED = 64 << 20
 
+# The first bytes of images, and the brands of those in ISO containers.
+_IMAGE_MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"II*\x00": "image/tiff",
+    b"MM\x00*": "image/tiff",
+}
+_IMAGE_BRANDS = {
+    **dict.fromkeys((b"avif", b"avis"), "image/avif"),
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"), "image/heic"),
+}
+# A bitmap's magic is followed by its size and four bytes of zeros.
+_BMP = re.compile(rb"BM.{4}\0{4}", re.DOTALL)
+_SVG = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<(?:\?xml|!DOCTYPE|!--)[^<]{0,2048})*<svg[\s>]")
+# What somebody wrote in the place of base64, as in ``<image removed>``, or over what looked secret.
+_NOT_BASE64 = re.compile(r"[^\w+/=\s-]|redacted|removed|omitted", re.IGNORECASE)
+_MAX_PLACEHOLDER = 200
+
 # OpenAI's ``pcm16`` has no header: 16 bits, one channel, 24 kHz.
 _PCM16_BYTES_PER_SECOND = 48_000
 _ID3_HEADER = 10
@@ -65,6 +85,20 @@ def image_size(data: str) -> tuple[int, int]:
     return _pixels(_base64_data(data, _IMAGE_HEADER_CHARS))
 
 
+def image_type(head: bytes) -> str:
+    """Return the media type of an image by its first bytes; "" for no known image format."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    if head[4:8] == b"ftyp":
+        return _IMAGE_BRANDS.get(head[8:12], "")
+    kind = next((kind for magic, kind in _IMAGE_MAGIC.items() if head.startswith(magic)), "")
+    if kind:
+        return kind
+    if _BMP.match(head):
+        return "image/bmp"
+    return "image/svg+xml" if _SVG.match(head) else ""
+
+
 def _pixels(head: bytes) -> tuple[int, int]:
     for read in (_png, _gif, _webp, _jpeg):
         size = read(head)
@@ -85,7 +119,9 @@ def media_from_url(url: str, default_type: str, path: JsonPath) -> MediaPart:
 
 
 def media_from_text(text: str, media_type: str, path: JsonPath) -> MediaPart:
-    """Describe the target of a link or a data URL, or base64 data."""
+    """Describe the target of a link or a data URL, or base64 data; "" if it is elsewhere."""
+    if not text:
+        return MediaPart(media_type=media_type, n_bytes=0, path=path)
     if ":" in text[:_MAX_SCHEME_CHARS]:
         return media_from_url(text, media_type, path)
     return media_from_base64(text, media_type, path)
@@ -94,12 +130,14 @@ def media_from_text(text: str, media_type: str, path: JsonPath) -> MediaPart:
 def media_from_base64(data: str, media_type: str, path: JsonPath) -> MediaPart:
     """Describe base64 data; see ``media_from_bytes``."""
     if media_type.startswith("image/"):
-        width, height = image_size(data)
+        head = _base64_data(data, _IMAGE_HEADER_CHARS)
+        width, height = _pixels(head)
         return MediaPart(
             media_type=media_type,
             n_bytes=base64_bytes(data),
             width=width,
             height=height,
+            real_type=None if _NOT_BASE64.search(data[:_MAX_PLACEHOLDER]) else image_type(head),
             path=path,
         )
     part = media_from_bytes(_base64_data(data), media_type, path)
@@ -119,9 +157,10 @@ def media_from_bytes(data: bytes, media_type: str, path: JsonPath) -> MediaPart:
     if width:
         is_declared = media_type.startswith("image/")
         kind = media_type if is_declared else "image/unknown"
-        return replace(part, media_type=kind, width=width, height=height)
+        size = replace(part, media_type=kind, width=width, height=height)
+        return replace(size, real_type=image_type(data))
     if media_type.startswith("image/"):
-        return part
+        return replace(part, real_type=image_type(data))
     if _is_pdf(data):
         return replace(part, media_type=_PDF, pages=_page_count(data))
     return replace(part, text=document_text(data, media_type))

@@ -50,7 +50,9 @@ def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart,
         stripped = _without_data(value, media)
     except RecursionError:
         return text, ()
-    return json_text(stripped), tuple(replace(part, embedded=True, path=path) for part in media)
+    # Nobody reads them as images, so what they really are does not matter.
+    parts = (replace(part, embedded=True, real_type=None, path=path) for part in media)
+    return json_text(stripped), tuple(parts)
 
 
 def _without_data(value: object, media: list[MediaPart]) -> object:

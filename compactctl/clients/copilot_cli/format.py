@@ -51,6 +51,7 @@ class CopilotCli(Format):
 
     name = "copilot-cli"
     title = "Copilot CLI session"
+    client = "Copilot CLI"
     parent_path = ("parentId",)
     usage_fields = _COUNTS
     unsent = _UNSENT

@@ -1,7 +1,7 @@
 """Reads Copilot CLI sessions: messages, usage, and the changes to what is sent, by event."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.copilot_cli.earlier import SKILL_TEXTS, EarlierEvents, content_id
@@ -9,10 +9,10 @@ from compactctl.clients.copilot_cli.effective import CopilotHistory
 from compactctl.clients.copilot_cli.events import event_draft, is_unsent, prompt_part
 from compactctl.clients.copilot_cli.record_kinds import RECORDS
 from compactctl.clients.copilot_cli.request import mark_omitted
-from compactctl.clients.copilot_cli.required_fields import refusal_reason
+from compactctl.clients.copilot_cli.required_fields import FieldFault, find_faults
 from compactctl.clients.copilot_cli.wrapping import COPILOT_CLI
 from compactctl.clients.records.builder import LineReader
-from compactctl.clients.records.decode import Decoded
+from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.json_values import (
     count_or_none,
     object_or_empty,
@@ -22,10 +22,12 @@ from compactctl.clients.records.json_values import (
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.record_kinds import Effect
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
+from compactctl.clients.records.versions import is_older
 from compactctl.history.omissions import as_sent
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import (
     ClientTokenCounts,
+    FieldValue,
     Link,
     RefusedRecord,
     SessionInfo,
@@ -61,6 +63,9 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
         }
     ),
 )
+_CLIENT = "Copilot CLI"
+# Accepts what older versions refuse, and skips damaged lines.
+_LENIENT_VERSION = (1, 0, 102)
 _SENT: frozenset[Effect] = frozenset({"message", "changes the history"})
 # Events without which a session, or a message of it, is not complete.
 _NEEDED = frozenset({"session.start", "session.binary_asset"})
@@ -88,6 +93,9 @@ class CopilotReader(LineReader):
         self.model: str | None = None
         self.window: int | None = None
         self.cwd: str | None = None
+        self.version: str | None = None
+        # What only older versions refuse.
+        self._refused_before: list[RefusedRecord] = []
         self.client_counts: ClientTokenCounts | None = None
         self.usage_line: int | None = None
         # The lines with the text of a skill, by its id, and the ids that later events name.
@@ -96,6 +104,16 @@ class CopilotReader(LineReader):
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the events on a line."""
+        if decoded.damage not in (None, NOT_UTF8):
+            self._refused_before.append(
+                RefusedRecord(
+                    line=decoded.index,
+                    client=_CLIENT,
+                    reason="it is damaged, which older versions refuse",
+                    is_sent=False,
+                    rule="torn",
+                )
+            )
         for value in decoded.values:
             data = value.get("data") if isinstance(value, Mapping) else None
             self._note_refusal(value, decoded)
@@ -114,7 +132,7 @@ class CopilotReader(LineReader):
         named_lines = {line for name in self._named_ids for line in self._skill_lines[name]}
         self.builder.refused = [
             replace(record, is_sent=record.is_sent or record.line in named_lines)
-            for record in self.builder.refused
+            for record in self._all_refused()
         ]
         transcript = self.builder.build(
             self.name,
@@ -125,6 +143,7 @@ class CopilotReader(LineReader):
             session=SessionInfo(
                 model=self.model,
                 window=self.window,
+                client_version=self.version,
                 cwd=self.cwd,
                 client_counts=None if is_edited else self.client_counts,
                 usage_line=self.usage_line,
@@ -136,18 +155,34 @@ class CopilotReader(LineReader):
         """Note that the client refuses a session with this event; damaged lines it skips."""
         if not _is_loaded(decoded) or not isinstance(value, dict):
             return
-        data = object_or_empty(value.get("data"))
-        reason = refusal_reason(value) or self.earlier.refusal_reason(
-            text_or_empty(value.get("type")), data
+        kind, data = text_or_empty(value.get("type")), object_or_empty(value.get("data"))
+        faults = tuple(find_faults(value))
+        missing_text = self.earlier.refusal_reason(kind, data)
+        if kind == "session.resume":
+            # Whatever was written before was loaded.
+            self._refused_before.clear()
+        if not faults and not missing_text:
+            return
+        record = RefusedRecord(
+            line=decoded.index,
+            client=_CLIENT,
+            reason=_reason(kind, faults) or missing_text,
+            is_sent=_may_be_sent(value, data),
+            rule="field-required" if faults and faults[0].is_missing else "field-value",
+            values=()
+            if missing_text
+            else tuple(FieldValue(path=f.path, value=f.value) for f in faults),
         )
-        if reason:
-            record = RefusedRecord(
-                line=decoded.index,
-                client="Copilot CLI",
-                reason=reason,
-                is_sent=_may_be_sent(value, data),
-            )
-            self.builder.refused.append(record)
+        is_old = not missing_text and all(fault.is_old for fault in faults)
+        (self._refused_before if is_old else self.builder.refused).append(record)
+
+    def _all_refused(self) -> list[RefusedRecord]:
+        """Return the refused records in file order.
+
+        Of a version that accepts them, those that only older ones refuse are left out.
+        """
+        before = self._refused_before if is_older(self.version, _LENIENT_VERSION) else []
+        return sorted((*self.builder.refused, *before), key=lambda record: record.line)
 
     def _event(self, event: Mapping[str, Any], data: Mapping[str, Any], decoded: Decoded) -> None:
         kind = event["type"]
@@ -193,6 +228,7 @@ class CopilotReader(LineReader):
         match kind:
             case "session.start":
                 self.builder.add_session(text_or_none(data.get("sessionId")), line)
+                self.version = text_or_none(data.get("copilotVersion"))
             case "session.error":
                 self.builder.add_error(text_or_none(data.get("message")), line)
             case "session.usage_record":
@@ -253,6 +289,14 @@ class CopilotReader(LineReader):
 def _is_loaded(decoded: Decoded) -> bool:
     """Return whether the client reads a line: it skips those that are not one JSON object."""
     return decoded.damage is None and len(decoded.values) == 1
+
+
+def _reason(kind: str, faults: Sequence[FieldFault]) -> str:
+    """Return what is wrong with an event, first what every version refuses."""
+    if not faults:
+        return ""
+    fault = min(faults, key=lambda fault: fault.is_old)
+    return f"{kind} {fault.text}" + (", which older versions refuse" if fault.is_old else "")
 
 
 def _may_be_sent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:

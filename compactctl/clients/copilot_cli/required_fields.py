@@ -2,15 +2,22 @@
 
 From ``schemas/session-events.schema.json`` of @github/copilot 1.0.102, whose loader was given each
 type without any data. It accepts values that an enumeration lacks; it skips lines that are not one
-JSON object, and events of any other type.
+JSON object, and events of any other type. Older loaders also refused what 1.0.102 was seen to
+accept: negative counts and exit codes (issue 3454 of github/copilot-cli), the missing summary of a
+task (2089), and an event that is marked as not ephemeral (issue 1007 of github/copilot-sdk).
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from datetime import UTC, datetime
 from typing import Any
 
-from compactctl.clients.records.json_values import text_or_empty
+from msgspec import UNSET
+
+from compactctl.clients.records.builder import content_id, uuid_for
+from compactctl.clients.records.json_values import object_or_empty, parse_time, text_or_empty
+from compactctl.model.message import JsonPath
+from compactctl.records import Record
 
 # The required fields of the data, by type of event: texts, whole numbers (#), numbers (%), booleans
 # (?), objects ({}) and lists ([]). Those that may be null may also be missing.
@@ -199,15 +206,19 @@ session.shutdown codeChanges: linesAdded# linesRemoved# filesModified[]
 tool.execution_complete error: message
 tool.execution_complete result: content
 """
+# Numbers that must not be negative, in the data of an event and in the objects in it.
+_COUNTS = frozenset({"exitCode", "messagesRemoved", "tokensRemoved"})
 _MARKED = re.compile(r"(\w+)([#%?{}\[\]]*)")
-_TYPES: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
-    "": ("text", str),
-    "#": ("whole number", int),
-    "%": ("number", (int, float)),
-    "?": ("boolean", bool),
-    "{}": ("object", Mapping),
-    "[]": ("list", list),
+# By mark: the name of a type, what it is in Python, and its smallest value.
+_TYPES: Mapping[str, tuple[str, type | tuple[type, ...], object]] = {
+    "": ("text", str, ""),
+    "#": ("whole number", int, 0),
+    "%": ("number", (int, float), 0),
+    "?": ("boolean", bool, False),
+    "{}": ("object", Mapping, {}),
+    "[]": ("list", list, []),
 }
+_EPOCH = "1970-01-01T00:00:00.000Z"
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT.*(?:[Zz]|[+-]\d\d:?\d\d)")
 
@@ -222,18 +233,34 @@ _REQUIRED = dict(_rows(_TABLE))
 _REQUIRED_INSIDE = dict(_rows(_INNER_TABLE))
 
 
-def refusal_reason(event: Mapping[str, Any]) -> str:
-    """Return why the client refuses a session with this event, as a clause; "" if it does not."""
+class FieldFault(Record, kw_only=False):
+    """What is wrong with a field of an event, as a predicate, and the value that is accepted.
+
+    ``is_old`` says that only clients before 1.0.102 refuse it.
+    """
+
+    path: JsonPath
+    text: str
+    value: object
+    is_missing: bool = False
+    is_old: bool = False
+
+
+def find_faults(event: Mapping[str, Any]) -> Iterator[FieldFault]:
+    """Yield all for which a client refuses a session with this event; nothing if it does not."""
     kind = text_or_empty(event.get("type"))
     fields = _REQUIRED.get(kind)
     if fields is None:
-        return ""
+        return
+    yield from _envelope_faults(event)
     data = event.get("data")
     if not isinstance(data, Mapping):
-        return f"{kind} has no data"
-    faults = chain(_envelope_faults(event), _field_faults(data, fields), _inner_faults(kind, data))
-    fault = next(faults, "")
-    return f"{kind} {fault}" if fault else ""
+        values = {name: _TYPES[mark][2] for name, mark in fields.items()}
+        yield FieldFault(("data",), "has no data", values, is_missing=True)
+        return
+    yield from _field_faults(data, fields, ("data",))
+    yield from _inner_faults(kind, data)
+    yield from _old_faults(event, data)
 
 
 def is_time(value: object) -> bool:
@@ -241,37 +268,71 @@ def is_time(value: object) -> bool:
     return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
-def _envelope_faults(event: Mapping[str, Any]) -> Iterator[str]:
+def _envelope_faults(event: Mapping[str, Any]) -> Iterator[FieldFault]:
     if not _is_uuid(event.get("id")):
-        yield "has no UUID as its id"
+        yield FieldFault(("id",), "has no UUID as its id", _uuid(event.get("id"), event))
     if not is_time(event.get("timestamp")):
-        yield "has no timestamp with a time zone"
-    if "parentId" not in event or not (event["parentId"] is None or _is_uuid(event["parentId"])):
-        yield "names no UUID as its parent"
+        value = _time(event.get("timestamp"))
+        yield FieldFault(("timestamp",), "has no timestamp with a time zone", value)
+    parent = event.get("parentId")
+    if "parentId" not in event or not (parent is None or _is_uuid(parent)):
+        new_parent = _uuid(parent, event) if isinstance(parent, str) else None
+        yield FieldFault(("parentId",), "names no UUID as its parent", new_parent)
     if not isinstance(event.get("agentId", ""), str | None):
-        yield "has an agentId that is not text"
+        yield FieldFault(("agentId",), "has an agentId that is not text", UNSET)
 
 
 def _is_uuid(value: object) -> bool:
     return isinstance(value, str) and _UUID.fullmatch(value) is not None
 
 
-def _inner_faults(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
+def _uuid(name: object, event: Mapping[str, Any]) -> str:
+    """Return a UUID for another id, the same wherever that is named."""
+    return uuid_for(name if isinstance(name, str) and name else content_id(event))
+
+
+def _time(value: object) -> str:
+    time = parse_time(value)
+    if time is None:
+        return _EPOCH
+    text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def _inner_faults(kind: str, data: Mapping[str, Any]) -> Iterator[FieldFault]:
     for place, fields in _REQUIRED_INSIDE.items():
         outer, _, name = place.partition(" ")
         value = data.get(name) if outer == kind else None
-        for item in value if isinstance(value, list) else (value,):
+        path: JsonPath = ("data", name)
+        pairs = enumerate(value) if isinstance(value, list) else ((None, value),)
+        for index, item in pairs:
             if isinstance(item, Mapping):
-                faults = _field_faults(item, fields)
-                yield from (f"{fault} in its {name}" for fault in faults)
+                item_path = path if index is None else (*path, index)
+                yield from _field_faults(item, fields, item_path, where=f" in its {name}")
 
 
-def _field_faults(data: Mapping[str, Any], fields: Mapping[str, str]) -> Iterator[str]:
+def _field_faults(
+    data: Mapping[str, Any], fields: Mapping[str, str], path: JsonPath, *, where: str = ""
+) -> Iterator[FieldFault]:
     for name, mark in fields.items():
-        title, types = _TYPES[mark]
+        title, types, smallest = _TYPES[mark]
         value = data.get(name)
         is_accepted = isinstance(value, types) and (types is bool or not isinstance(value, bool))
         if name not in data:
-            yield f"has no {name}"
+            yield FieldFault((*path, name), f"has no {name}{where}", smallest, is_missing=True)
         elif not is_accepted:
-            yield f"has a {name} that is no {title}"
+            yield FieldFault((*path, name), f"has a {name} that is no {title}{where}", smallest)
+
+
+def _old_faults(event: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[FieldFault]:
+    inner = {("data", name): object_or_empty(value) for name, value in data.items()}
+    for path, holder in ((("data",), data), *inner.items()):
+        for name in sorted(_COUNTS & holder.keys()):
+            value = holder[name]
+            if isinstance(value, int | float) and value < 0:
+                yield FieldFault((*path, name), f"has a negative {name}", 0, is_old=True)
+    if event["type"] == "session.task_complete" and "summary" not in data:
+        place = ("data", "summary")
+        yield FieldFault(place, "has no summary", "", is_missing=True, is_old=True)
+    if event.get("ephemeral") is False:
+        yield FieldFault(("ephemeral",), "is marked as not ephemeral", UNSET, is_old=True)

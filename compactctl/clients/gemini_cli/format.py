@@ -26,6 +26,8 @@ class GeminiCli(Format):
 
     name = "gemini-cli"
     title = "Gemini CLI session"
+    client = "Gemini CLI"
+    provider = "gemini"
     usage_fields = COUNTS
     unsent = _UNSENT
     repeats_session = True

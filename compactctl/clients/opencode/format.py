@@ -36,6 +36,7 @@ class OpenCode(Format):
 
     name = NAME
     title = "OpenCode export"
+    client = "OpenCode"
     reads_arrays = True
     usage_fields = COUNTS
     unsent = _UNSENT

@@ -25,6 +25,7 @@ class Pi(Format):
 
     name = "pi"
     title = "pi session"
+    client = "pi"
     parent_path = ("parentId",)
     usage_fields = COUNTS
     unsent = _UNSENT

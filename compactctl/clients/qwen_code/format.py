@@ -30,6 +30,8 @@ class QwenCode(Format):
 
     name = "qwen-code"
     title = "Qwen Code session"
+    client = "Qwen Code"
+    provider = "openai"
     parent_path = ("parentUuid",)
     usage_fields = COUNTS
     unsent = _UNSENT

@@ -123,6 +123,7 @@ class TranscriptBuilder:
         self.compactions: list[int] = []
         self.refused: list[RefusedRecord] = []
         self.n_lines = 0
+        self.is_document = False
         self.n_bytes = 0
         self.errors: list[RequestError] = []
         self._sessions: dict[str, tuple[int, int]] = {}
@@ -137,6 +138,7 @@ class TranscriptBuilder:
         """Count a line, and note its damage, if any."""
         self.n_lines += 1
         self.n_bytes += decoded.n_bytes
+        self.is_document = self.is_document or decoded.is_document
         if decoded.damage is not None:
             self._damaged_lines.add(decoded.index)
             self.add_opaque(decoded, decoded.damage)
@@ -324,6 +326,7 @@ class TranscriptBuilder:
         return Transcript(
             format=name,
             n_lines=self.n_lines,
+            is_document=self.is_document,
             n_bytes=self.n_bytes,
             messages=self._finished(self.messages, question_ids),
             effective=self._finished(shown, question_ids),
@@ -442,6 +445,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         clearing=draft.clearing,
         timestamp=record_time(record) if draft.timestamp is None else draft.timestamp,
         dialect=place.dialect,
+        cache_marks=draft.cache_marks,
     )
 
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from compactctl.clients.records.builder import TranscriptBuilder
 from compactctl.clients.records.containers import ContainedRecord
@@ -45,28 +45,42 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import SessionInfo, Transcript
+from compactctl.model.transcript import RefusedRecord, SessionInfo, Transcript
 from compactctl.records import replace
 
 # The date at the end of a model name names a version of the model.
 _VERSION_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 # Enough messages to tell formats apart; containers can have thousands.
 _MAX_SAMPLE = 50
+_ANSWERING = ("assistant", "model")
 _ANSWER_REASON = "the logged answer to the request"
-# The type of an item that the API has stored.
-_REFERENCE = "item_reference"
+REFERENCE = "item_reference"
+"""The type of an item that the API has stored."""
 # Of an answer whose message a log does not store, what was reported is known.
 _UNSTORED_ANSWER = MessageDraft(
     role="assistant", parts=(), is_logged_answer=True, immutable_reason=_ANSWER_REASON
 )
 
 
+class RecordRefusal(NamedTuple):
+    """Why the API refuses a record without a message: the id of the rule, and a clause."""
+
+    rule: str
+    reason: str
+
+
+NO_CONTENT = RecordRefusal("message-empty", "it has no content")
+
+
 class ConversationParser(ABC):
     """Parse the records of one conversation in order; ``number`` counts from 0.
 
     A path is that of a value in its line, where its parts can be edited. Formats that store only
-    messages, as sessions do, implement only ``message``.
+    messages, as sessions do, implement only ``message``. ``provider`` is the display name of the
+    API.
     """
+
+    provider: str = ""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -91,6 +105,10 @@ class ConversationParser(ABC):
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         """Return the usage that an answer reports, or None."""
+        return None
+
+    def refusal(self, record: Mapping[str, Any]) -> RecordRefusal | None:
+        """Return why the API refuses a request with a record that holds no message, or None."""
         return None
 
     def add_calls(self, parts: Iterable[Part]) -> None:
@@ -139,6 +157,9 @@ class ChatLogReader:
         self._begun: set[int] = set()
         # The paths of the records in the current value, whose unread text is already measured.
         self._record_paths: set[JsonPath] = set()
+        # What the API refuses of the newest conversation.
+        self._refused: list[RefusedRecord] = []
+        self._refused_number = -1
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
@@ -147,6 +168,7 @@ class ChatLogReader:
             for value in decoded.values:
                 self._add_value(value, decoded)
         self._add_bare()
+        self.builder.refused = self._refused
         self.builder.warnings += _warnings(self._n_without_request, self._n_unordered)
         effective = self.effective(tuple(self.builder.messages))
         self.builder.messages.sort(key=lambda message: message.line)
@@ -247,6 +269,7 @@ class ChatLogReader:
             conversation = self.begin(number, [record.value for record in records], {}, {})
             for record in records:
                 self._add_record(record, conversation)
+            self._accept_end(records[-1])
             number = self._next_number()
 
     def _conversations(self, number: int) -> list[Sequence[ContainedRecord]]:
@@ -374,6 +397,7 @@ class ChatLogReader:
             elif usage is not None:
                 draft = replace(_UNSTORED_ANSWER, usage=usage)
                 newest = self._add_extra(draft, (*path, "usage"), conversation, decoded)
+        self._accept_answered(newest, is_answered=bool(answers))
         if row.messages is None and newest is None:
             self.builder.add_metadata(
                 "empty answer", json_size(document) if path else decoded.n_bytes
@@ -504,10 +528,12 @@ class ChatLogReader:
     ) -> Message | None:
         """Add the elements of an array; return the message of the last one, or None."""
         newest = None
-        for index, value in enumerate(values):
-            record = ContainedRecord(value, (*path, index), decoded)
+        records = [ContainedRecord(value, (*path, i), decoded) for i, value in enumerate(values)]
+        for record in records:
             newest = self._add_record(record, conversation)
-        if not values:
+        if records:
+            self._accept_end(records[-1])
+        else:
             self.builder.add_metadata("empty conversation", decoded.n_bytes)
         return newest
 
@@ -532,14 +558,27 @@ class ChatLogReader:
         """Add a record as a message if it has content, else count it."""
         fields, path = record.record, record.record_path
         self._record_paths.add(path)
+        if self._refused_number != conversation.number:
+            self._refused, self._refused_number = [], conversation.number
         if draft is not None and not draft.is_empty:
             message = self._add_message(draft, fields, path, conversation, record.decoded)
             self.on_message(message, fields)
             return message
+        if refusal := conversation.refusal(fields):
+            self._refused.append(
+                RefusedRecord(
+                    line=record.decoded.index,
+                    client=conversation.provider,
+                    reason=refusal.reason,
+                    is_sent=False,
+                    rule=refusal.rule,
+                    path=path,
+                )
+            )
         if draft is None:
             unread = self.builder.unread
             unread.add_message(record.value, path, (), record.decoded.index, _kind(fields))
-            if fields.get("type") == _REFERENCE:
+            if fields.get("type") == REFERENCE:
                 unread.add_reference()
             self.builder.add_opaque(
                 record.decoded, "a record that is not a message", record.n_bytes
@@ -553,6 +592,19 @@ class ChatLogReader:
                     "empty message", fields, record.decoded, record.n_bytes, path
                 )
         return None
+
+    def _accept_answered(self, newest: Message | None, *, is_answered: bool) -> None:
+        """Accept all of a request that was answered, as also its usage shows."""
+        if is_answered or (newest is not None and newest.usage is not None):
+            self._refused.clear()
+
+    def _accept_end(self, last: ContainedRecord) -> None:
+        """Accept the last record of a conversation: an answer that has not begun may be empty."""
+        place = (last.decoded.index, last.record_path)
+        if last.record.get("role") in _ANSWERING and self._refused:
+            newest = self._refused[-1]
+            if (newest.line, newest.path) == place:
+                self._refused.pop()
 
     def _add_extra(
         self,

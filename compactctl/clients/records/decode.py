@@ -60,7 +60,9 @@ class Decoded(Record, kw_only=False):
 
     A line with both was salvaged; ``lost`` are the pieces of it that are neither in a value nor
     padding. A blank line has neither. ``is_plain`` says that the line is JSON as it stands, so that
-    any client can read it: without a prefix, a logger's record around it, or NaN.
+    any client can read it: without a prefix, a logger's record around it, or NaN. ``has_bom`` says
+    that a byte order mark begins the file, which is not counted as damage; ``is_document`` that the
+    value spans several lines of the file.
     """
 
     index: int
@@ -69,6 +71,8 @@ class Decoded(Record, kw_only=False):
     damage: str | None = None
     lost: tuple[bytes, ...] = ()
     is_plain: bool = True
+    has_bom: bool = False
+    is_document: bool = False
 
 
 class _Reading(NamedTuple):
@@ -92,8 +96,10 @@ def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
     A line that is nested too deeply has no values, and is damaged.
     """
     for line in lines:
-        data = line.data.removeprefix(_BOM) if line.index == 0 else line.data
-        yield Decoded(line.index, len(line.data), *_read(data))
+        has_bom = line.index == 0 and line.data.startswith(_BOM)
+        data = line.data.removeprefix(_BOM) if has_bom else line.data
+        is_document = line.index == 0 and line.data.find(b"\n", 0, len(line.data) - 1) >= 0
+        yield Decoded(line.index, len(line.data), *_read(data), has_bom, is_document)
 
 
 def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:

@@ -35,6 +35,7 @@ class MessageDraft(Record):
     usage: ReportedUsage | None = None
     clearing: Clearing | None = None
     timestamp: float | None = None
+    cache_marks: tuple[JsonPath, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -28,7 +28,8 @@ def test_encrypted_reasoning_has_a_size_until_its_turn_ends() -> None:
     def sizes(*records: object) -> list[int]:
         messages = codex(*records).effective
         parts = [part for message in messages for part in message.parts]
-        return [part.sealed for part in parts if isinstance(part, ReasoningPart)]
+        thoughts = [part for part in parts if isinstance(part, ReasoningPart)]
+        return [0 if part.is_expired else part.sealed for part in thoughts]
 
     thought = item("reasoning", summary=[], encrypted_content="x" * 900)
     summary = item("compaction", encrypted_content="x" * 700)

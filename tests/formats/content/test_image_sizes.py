@@ -96,7 +96,14 @@ def test_base64_tells_how_many_bytes_it_holds(n_bytes: int) -> None:
 def test_a_link_has_no_size_and_a_data_url_its_own_type() -> None:
     data = base64.b64encode(PNG).decode()
     link = MediaPart(media_type="image/jpeg", n_bytes=0, path=("a",))
-    image = MediaPart(media_type="image/png", n_bytes=24, width=70_000, height=66_051, path=("a",))
+    image = MediaPart(
+        media_type="image/png",
+        n_bytes=24,
+        width=70_000,
+        height=66_051,
+        real_type="image/png",
+        path=("a",),
+    )
     assert media_from_url("https://host/a.png", "image/jpeg", ("a",)) == link
     assert media_from_text("https://host/a.png", "image/jpeg", ("a",)) == link
     assert media_from_url(f"data:image/png;base64,{data}", "image/jpeg", ("a",)) == image

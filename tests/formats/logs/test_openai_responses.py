@@ -27,7 +27,7 @@ from unit.commands.conversations import saved
 
 from compactctl.errors import NotATranscriptError
 from compactctl.history.pairs import find_orphans, tool_pairs
-from compactctl.model.message import Message, is_replaceable, media_of
+from compactctl.model.message import Message, ReasoningPart, is_replaceable, media_of
 
 
 def sent(*records: object) -> list[str]:
@@ -254,8 +254,9 @@ def test_encrypted_reasoning_of_earlier_turns_is_not_read_again() -> None:
     thought = {"type": "reasoning", "summary": [], "encrypted_content": "g" * 900}
     turn = [said("user", "Hi"), thought, said("assistant", "Hi")]
     found = read("openai-responses", {"input": [*turn, *turn]}, {"input": turn})
-    sealed = [part.sealed for m in found.effective for part in m.parts if hasattr(part, "sealed")]
-    assert sealed == [0, 900, 900]
+    parts = [part for m in found.effective for part in m.parts]
+    thoughts = [part for part in parts if isinstance(part, ReasoningPart)]
+    assert [part.is_expired for part in thoughts] == [True, False, False]
     assert found.session.drops_past_reasoning
     assert not read("openai-chat", {"messages": openai_talk.TALK}).session.drops_past_reasoning
 

@@ -10,7 +10,7 @@ import pytest
 from formats.jsonl import read, write_lines
 
 from compactctl.__main__ import run
-from compactctl.history.damage import describe_unread
+from compactctl.history.unread import describe_unread
 from compactctl.model.transcript import Unread
 
 PROSE = "the tide gauge at the north quay was read at dawn; " * 20
