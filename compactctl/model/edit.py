@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from compactctl.model.message import GroupId, MessageId, Synthetic
+from compactctl.model.message import GroupId, JsonPath, MessageId, Synthetic
+from compactctl.model.transcript import FieldValue
 from compactctl.model.unsent import UnsentKind
 from compactctl.records import Record, field
 
@@ -33,6 +34,50 @@ class Replace(Record):
     refers_to: MessageId | None = None
 
 
+class DropPart(Record):
+    """Remove one part of a message, and with its last part the message's record."""
+
+    id: MessageId
+    part: int
+    group: GroupId
+    reason: str = ""
+
+
+FieldName = Literal["call_id", "tool", "input", "media_type", "signature"]
+
+
+class SetField(Record):
+    """Set a field of a part to ``value``; its content stays.
+
+    The ``input`` of a call becomes the object whose JSON text ``value`` is. ``medium`` is the
+    index of a medium in a tool result, None for the part itself.
+    """
+
+    id: MessageId
+    part: int
+    name: FieldName
+    value: str
+    group: GroupId
+    reason: str = ""
+    medium: int | None = None
+
+
+class CorrectRecord(Record):
+    """Set values of a record, or remove it. No message changes.
+
+    ``id`` is only the key under which the archive stores the edit, that of a message of the file.
+    ``path`` leads to the record in its line, () when the record is the line. Without ``values``
+    the record is removed.
+    """
+
+    id: MessageId
+    line: int
+    path: JsonPath
+    values: tuple[FieldValue, ...]
+    group: GroupId
+    reason: str = ""
+
+
 class Insert(Record):
     """Insert a summary or marker right before the message ``before``."""
 
@@ -53,7 +98,10 @@ class RemoveUnsent(Record):
     reason: str = ""
 
 
-Edit = Hide | Replace | Insert | RemoveUnsent
+PartEdit = Replace | DropPart | SetField
+RecordEdit = RemoveUnsent | CorrectRecord
+"""Edits that change no message."""
+Edit = Hide | PartEdit | Insert | RecordEdit
 
 
 class Proposal(Record):

@@ -1,13 +1,28 @@
 """Apply edits to messages. The new file is laid out from the same edits later."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from compactctl.history.omissions import omitted, sent_messages
 from compactctl.history.stand_ins import occurrence, same_name_indices
-from compactctl.model.edit import Edit, Hide, Insert, RemoveUnsent, Replace, groups_of
+from compactctl.model.edit import (
+    CorrectRecord,
+    DropPart,
+    Edit,
+    Hide,
+    Insert,
+    PartEdit,
+    RemoveUnsent,
+    Replace,
+    SetField,
+    groups_of,
+)
 from compactctl.model.message import (
+    CallId,
     FilePart,
+    MediaPart,
     Message,
+    OmittedPart,
     Origin,
     Part,
     ReasoningPart,
@@ -21,22 +36,27 @@ from compactctl.model.own_texts import own_texts_in
 from compactctl.model.unsent import UnsentKind
 from compactctl.records import Record, field, replace
 
+PartField = tuple[int, str]
+"""The index of a part and the name of a field, "" for its content."""
+
 
 class NetEdits(Record, kw_only=False):
     """The net effect of a sequence of edits, looked up by message id.
 
     Attributes:
         hidden: the edit that hides a message.
-        replaced: the edits of a message by the part that they rewrite, the newest last.
+        replaced: the edits of a message by what they rewrite, the newest last.
         inserted: the synthetic messages before an original message, in order. One that a later
             edit hides again is in here and in ``hidden``.
         removed_unsent: the edit that removes each kind of record that is never sent.
+        corrected: the edits of records, by their lines.
     """
 
     hidden: dict[str, Hide] = field(default_factory=dict)
-    replaced: dict[str, dict[int, Replace]] = field(default_factory=dict)
+    replaced: dict[str, dict[PartField, PartEdit]] = field(default_factory=dict)
     inserted: dict[str, list[Synthetic]] = field(default_factory=dict)
     removed_unsent: dict[UnsentKind, RemoveUnsent] = field(default_factory=dict)
+    corrected: dict[int, list[CorrectRecord]] = field(default_factory=dict)
 
 
 def net_edits(edits: Iterable[Edit]) -> NetEdits:
@@ -48,10 +68,13 @@ def net_edits(edits: Iterable[Edit]) -> NetEdits:
             case Hide():
                 for message_id in edit.ids:
                     net.hidden.setdefault(message_id, edit)
-            case Replace():
+            case Replace() | DropPart() | SetField():
                 parts = net.replaced.setdefault(edit.id, {})
-                parts.pop(edit.part, None)
-                parts[edit.part] = edit
+                rewritten = _part_field(edit)
+                parts.pop(rewritten, None)
+                parts[rewritten] = edit
+            case CorrectRecord():
+                net.corrected.setdefault(edit.line, []).append(edit)
             case Insert():
                 _insert(edit, net.inserted, anchors)
             case RemoveUnsent():
@@ -59,9 +82,15 @@ def net_edits(edits: Iterable[Edit]) -> NetEdits:
     return net
 
 
-def latest_edit(parts: dict[int, Replace]) -> Replace:
+def _part_field(edit: PartEdit) -> PartField:
+    if not isinstance(edit, SetField):
+        return edit.part, ""
+    return edit.part, edit.name if edit.medium is None else f"{edit.name} {edit.medium}"
+
+
+def latest_edit(parts: Mapping[PartField, PartEdit]) -> PartEdit:
     """Return the newest of a message's rewrites. Its group becomes the message's ``edit_id``."""
-    return next(reversed(parts.values()))
+    return next(reversed(tuple(parts.values())))
 
 
 def _insert(edit: Insert, inserted: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
@@ -84,7 +113,7 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
         items = net.inserted.get(message.id, ())
         result += (synthetic_message(item, message) for item in items)
         if message.id not in net.hidden:
-            result.append(_rewritten(message, net.replaced.get(message.id)))
+            result += _rewritten(message, net.replaced.get(message.id))
     inserted_ids = {item.id for items in net.inserted.values() for item in items}
     return tuple(_with_occurrences(result, inserted_ids) if inserted_ids else result)
 
@@ -150,19 +179,50 @@ def synthetic_tags(item: Synthetic, operation: str | None = None) -> Tags:
     )
 
 
-def _rewritten(message: Message, edits: dict[int, Replace] | None) -> Message:
+def _rewritten(message: Message, edits: dict[PartField, PartEdit] | None) -> tuple[Message, ...]:
+    """Return a message after its edits; none if they leave no part of it."""
     if not edits:
-        return message
-    parts = tuple(
-        _with_text(part, edits[index].text) if index in edits else part
-        for index, part in enumerate(message.parts)
-    )
+        return (message,)
+    parts = list(message.parts)
+    for edit in edits.values():
+        parts[edit.part] = _edited(parts[edit.part], edit)
     group = latest_edit(edits).group
-    return replace(message, parts=parts, tags=replace(message.tags, edit_id=group))
+    rewritten = replace(message, parts=tuple(parts), tags=replace(message.tags, edit_id=group))
+    return sent_messages((rewritten,))
+
+
+def _edited(part: Part, edit: PartEdit) -> Part:
+    match edit:
+        case Replace():
+            return _with_text(part, edit.text)
+        case DropPart():
+            return omitted(part, "part", edit.reason)
+        case SetField():
+            return _with_field(part, edit)
+
+
+def _with_field(part: Part, edit: SetField) -> Part:
+    match part:
+        case ToolCallPart() | ToolResultPart() if edit.name == "call_id":
+            return replace(part, call_id=CallId(edit.value))
+        case ToolCallPart() | ToolResultPart() if edit.name == "tool":
+            return replace(part, tool=edit.value)
+        case ToolCallPart() if edit.name == "input":
+            return replace(part, arguments=edit.value)
+        case MediaPart() if edit.name == "media_type":
+            return replace(part, media_type=edit.value)
+        case ToolResultPart() if edit.medium is not None:
+            media = list(part.media)
+            media[edit.medium] = replace(media[edit.medium], media_type=edit.value)
+            return replace(part, media=tuple(media))
+        case _:
+            return part
 
 
 def _with_text(part: Part, text: str) -> Part:
     match part:
+        case OmittedPart():
+            return part
         case ToolResultPart():
             return replace(part, text=text, media=())
         case ToolCallPart():

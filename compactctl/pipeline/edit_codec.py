@@ -5,12 +5,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 
 from compactctl.errors import ArchiveError
 from compactctl.model.bounds import Count
-from compactctl.model.edit import Edit, Hide, HideKind, Insert, RemoveUnsent, Replace, groups_of
-from compactctl.model.message import GroupId, MessageId, Synthetic
+from compactctl.model.edit import (
+    CorrectRecord,
+    DropPart,
+    Edit,
+    FieldName,
+    Hide,
+    HideKind,
+    Insert,
+    RemoveUnsent,
+    Replace,
+    SetField,
+    groups_of,
+)
+from compactctl.model.message import GroupId, JsonPath, MessageId, Synthetic
+from compactctl.model.transcript import FieldValue
 from compactctl.model.unsent import UnsentKinds
 from compactctl.model.validation import validated
 from compactctl.records import Record
@@ -19,6 +32,9 @@ MAX_MESSAGE_EDITS = 100_000
 """Limit for the edits of one message; real ones have at most one per part and stage."""
 _REPLACEMENT = ("id", "part", "text", "group", "reason", "refers_to")
 _SYNTHETIC = ("id", "kind", "role", "text", "group", "through", "details", "tool", "call_id")
+_DROP = ("id", "part", "group", "reason")
+_FIELD = ("id", "part", "name", "value", "group", "reason", "medium")
+_CORRECTION = ("id", "line", "path", "values", "group", "reason")
 _REMOVAL = ("id", "kinds", "group", "reason")
 """The fields of each kind of edit, in the order that the ids of operations depend on."""
 
@@ -47,6 +63,32 @@ class _ReplaceRow(_Row, tag="replace"):
     refers_to: MessageId | None
 
 
+class _DropRow(_Row, tag="drop"):
+    id: MessageId
+    part: Count
+    group: GroupId
+    reason: str
+
+
+class _FieldRow(_Row, tag="set"):
+    id: MessageId
+    part: Count
+    name: FieldName
+    value: str
+    group: GroupId
+    reason: str
+    medium: Count | None
+
+
+class _CorrectRow(_Row, tag="correct"):
+    id: MessageId
+    line: Count
+    path: JsonPath
+    values: tuple[FieldValue, ...]
+    group: GroupId
+    reason: str
+
+
 class _InsertRow(_Row, tag="insert"):
     before: MessageId
     message: Synthetic
@@ -59,7 +101,7 @@ class _UnloadRow(_Row, tag="unload"):
     reason: str
 
 
-_AnyRow = _HideRow | _ReplaceRow | _InsertRow | _UnloadRow
+_AnyRow = _HideRow | _ReplaceRow | _DropRow | _FieldRow | _CorrectRow | _InsertRow | _UnloadRow
 _MessageRows = Annotated[tuple[_AnyRow, ...], Meta(max_length=MAX_MESSAGE_EDITS)]
 
 
@@ -117,6 +159,12 @@ def _edit_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
             ]
         case Replace():
             return [(edit.id, {"edit": "replace", **_values(edit, _REPLACEMENT)})]
+        case DropPart():
+            return [(edit.id, {"edit": "drop", **_values(edit, _DROP)})]
+        case SetField():
+            return [(edit.id, {"edit": "set", **_values(edit, _FIELD)})]
+        case CorrectRecord():
+            return [(edit.id, {"edit": "correct", **to_builtins(_values(edit, _CORRECTION))})]
         case Insert():
             message = _values(edit.message, _SYNTHETIC)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
@@ -135,10 +183,10 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
         rows_by_number[row.n].append(row)
-        if isinstance(row, _HideRow | _ReplaceRow):
+        if isinstance(row, _HideRow | _ReplaceRow | _DropRow | _FieldRow):
             sizes[row.group][row.id] = row.tokens
-        elif isinstance(row, _UnloadRow):
-            sizes[row.group] = {}
+        elif isinstance(row, _UnloadRow | _CorrectRow):
+            sizes.setdefault(row.group, {})
     return ArchivedEdits(
         edits=tuple(_decode_edit(rows_by_number[n]) for n in sorted(rows_by_number)),
         groups={_group_of(row): row.stage for row in rows},
@@ -159,6 +207,12 @@ def _decode_edit(rows: list[_AnyRow]) -> Edit:
             return Insert(before=row.before, message=row.message)
         case _UnloadRow() as row:
             return RemoveUnsent(**_values(row, _REMOVAL))
+        case _DropRow() as row:
+            return DropPart(**_values(row, _DROP))
+        case _FieldRow() as row:
+            return SetField(**_values(row, _FIELD))
+        case _CorrectRow() as row:
+            return CorrectRecord(**_values(row, _CORRECTION))
         case _ReplaceRow() as row:
             return Replace(**_values(row, _REPLACEMENT))
 

@@ -15,16 +15,18 @@ from typing import Any, Literal
 
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
 from compactctl.model.conversation_fields import placement_fields
+from compactctl.model.edit import DropPart, Replace, SetField
 from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import value_at
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import JsonPath, Message, Synthetic, block_path
 from compactctl.model.summary import BUILTIN_SUMMARIZER
 from compactctl.model.tags import METADATA_KEY, tag_fields
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import FieldValue, Transcript
 from compactctl.model.unsent import UnsentValue
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import NetEdits, latest_edit, synthetic_tags
 from compactctl.pipeline.inline import hide_exposed_originals
+from compactctl.pipeline.part_fields import field_value
 from compactctl.pipeline.quoted_json import ValueLocation, escape, unescape
 from compactctl.pipeline.record_splice import (
     dump,
@@ -34,6 +36,9 @@ from compactctl.pipeline.record_splice import (
     value_replacements,
     with_added_fields,
     with_fields,
+    with_values,
+    without_elements,
+    without_values,
 )
 from compactctl.pipeline.relink import InsertedRecord, NewParents, relink
 from compactctl.pipeline.spans import (
@@ -51,6 +56,7 @@ Layout = Literal["split", "inline"]
 # Stored in a summary unless the built-in summarizer wrote it, and not as a fallback.
 _ORIGIN_FIELDS = ("summarizer", "fallback")
 _NO_SOURCE = -1
+_BYTE_ORDER_MARK = "\ufeff"
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
 
 
@@ -78,8 +84,6 @@ class LayoutOptions(Record):
         extra_metadata: further fields for the ``compactctl`` object of these records.
         usage_restatement: the record from which the client reads the size of its context, and the
             size to write there.
-        leaves_out_refused: whether to leave out records that are never sent and for which the
-            client refuses the session.
     """
 
     layout: Layout = "split"
@@ -87,7 +91,6 @@ class LayoutOptions(Record):
     tags: bool = True
     extra_metadata: Mapping[str, Any] | None = None
     usage_restatement: UsageRestatement | None = None
-    leaves_out_refused: bool = False
 
 
 def lay_out(
@@ -129,20 +132,20 @@ class _FileLayout:
         self.damaged_lines = transcript.damaged_lines
         self.notes = transcript.notes
         self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
+        self.corrected = edits.corrected if options.layout == "split" else {}
         self.superseded = self._superseded_records(transcript)
         self.unsent_by_line = self._unsent_values(transcript)
-        self.left_out = self._refused_lines(transcript)
         self.new_parents = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.old_lines):
             unsent = self.unsent_by_line.get(index)
-            if index in self.left_out:
-                continue
-            if unsent is None:
+            values = [value for edit in self.corrected.get(index, ()) for value in edit.values]
+            if unsent is None and not values:
                 yield from self._new_lines(index, data)
-            elif unsent[0].path:
-                new = self._new_lines(index, without_unsent(data, unsent))
+            elif unsent is None or unsent[0].path:
+                trimmed = without_unsent(data, unsent) if unsent else data
+                new = self._new_lines(index, _with_values(trimmed, values))
                 yield from (replace(line, is_unchanged=False) for line in new)
 
     def _new_lines(self, index: int, data: bytes) -> Iterator[NewLine]:
@@ -174,13 +177,6 @@ class _FileLayout:
             by_line[value.line].append(value)
         return dict(by_line)
 
-    def _refused_lines(self, transcript: Transcript) -> frozenset[int]:
-        """Return the lines to leave out because the client refuses them."""
-        if not self.options.leaves_out_refused:
-            return frozenset()
-        lines = (record.line for record in transcript.refused if not record.is_sent)
-        return frozenset(line for line in lines if line not in self.messages_by_line)
-
     def _superseded_records(self, transcript: Transcript) -> dict[int, set[JsonPath]]:
         """Return the superseded versions to remove, by line; the inline layout keeps them."""
         paths_by_line: dict[int, set[JsonPath]] = defaultdict(set)
@@ -189,11 +185,21 @@ class _FileLayout:
             for version in transcript.chain.superseded:
                 if version.message_id in touched_ids and version.line not in self.damaged_lines:
                     paths_by_line[version.line].add(version.record_path)
+        for line, corrections in self.corrected.items():
+            paths = {correction.path for correction in corrections if not correction.values}
+            if paths:
+                paths_by_line[line] |= paths
         return paths_by_line
 
     def _is_touched(self, message: Message) -> bool:
         tables = (self.edits.hidden, self.edits.replaced, self.edits.inserted)
         return self._is_restated(message) or any(message.id in table for table in tables)
+
+    def _is_removed(self, message: Message) -> bool:
+        """Whether a message is hidden, or has no part left."""
+        edits = self.edits.replaced.get(message.id, {}).values()
+        n_dropped = sum(isinstance(edit, DropPart) for edit in edits)
+        return message.id in self.edits.hidden or 0 < n_dropped == len(message.parts)
 
     def _is_restated(self, message: Message) -> bool:
         restatement = self.options.usage_restatement
@@ -205,12 +211,12 @@ class _FileLayout:
         dropped_lines = {
             line
             for line, messages in self.messages_by_line.items()
-            if all(m.id in self.edits.hidden and not m.record_path for m in messages)
+            if all(self._is_removed(m) and not m.record_path for m in messages)
         }
         dropped_lines |= {
             line for line, values in self.unsent_by_line.items() if not values[0].path
         }
-        dropped_lines |= self.left_out
+        dropped_lines |= {line for line in self.corrected if () in self.superseded.get(line, ())}
         inserted = [
             InsertedRecord(
                 id=self.writer.new_id(item),
@@ -338,7 +344,7 @@ class _FileLayout:
         """Return a message's record for the new file, None if it is removed."""
         record = location.cut(text)
         if self.options.layout == "split":
-            if message.id in self.edits.hidden:
+            if self._is_removed(message):
                 return None
             if message.id in self.edits.replaced:
                 record = self._rewritten_record(message, text, location, hidden=False)
@@ -355,8 +361,7 @@ class _FileLayout:
         self, message: Message, text: str, location: ValueLocation, *, hidden: bool
     ) -> str:
         record, depth = location.cut(text), location.depth
-        rewrites = self.edits.replaced[message.id]
-        record = splice(record, part_replacements(record, message, rewrites, self.writer, depth))
+        record = self._with_part_edits(record, message, depth)
         if not self.options.tags:
             return record
         metadata = reported_usage(unescape(record, depth))
@@ -368,6 +373,27 @@ class _FileLayout:
         return (
             with_added_fields(record, self._hiding_field(message.id), depth) if hidden else record
         )
+
+    def _with_part_edits(self, record: str, message: Message, depth: int) -> str:
+        edits = self.edits.replaced[message.id].values()
+        texts = {edit.part: edit for edit in edits if isinstance(edit, Replace)}
+        fields = [edit for edit in edits if isinstance(edit, SetField)]
+        drops = [edit.part for edit in edits if isinstance(edit, DropPart)]
+        record = splice(record, part_replacements(record, message, texts, self.writer, depth))
+        if not fields and not drops:
+            return record
+        record, length = unescape(record, depth), len(message.record_path)
+        value = parse_json(record, strict=False)
+        values = (field_value(value, message.parts[edit.part], edit, length) for edit in fields)
+        record = with_values(record, filter(None, values))
+        parts = [message.parts[part] for part in drops]
+        blocks = [block_path(part)[length:] for part in parts]
+        # A part outside of lists is a member of the record.
+        members = [
+            part.path[length:] for part, block in zip(parts, blocks, strict=True) if not block
+        ]
+        record = without_elements(without_values(record, members), filter(None, blocks))
+        return escape(record, depth)
 
     def _line_with_counts(self, text: str) -> str:
         location = find_sole_record(text)
@@ -415,6 +441,23 @@ class _FileLayout:
         path, pointer_paths = self.writer.parent_path, self.pointer_paths
         values = self.new_parents.values_on(index, path, pointer_paths)
         return splice(text, value_replacements(text, values.items())) if values else text
+
+
+def _with_values(data: bytes, values: Sequence[FieldValue]) -> bytes:
+    """Return a line with values set; a value of the whole line replaces it."""
+    whole = next((value for value in reversed(values) if not value.path), None)
+    if whole is not None:
+        text = data.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK)
+        return text.encode() if _holds(text, whole.value) else (dump(whole.value) + "\n").encode()
+    return with_values(data.decode(), values).encode() if values else data
+
+
+def _holds(text: str, value: object) -> bool:
+    """Whether a text is the JSON of a value, so that only the mark before it has to go."""
+    try:
+        return bool(parse_json(text, strict=False) == value)
+    except ValueError:
+        return False
 
 
 def _with_newline(line: NewLine) -> NewLine:

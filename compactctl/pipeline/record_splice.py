@@ -1,18 +1,32 @@
 """Edit values and tags in a record's JSON text without touching any other byte."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec import UNSET
 
 from compactctl.model.edit import Replace
 from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import METADATA_KEY, read_metadata
+from compactctl.model.transcript import FieldValue
 from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
 from compactctl.pipeline.quoted_json import QuotedJson, Span, escape, unescape
-from compactctl.pipeline.spans import find_in_json, find_locations, find_spans, splice
+from compactctl.pipeline.spans import (
+    find_array,
+    find_in_json,
+    find_locations,
+    find_spans,
+    replace_elements,
+    splice,
+)
 from compactctl.pipeline.writer import RecordWriter
+
+# The field of a chat message that must not be an empty list.
+_CALLS = "tool_calls"
 
 
 def dump(value: object) -> str:
@@ -172,6 +186,49 @@ def value_replacements(
         location.span: escape(dump(new_values[path]), location.depth)
         for path, location in find_locations(text, new_values, depth).items()
     }
+
+
+def with_values(text: str, values: Iterable[FieldValue], depth: int = 0) -> str:
+    """Return a text with values set, added to their objects, or removed; see ``FieldValue``.
+
+    ``depth`` as in ``part_replacements``. A value whose object is missing is not set.
+    """
+    values = tuple(values)
+    text = without_values(text, [value.path for value in values if value.value is UNSET])
+    new_values = {value.path: value.value for value in values if value.value is not UNSET}
+    present = find_locations(text, new_values, depth)
+    added: dict[JsonPath, dict[str, object]] = defaultdict(dict)
+    for path in new_values.keys() - present.keys():
+        added[path[:-1]][str(path[-1])] = new_values[path]
+    text = splice(text, value_replacements(text, new_values.items(), depth))
+    for path in sorted(added):
+        location = find_locations(text, [path], depth).get(path)
+        if location is not None and location.cut(text).startswith("{"):
+            new = with_added_fields(location.cut(text), added[path], location.depth)
+            text = splice(text, {location.span: new})
+    return text
+
+
+def without_elements(record: str, paths: Iterable[JsonPath]) -> str:
+    """Return a record's text without the elements of arrays at ``paths``.
+
+    A list of calls that has none left is removed: APIs refuse an empty one.
+    """
+    dropped: dict[JsonPath, set[str | int]] = defaultdict(set)
+    for path in paths:
+        dropped[path[:-1]].add(path[-1])
+    for array, indices in dropped.items():
+        elements = find_array(record, array).elements
+        items = [
+            (index, record[start:end])
+            for index, (start, end) in enumerate(elements)
+            if index not in indices
+        ]
+        if not items and array[-1] == _CALLS:
+            record = without_values(record, [array])
+        elif elements:
+            record = replace_elements(record, elements, items)
+    return record
 
 
 def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0) -> str:

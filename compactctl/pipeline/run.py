@@ -12,7 +12,9 @@ from compactctl.history.provider_edits import cleared_tool_parts
 from compactctl.model.edit import (
     Edit,
     Hide,
+    PartEdit,
     Proposal,
+    RecordEdit,
     RemoveUnsent,
     Replace,
     SkippedStage,
@@ -52,6 +54,7 @@ class StageStep(Record, Generic[Options]):
         always: whether it runs even if the view fits the target.
         extra_tokens: how far the step's own target is above that of the run.
         requested_name: the name the user asked for, "" if it is the stage's own.
+        is_implied: whether nobody asked for it; it is reported only if it did something.
     """
 
     stage: Stage[Options]
@@ -60,6 +63,7 @@ class StageStep(Record, Generic[Options]):
     always: bool = False
     extra_tokens: int = 0
     requested_name: str = ""
+    is_implied: bool = False
 
     @property
     def name(self) -> str:
@@ -119,7 +123,7 @@ def _with_lasting_clearings(view: ConversationView, result: PipelineRun) -> Pipe
     The provider decides anew for each request what to clear. Of a smaller one it might clear
     nothing, and old content would come back.
     """
-    changes = tuple(edit for edit in result.edits if not isinstance(edit, RemoveUnsent))
+    changes = tuple(edit for edit in result.edits if not isinstance(edit, RecordEdit))
     texts = cleared_tool_parts(view.messages) if changes else {}
     if not texts:
         return result
@@ -253,7 +257,7 @@ def _rewritten_then_summarized(edits: Sequence[Edit]) -> frozenset[MessageId]:
     rewritten: set[MessageId] = set()
     summarized: set[MessageId] = set()
     for edit in edits:
-        if isinstance(edit, Replace):
+        if isinstance(edit, PartEdit):
             rewritten.add(edit.id)
         if isinstance(edit, Hide) and edit.kind == "condense":
             summarized |= rewritten.intersection(edit.ids)
@@ -372,12 +376,16 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
     if tokens >= before and not is_free:
         refusal = f"would not shrink the context ({tokens - before:+,} tokens)"
     else:
-        refusal = _separated_pairs(view.messages, after, proposal)
+        refusal = "" if step.stage.repairs else _separated_pairs(view.messages, after, proposal)
     if refusal:
         return replace(unchanged, record=replace(record, outcome="rolled-back", detail=refusal))
     originals = originals_after(view, proposal.edits)
     new_view = replace(
-        view, messages=after, originals=originals, unsent=unsent_after(view, proposal)
+        view,
+        messages=after,
+        stored=apply(view.stored, proposal.edits),
+        originals=originals,
+        unsent=unsent_after(view, proposal),
     )
     return _Attempt(
         step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=new_view
@@ -478,7 +486,7 @@ def _separated_pairs(
     before: Sequence[Message], after: Sequence[Message], proposal: Proposal
 ) -> str:
     """Return why a proposal would separate tool calls from their results, "" if it does not."""
-    if all(isinstance(edit, Replace | RemoveUnsent) for edit in proposal.edits):
+    if all(isinstance(edit, Replace | RecordEdit) for edit in proposal.edits):
         return ""
     new = find_orphans(after) - find_orphans(before)
     return f"it would separate {len(new)} tool calls from their results" if new else ""
@@ -486,7 +494,7 @@ def _separated_pairs(
 
 def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecord:
     hidden = sum(len(edit.ids) for edit in proposal.edits if isinstance(edit, Hide))
-    replaced = len({edit.id for edit in proposal.edits if isinstance(edit, Replace)})
+    replaced = len({edit.id for edit in proposal.edits if isinstance(edit, PartEdit)})
     return replace(
         record,
         outcome="applied",

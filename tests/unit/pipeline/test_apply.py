@@ -60,7 +60,8 @@ def test_the_first_to_hide_and_the_last_to_rewrite_win() -> None:
     ]
     folded = net_edits(edits)
     assert (folded.hidden["a"].group, folded.hidden["b"].group) == ("1", "2")
-    assert folded.replaced["b"][0].text == "y"
+    (edit,) = folded.replaced["b"].values()
+    assert edit == rewrite("b", "y")
 
 
 def test_the_newest_edit_stands_for_a_message_whatever_part_was_rewritten_first() -> None:

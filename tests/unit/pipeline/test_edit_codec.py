@@ -1,16 +1,27 @@
 """Edits as text for the archive, and back."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 from unit.pipeline.edits import hide, insert, marker, rewrite
 
 from compactctl.errors import ArchiveError
-from compactctl.model.edit import Edit, Hide, Insert, groups_of
+from compactctl.model.edit import (
+    CorrectRecord,
+    DropPart,
+    Edit,
+    FieldName,
+    Hide,
+    Insert,
+    SetField,
+    groups_of,
+)
 from compactctl.model.message import MessageId
+from compactctl.model.transcript import FieldValue
 from compactctl.pipeline.edit_codec import (
     dump_edits,
     encode_edits,
@@ -19,10 +30,31 @@ from compactctl.pipeline.edit_codec import (
 from compactctl.records import replace
 
 NAMES = st.sampled_from(["a", "b", "c\ud83d", "d#2"])
+PARTS = st.integers(0, 3)
+PATHS = st.lists(st.text(max_size=3) | PARTS, max_size=3).map(tuple)
+VALUES = st.sampled_from([UNSET, None, 0, "x", {"a": [1]}])
 EDITS = st.one_of(
     st.builds(lambda ids, g: hide(*ids, group=g), st.lists(NAMES, min_size=1, unique=True), NAMES),
     st.builds(rewrite, NAMES, st.text(), st.integers(0, 3), NAMES),
     st.builds(insert, NAMES, NAMES),
+    st.builds(DropPart, id=NAMES, part=PARTS, group=NAMES, reason=st.text()),
+    st.builds(
+        SetField,
+        id=NAMES,
+        part=PARTS,
+        name=st.sampled_from(get_args(FieldName)),
+        value=st.text(),
+        group=NAMES,
+        medium=st.none() | PARTS,
+    ),
+    st.builds(
+        CorrectRecord,
+        id=NAMES,
+        line=PARTS,
+        path=PATHS,
+        values=st.lists(st.builds(FieldValue, PATHS, VALUES), max_size=2).map(tuple),
+        group=NAMES,
+    ),
 )
 
 

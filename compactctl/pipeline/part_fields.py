@@ -1,0 +1,78 @@
+"""Where the fields of a part stand in its record: its block, and its ids, names and types."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compactctl.model.edit import FieldName, SetField
+from compactctl.model.json_parser import parse_json
+from compactctl.model.json_paths import value_at
+from compactctl.model.message import (
+    JsonPath,
+    Part,
+    ToolCallPart,
+    ToolResultPart,
+    block_path,
+    media_of,
+)
+from compactctl.model.transcript import FieldValue
+
+# The names of each field in the formats that are read, those of clients included.
+_NAMES: Mapping[FieldName, frozenset[str]] = {
+    "call_id": frozenset({
+        "callID", "callId", "call_id", "id", "toolCallId", "toolUseId", "tool_call_id",
+        "tool_use_id",
+    }),
+    "tool": frozenset({"name", "tool", "toolName", "tool_name"}),
+    "media_type": frozenset({"mediaType", "media_type", "mimeType", "mime_type", "format"}),
+}  # fmt: skip
+_SNAKE_CASE_CALL = "function_call"
+
+
+def field_value(record: object, part: Part, edit: SetField, length: int) -> FieldValue | None:
+    """Return where in a record a field is set, and to which value; None if it is not stored.
+
+    ``length`` is that of the path of the record in its line, with which a part's path begins.
+    """
+    if edit.name == "input":
+        return FieldValue(part.path[length:], parse_json(edit.value, strict=False))
+    if edit.name == "signature":
+        block = block_path(part)[length:]
+        is_snake_case = _SNAKE_CASE_CALL in part.path
+        name = "thought_signature" if is_snake_case else "thoughtSignature"
+        return FieldValue(path=(*block, name), value=edit.value)
+    paths = _paths(record, part, edit, length)
+    return next((FieldValue(path=path, value=edit.value) for path in paths), None)
+
+
+def _paths(record: object, part: Part, edit: SetField, length: int) -> Iterator[JsonPath]:
+    """Yield the paths of the members that hold the current value of a field, the nearest first."""
+    names = _NAMES[edit.name]
+    medium = media_of(part)[edit.medium or 0] if edit.name == "media_type" else None
+    if medium is not None:
+        yield from _below(record, medium.path[length:], names, medium.media_type)
+        return
+    current = _current(part, edit.name)
+    path = part.path[length:]
+    for end in range(len(path), -1, -1):
+        holder = value_at(record, path[:end])
+        if isinstance(holder, Mapping):
+            held = (name for name in holder if name in names and holder[name] == current)
+            yield from ((*path[:end], name) for name in held)
+
+
+def _current(part: Part, name: FieldName) -> str:
+    if not isinstance(part, ToolCallPart | ToolResultPart):
+        return ""
+    return part.call_id if name == "call_id" else part.tool
+
+
+def _below(
+    record: object, path: JsonPath, names: frozenset[str], current: str
+) -> Iterator[JsonPath]:
+    holder: Any = value_at(record, path)
+    if not isinstance(holder, Mapping):
+        return
+    for name, value in holder.items():
+        if name in names and value == current:
+            yield (*path, name)
+        yield from _below(record, (*path, name), names, current)
