@@ -207,12 +207,14 @@ def _reserved_paths(options: CompactOptions) -> tuple[str, ...]:
 
 
 _RESCUE_HELP = Help(
-    """Free up space in a full session and print how to resume it.
+    """Repair or shrink a session and print how to resume it.
 
 SESSION is a file, or an id, title or client from compactctl sessions; by default, the session that
-changed last. Half of the space below the client's own limit is freed, in a new session; the old one
-is not changed. The last line is the command that resumes it. compactctl rewind restores every byte.
-Running it again on an unchanged session writes nothing.
+changed last. What the provider or client refuses is repaired (compactctl check lists it); then, if
+it is full, half of the space below the client's own limit is freed. The result is a new session;
+the old one is not changed. The last line is the command that resumes it. compactctl rewind restores
+every byte. Running it again on an unchanged session writes nothing. Exit 5 if the next request will
+still be refused.
 """,
     examples=(
         "compactctl rescue",
@@ -223,10 +225,15 @@ Running it again on an unchanged session writes nothing.
 
 
 def _parse_overflow(from_error: str | None) -> Overflow | None:
-    """Read the error to recover from. Raises UsageError if a smaller context would not help."""
+    """Read the error to recover from; None for one that a repair alone may fix.
+
+    Raises UsageError if neither that nor a smaller context would help.
+    """
     error = overflow(from_error) if from_error is not None else None
     if error is None or error.overflow:
         return error
+    if error.rule is not None:
+        return None
     if error.pattern is not None:
         raise UsageError(
             "--from-error: this is a rate limit or quota error; compacting does not help"
@@ -271,10 +278,11 @@ def _parse_overflow(from_error: str | None) -> Overflow | None:
     SHOWN_AS,
     help=_RESCUE_HELP,
 )
-def rescue_command(options: CompactOptions, *, shown_as: str) -> None:
+def rescue_command(options: CompactOptions, *, shown_as: str) -> int:
     """Run ``compactctl rescue``."""
     with working("compacting", options.input.path, shown_as):
         result = rescue(options)
     emit(result, shown_as)
     if result.earlier is None:
         _suggest_for_real(result.compacted)
+    return result.exit_code

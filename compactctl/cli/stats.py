@@ -100,11 +100,11 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
 
 
 _CHECK_HELP = Help(
-    """Exit 1 if a transcript needs compacting, 0 if not.
+    """Exit 1 if the next request is refused or compaction is due.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. Measures the next
-request as stats does, then evaluates the trigger. Exit 4 if too much of the file is not recognized
-to tell.
+FILE is a transcript, a session (compactctl sessions), or - for standard input. Lists what the
+provider or the client refuses, with its line; then measures the request as stats does and evaluates
+the trigger. Exit 4 if too much of the file is not recognized to tell.
 """,
     examples=(
         "compactctl check run.jsonl",

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from compactctl.history.faults import Recipient
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
-from compactctl.model.transcript import RecordStats
+from compactctl.model.transcript import RecordStats, RefusedRecord
 from compactctl.model.unsent import UnsentKind
 from compactctl.records import Record, field, replace
 
@@ -31,6 +32,8 @@ class ConversationView(Record):
 
     Attributes:
         messages: the effective history, in the order it is sent.
+        stored: the same messages as the file has them, before the client leaves out or adds
+            anything; () if that is the same.
         protection: what no stage may change.
         target: size in tokens to compact the conversation to; None for no target.
         target_for: returns the target for the remaining messages, if it depends on them: not every
@@ -46,13 +49,17 @@ class ConversationView(Record):
         no_stubs: messages in which nothing may be replaced by a reference to another message.
         can_write_assistant: whether the format can write assistant messages: the missing half of a
             tool pair, or a summary as the answer to a question.
+        can_write_results: whether the format can write the results of calls.
         roles_between: returns the roles that must come between two messages for the API to accept
             them; None if any message may follow any other.
         unsent: records in the file that are never sent, by kind; None if every record must stay in
             the file.
+        recipient: who gets the request, and what they refuse.
+        refused: records for which the client refuses the file.
     """
 
     messages: tuple[Message, ...]
+    stored: tuple[Message, ...] = ()
     protection: Protection = field(default_factory=Protection)
     target: int | None = None
     target_for: Callable[[tuple[Message, ...]], int] | None = None
@@ -64,8 +71,11 @@ class ConversationView(Record):
     summary_inputs: SummaryInputs = NO_SUMMARY_INPUTS
     no_stubs: frozenset[MessageId] = frozenset()
     can_write_assistant: bool = False
+    can_write_results: bool = False
     roles_between: RolesBetween | None = None
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
+    recipient: Recipient = field(default_factory=Recipient)
+    refused: tuple[RefusedRecord, ...] = ()
 
     def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":
         """Return the view with the target for its current messages plus ``extra_tokens``."""

@@ -9,6 +9,7 @@ from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, m
 from compactctl.records import Record
 from compactctl.stages.support.replacement import Rewrite, count_saved_tokens, propose_rewrites
 from compactctl.stages.support.stage import Stage, option
+from compactctl.tokens.media import base64_length
 from compactctl.tokens.meter import Meter
 
 NAME = "images"
@@ -85,7 +86,7 @@ def _beyond_limits(
     """Return the parts from the oldest to the newest with which a limit is exceeded."""
     n_bytes = count = 0
     for index in reversed(range(len(image_parts))):
-        n_bytes += sum(_base64_bytes(image) for image in image_parts[index].images)
+        n_bytes += sum(base64_length(image.n_bytes) for image in image_parts[index].images)
         count += len(image_parts[index].images)
         if n_bytes > options.max_bytes or count > options.max_images:
             return image_parts[: index + 1]
@@ -124,11 +125,6 @@ def _size(n_bytes: int) -> str:
     if n_bytes >= _MIN_BYTES_IN_MB:
         return f"{n_bytes / _MEGABYTE:.1f} MB"
     return f"{n_bytes / _KILOBYTE:.1f} kB" if n_bytes >= _KILOBYTE else f"{n_bytes} B"
-
-
-def _base64_bytes(image: MediaPart) -> int:
-    """Return the size in which an image is sent, which requests are limited to."""
-    return -(-image.n_bytes // 3) * 4
 
 
 def _is_image(media: MediaPart) -> bool:

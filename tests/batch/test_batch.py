@@ -121,6 +121,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
             use.tool: use.call_tokens + use.result_tokens for use in expected.breakdown.tools
         },
         "reread": sum(file.tokens for file in expected.breakdown.rereads),
+        "faults": (),
         "orphans": 0,
         "tool_errors": 0,
         "categories": expected.breakdown.categories,

@@ -50,7 +50,7 @@ def test_every_value_of_a_row_is_in_the_file(rows: tuple[BatchRow, ...], tmp_pat
     bad, good = read(path)
     for row, line in zip(rows, (bad, good), strict=True):
         for column in COLUMNS:
-            if column.name not in {"stages", "flags", "tools", "categories", "saved_by"}:
+            if column.name not in {"stages", "flags", "faults", "tools", "categories", "saved_by"}:
                 assert line[column.name] == column.value(row)
     assert good["stages"] == "dedup,truncate"
     assert (bad["stages"], bad["tokens_before"], bad["tokens_user"]) == ("", None, None)
@@ -74,6 +74,7 @@ def test_what_a_row_holds_is_in_a_column() -> None:
     # Of these columns come that are properties of the row.
     assert {*leaves(BatchRow)} - places == {
         "figures.totals.tokens", "figures.totals.largest_counted", "figures.is_doubted",
+        "figures.faults.rule", "figures.faults.line", "figures.faults.is_refused",
         "figures.file.unread.fields", "figures.file.unread.read", "figures.file.unread.lines",
         "figures.file.unread.lost", "figures.file.unread.elsewhere",
         "figures.file.unread.first_line",

@@ -173,6 +173,6 @@ def test_a_file_that_takes_too_long(jobs: str, capsys: pytest.CaptureFixture[str
 def test_a_flag_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["batch", "in", "--fail-on", "orphans,opaq"]) == 2
     assert (
-        "'opaq' must be one of opaque, orphans, errors, over-window, usage"
+        "'opaq' must be one of opaque, refused, errors, over-window, usage"
         in capsys.readouterr().err
     )

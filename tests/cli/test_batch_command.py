@@ -105,7 +105,7 @@ def test_every_form_counts_what_is_not_a_transcript(ask: Ask, tmp_path: Path) ->
     assert document["files"][1] | {"milliseconds": 0} == {
         **dict.fromkeys(document["files"][1]),
         "path": str(runs / "parts.jsonl"), "status": "skipped", "exitCode": 0, "milliseconds": 0,
-        "tools": [], "stages": [], "flags": [], "categories": {}, "savedBy": {},
+        "tools": [], "stages": [], "flags": [], "faults": [], "categories": {}, "savedBy": {},
         "errorClass": "NotATranscriptError", "error": document["files"][1]["error"],
     }  # fmt: skip
     assert "parts.jsonl,,,,,skipped" in csv.read_text()

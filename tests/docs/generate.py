@@ -6,7 +6,8 @@ with sessions of several clients; the lines below them are what they printed. A 
 or the page where these build on one another.
 
 ``python tests/docs/generate.py commands README`` renews two pages; ``features`` is the table of
-features, ``errors`` the list of errors, ``full-session`` the picture in the README, and
+features, ``errors`` the list of errors, ``refusals`` that of what is refused, ``full-session`` the
+picture in the README, and
 ``command_index`` what the first page of help says of each command. Without names all are renewed;
 ``--check`` names those that differ and writes nothing.
 """
@@ -183,7 +184,7 @@ def main() -> int:
 
 def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
     """Start to renew a page; return what waits for it."""
-    from docs import command_rows, error_rows, feature_rows, picture
+    from docs import command_rows, error_rows, feature_rows, picture, refusal_rows
 
     if path == PICTURE:
         return picture.picture
@@ -193,6 +194,8 @@ def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
         return feature_rows.page
     if path == error_rows.PAGE:
         return error_rows.page
+    if path == refusal_rows.PAGE:
+        return refusal_rows.page
     runs = pool.map(generated, parts(path))
     return lambda: "".join(runs)
 

@@ -9,7 +9,7 @@ from docs.texts import PACKAGE, texts
 
 README = ROOT / "README.md"
 # Made from the code or by running it, or a reference that grows with it.
-REFERENCES = {"commands", "json", "features", "errors", "exit-codes", "results"}
+REFERENCES = {"commands", "json", "features", "errors", "exit-codes", "refusals", "results"}
 HAND_WRITTEN = [page for page in PAGES if page != README and page.stem not in REFERENCES]
 MEASURED = re.compile(r"<!-- (\w+) -->(.*?)<!-- end of \1 -->", re.DOTALL)
 AVOID = re.compile(

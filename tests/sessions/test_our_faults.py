@@ -59,7 +59,7 @@ def test_a_new_session_that_its_client_would_refuse(
     outcome = ask("compact", session, *SMALL)
 
     assert outcome.code == INTERNAL_ERROR
-    assert "Copilot CLI refuses it: user.message has no UUID as its id" in outcome.err
+    assert "Copilot CLI refuses the new session (user.message has no UUID as its id)" in outcome.err
     assert everything_below(home.root) == before
 
 

@@ -1,4 +1,4 @@
-"""Records for which a client refuses a session: never in a new one, and always named."""
+"""Records for which a client refuses a session: never so in a new one, and always named."""
 
 import json
 from itertools import pairwise
@@ -62,28 +62,32 @@ def test_a_new_session_does_without_what_is_never_sent(home: Home, ask: Ask, fau
     outcome = ask("compact", session, *SMALL, "--json")
 
     assert outcome.code == 0, outcome.err
-    assert "line 20 (" in "".join(outcome.json["warnings"])
+    assert outcome.json["faults"][0]["line"] == 20
+    assert outcome.json["remainingFaults"] == []
     new = Path(outcome.json["output"])
     records = [json.loads(line) for line in new.read_bytes().splitlines()]
     assert json.loads(added)["id"] not in [record["id"] for record in records]
     assert all(record["parentId"] in (None, earlier["id"]) for earlier, record in pairwise(records))
-    assert ask("stats", new, "--json").json["warnings"] == []
+    assert ask("stats", new, "--json").json["faults"] == []
     assert ask("rewind", new).code == 0
     assert added in new.read_bytes()
     assert session.read_bytes() == before
 
 
 @pytest.mark.parametrize("fault", SENT)
-def test_what_is_sent_is_named_instead(home: Home, ask: Ask, fault: str) -> None:
+def test_what_is_sent_is_corrected(home: Home, ask: Ask, fault: str) -> None:
     session = copilot(home)
-    with_event(session, SENT[fault], 29)
-    n_files = sum(1 for _ in home.root.rglob("*"))
+    added = with_event(session, SENT[fault], 29)
 
-    outcome = ask("compact", session, *SMALL)
+    outcome = ask("compact", session, *SMALL, "--json")
 
-    assert outcome.code == 4
-    assert "line 29: Copilot CLI refuses a session with this record (" in outcome.err
-    assert sum(1 for _ in home.root.rglob("*")) == n_files
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["faults"][0]["line"] == 29
+    new = Path(outcome.json["output"])
+    faults = ask("check", new, "--json").json["faults"]
+    assert [fault for fault in faults if fault["who"] == "Copilot CLI"] == []
+    assert ask("rewind", new).code == 0
+    assert added in new.read_bytes()
 
 
 def test_what_a_summary_replaces_is_not_in_the_new_session(home: Home, ask: Ask) -> None:
@@ -105,7 +109,7 @@ def test_other_outputs_keep_it_and_name_it(
     outcome = ask("compact", session, *SMALL, *layout, *named)
 
     assert outcome.code == 0, outcome.err
-    assert "line 20 (skill.invoked has no path)" in outcome.err
+    assert ": skill.invoked has no path)" in outcome.err
     stub = added.rstrip()[:-1].partition(b'"parentId"')[0]
     written = outcome.out.encode() if "-" in options else output.read_bytes()
     assert stub in written
@@ -114,5 +118,6 @@ def test_other_outputs_keep_it_and_name_it(
 def test_stats_names_it(home: Home, ask: Ask) -> None:
     session = copilot(home)
     with_event(session, FAULTS["no path"], 20)
-    warnings = ask("stats", session, "--json").json["warnings"]
-    assert warnings == ["Copilot CLI refuses this session: line 20 (skill.invoked has no path)"]
+    (fault,) = ask("stats", session, "--json").json["faults"]
+    assert (fault["line"], fault["text"]) == (20, "skill.invoked has no path")
+    assert fault["who"] == "Copilot CLI"

@@ -89,6 +89,7 @@ COLUMNS = (
     BatchColumn("began", _REAL, "figures.session.began"),
     BatchColumn("ended", _REAL, "figures.session.ended"),
     BatchColumn("orphans", _WHOLE, "figures.orphans"),
+    BatchColumn("faults", _TEXT, missing=()),
     BatchColumn("tool_errors", _WHOLE, "figures.tool_errors"),
     BatchColumn("flags", _TEXT),
     BatchColumn("categories", _WHOLE, "figures.categories", missing={}, spread=CATEGORY_COLUMNS),

@@ -47,9 +47,9 @@ class BatchGates(Record):
     )
     fail_on: tuple[Flag, ...] = ask(
         (),
-        "Exit 1 if a file has any of these: opaque, orphans, errors, over-window, usage. These "
-        "are lines or text not recognized, tool calls without results (or results without "
-        "calls), errors of tools, requests larger than the window, and reported sizes that "
+        "Exit 1 if a file has any of these: opaque, refused, errors, over-window, usage. These "
+        "are lines or text not recognized, what the provider or client refuses (see compactctl "
+        "check), errors of tools, requests larger than the window, and reported sizes that "
         "cannot be true.",
         GATES,
         MAY,

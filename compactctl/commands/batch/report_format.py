@@ -14,7 +14,8 @@ from compactctl.tokens.budget import parse_share
 Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
-Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
+# The name "orphans" is the older one of what is now, for the most part, "refused".
+Flag = Literal["opaque", "refused", "errors", "over-window", "usage", "orphans"]
 ReportFormat = Literal["parquet", "csv", "jsonl", "md", "junit"]
 REPORT_FORMATS: tuple[str, ...] = get_args(ReportFormat)
 Runner = Literal["github", "azure", "gitlab"]

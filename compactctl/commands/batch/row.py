@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Self
 
 from compactctl.commands.batch.report_format import UNREAD, Flag, Status
@@ -10,10 +11,13 @@ from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED
-from compactctl.history.damage import describe_unread
+from compactctl.history.unread import describe_unread
 from compactctl.records import Record, field
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
+
+MAX_FAULTS = 20
+"""How many faults of a file a report lists."""
 
 
 class RowMeasure(Record):
@@ -204,6 +208,13 @@ class BatchRow(Record):
         return tuple(_flags(self.figures, self.measure.window))
 
     @property
+    def faults(self) -> tuple[str, ...]:
+        """What will be refused: the rule and the line of each fault, at most ``MAX_FAULTS``."""
+        faults = () if self.figures is None else self.figures.faults
+        refused = (fault for fault in faults if fault.is_refused)
+        return tuple(f"{fault.rule}:{fault.line}" for fault in islice(refused, MAX_FAULTS))
+
+    @property
     def unread(self) -> str | None:
         """Where unread text is, if there is so much that the figures are too small."""
         return None if self.figures is None else describe_unread(self.figures.file.unread) or None
@@ -212,6 +223,8 @@ class BatchRow(Record):
 def _flags(figures: Figures, window: int) -> Iterator[Flag]:
     if figures.file.opaque_lines or figures.file.unread.is_significant:
         yield "opaque"
+    if any(fault.is_refused for fault in figures.faults):
+        yield "refused"
     if figures.orphans:
         yield "orphans"
     if figures.tool_errors:

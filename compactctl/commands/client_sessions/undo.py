@@ -16,7 +16,6 @@ from compactctl.commands.client_sessions.compactions import (
 from compactctl.commands.client_sessions.places import PastState, current_state
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, OutputFaultError
-from compactctl.history.damage import find_damage
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Operation, OperationId
@@ -64,7 +63,7 @@ def undo_compactions(
     left_out = [
         (record.line, ())
         for record in loaded.transcript.refused
-        if leaves_out_refused and not record.is_sent
+        if leaves_out_refused and record.is_fatal and not record.is_sent
     ]
     new = NewFile(loaded.lines, _lines_without(state, loaded.lines, compactions, left_out))
     content = Content.from_chunks(new)
@@ -222,7 +221,7 @@ def _prove(
     )
     if not missing:
         return
-    name, damage = _name(loaded), find_damage(loaded.transcript)
+    name, damage = _name(loaded), loaded.transcript.damage
     if damage:
         raise IntegrityError(
             f"{name}: {damage}; after undoing the client's compaction, {len(missing):,} of "

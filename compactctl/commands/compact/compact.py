@@ -43,6 +43,7 @@ from compactctl.commands.compact.place import (
 from compactctl.commands.compact.prepared import Prepared, is_archived
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
+from compactctl.commands.measuring.acceptance import faults_of
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.find_history import history_behind
@@ -66,15 +67,15 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
 )
 from compactctl.errors import OutputFaultError, UsageError
-from compactctl.history.damage import find_damage
 from compactctl.llm.summarizer_options import summarizer_for
-from compactctl.model.edit import RemoveUnsent
+from compactctl.model.edit import RecordEdit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.unsent import find_unsent, unsent_stats
+from compactctl.profiles.registry import emulates_system
 from compactctl.records import replace
 from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.filesystem import FileSystem
@@ -139,7 +140,7 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
     """
     check_contradictions(options)
     read = read_input(options)
-    if read.undone or find_damage(read.file.transcript) is not None:
+    if read.undone or read.file.transcript.damage is not None:
         return prepare(options).result
     draft = draft_compaction(options, read)
     operation = operation_id(identity_of(draft)) if draft.run.applied.edits else None
@@ -152,13 +153,13 @@ def prepare(options: CompactOptions) -> Prepared:
     A damaged file whose edited version cannot be proven is left unchanged.
     """
     read = read_input(options)
-    damage, read_again = find_damage(read.file.transcript), _reading_again(options.input, read)
+    damage, read_again = read.file.transcript.damage, _reading_again(options.input, read)
     prepared = _laid_out(draft_compaction(options, read))
     # The proof needs the memory.
     del read
     _release_memory()
     try:
-        _prove(prepared)
+        return _proven(prepared)
     except OutputFaultError:
         if options.output.layout == "native":
             raise cannot_be_appended(options.input.path) from None
@@ -167,7 +168,6 @@ def prepare(options: CompactOptions) -> Prepared:
         return _laid_out(draft_compaction(options, read_again(), held=damage))
     finally:
         _release_memory()
-    return prepared
 
 
 def _reading_again(options: InputOptions, read: CompactInput) -> Callable[[], CompactInput]:
@@ -254,6 +254,8 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     check_strict(transcript, options.input)
     measured = measure(transcript, recipe.measure)
     plan = make_plan(recipe, measured.limits, measured.model)
+    if _repairs(options):
+        plan = plan.with_repair()
     inputs = _stage_inputs(options, read, plan, summarizer)
     if plan_file is None:
         sized = SizedTranscript.of(transcript, measured)
@@ -277,6 +279,13 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     )
 
 
+def _repairs(options: CompactOptions) -> bool:
+    """Whether what is refused is repaired unasked: in new sessions, and by our own profiles."""
+    is_own = not (options.recipe.plan.stages or emulates_system(options.recipe.profile))
+    is_new_session = options.output.fork is not None
+    return options.output.layout == "split" and (is_new_session or is_own)
+
+
 def _stage_inputs(
     options: CompactOptions, read: CompactInput, plan: Plan, summarizer: Summarizer | None
 ) -> StageInputs:
@@ -294,6 +303,7 @@ def _stage_inputs(
         summarizer=summarizer,
         texts=replace(options.recipe.plan.texts, archive_hint=hint),
         unsent=_unsent(options, read.file) if removes_unsent else {},
+        refused=read.file.transcript.refused if output.layout == "split" else (),
     )
 
 
@@ -337,7 +347,7 @@ def _restated(
     provider's.
     """
     output = options.output
-    is_rewritten = any(not isinstance(edit, RemoveUnsent) for edit in done.applied.edits)
+    is_rewritten = any(not isinstance(edit, RecordEdit) for edit in done.applied.edits)
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
     fields = file.format.usage_fields
     if not is_rewritten or output.messages_only or fields is None:
@@ -358,8 +368,6 @@ def _laid_out(draft: Draft) -> Prepared:
     if operation is not None:
         expected = expected_messages(applied.after)
         new = new_file(draft, operation)
-        if draft.options.output.fork is not None:
-            check_accepted(draft.options.input.path, read.file.transcript, new.new_indices)
         content = Content.from_chunks(new)
         deposits.append(deposit_of(draft, operation, new, content.digest))
     return Prepared(
@@ -377,15 +385,21 @@ def _laid_out(draft: Draft) -> Prepared:
     )
 
 
-def _prove(prepared: Prepared) -> None:
-    """Raise OutputFaultError unless the new file reads back as the stages left the messages."""
-    if prepared.is_changed:
-        lines = ChunkedLines(prepared.content.chunks)
-        name = str(prepared.source.path or "standard input")
-        prove_layout(
-            lines,
-            prepared.format,
-            prepared.expected,
-            name,
-            is_new_session=prepared.result.options.output.fork is not None,
-        )
+def _proven(prepared: Prepared) -> Prepared:
+    """Return it with what will still be refused of the new file.
+
+    Raises OutputFaultError unless the new file reads back as the stages left the messages, and
+    NotUnderstoodError if a client would refuse a new session.
+    """
+    if not prepared.is_changed:
+        return prepared
+    lines = ChunkedLines(prepared.content.chunks)
+    name = str(prepared.source.path or "standard input")
+    transcript = prove_layout(lines, prepared.format, prepared.expected, name)
+    result = prepared.result
+    remaining = faults_of(transcript, result.measure)
+    if result.options.output.fork is not None:
+        records = [fault.record for fault in remaining if fault.is_refused and fault.record]
+        before = [fault.record.reason for fault in result.faults if fault.record]
+        check_accepted(result.options.input.path, records, before)
+    return replace(prepared, result=replace(result, remaining=remaining))

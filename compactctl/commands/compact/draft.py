@@ -142,7 +142,6 @@ def new_file(draft: Draft, operation: OperationId) -> NewFile:
         tags=is_inline or (output.tags and not output.messages_only),
         extra_metadata=metadata,
         usage_restatement=draft.restated,
-        leaves_out_refused=output.fork is not None,
     )
     folded = net_edits(draft.run.applied.edits)
     lines = lay_out(file.lines, file.transcript, folded, file.format, style)

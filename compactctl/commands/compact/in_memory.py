@@ -16,7 +16,7 @@ from compactctl.commands.planning.run_stages import (
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
-from compactctl.history.damage import describe_unread
+from compactctl.history.unread import describe_unread
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import net_edits

@@ -100,8 +100,10 @@ class Prepared(Record):
 
     @property
     def _is_idle(self) -> bool:
-        """Whether there is nothing to write: no change, and no output named."""
-        return self.result.options.output.path is None and not self.deposits
+        """Whether there is nothing to write: no change, and no output named, or one in vain."""
+        options = self.result.options
+        is_vain = options.only_accepted and any(fault.is_refused for fault in self.result.remaining)
+        return not self.deposits and (options.output.path is None or is_vain)
 
     def _earlier(self) -> Written | None:
         """Return the new session that this compaction wrote before, if it is as it was then."""

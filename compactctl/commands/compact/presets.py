@@ -13,7 +13,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.find_history import history_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
-from compactctl.errors import UsageError
+from compactctl.errors import DoesNotFitError, UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.records import Record, replace
 from compactctl.stages.span import NAME
@@ -80,6 +80,12 @@ class RescueResult(Record):
     uncounted: int = 0
 
     @property
+    def exit_code(self) -> int:
+        """5 if the next request will still be refused, for what only the user can fix."""
+        is_refused = any(fault.outlasts_prompt for fault in self.compacted.remaining)
+        return DoesNotFitError.exit_code if is_refused else 0
+
+    @property
     def tokens_before(self) -> int:
         """Tokens of the next request before, by the error or the count, whichever is higher."""
         return self.compacted.outcome.before.request_tokens + self.uncounted
@@ -101,7 +107,7 @@ def rescue(options: CompactOptions) -> RescueResult:
     earlier = earlier_rescue(source.path, source.limits) if options == plain else None
     if earlier is not None:
         options = replace(options, output=replace(output, dry_run=True))
-    result = compact(options)
+    result = compact(replace(options, only_accepted=True))
     model = result.measure.long_window_model
     if earlier is not None:
         command = command_to_continue(str(earlier.entry.path), None, model=model)

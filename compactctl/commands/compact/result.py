@@ -24,6 +24,7 @@ from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.history.faults import Fault
 from compactctl.history.protection import pin_reason
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, StageRecord, StateChange
@@ -42,6 +43,7 @@ class CompactOptions(Record):
 
     Attributes:
         plan_file: a plan to apply instead of running stages.
+        only_accepted: write nothing if nothing changed and the next request will be refused.
         compare: return every message before and after, and audit every summary.
         figures: return figures about the input.
         details: the rows about the input to return.
@@ -79,6 +81,7 @@ class CompactOptions(Record):
     )
     require_fit: bool = flag("Exit 5 if the result still does not fit.", GATES, MAY)
     require_audit: bool = flag("Exit 1 if a summary lost a rule or made something up.", GATES, MAY)
+    only_accepted: bool = False
     compare: bool = False
     figures: bool = False
     details: DetailChoice = NO_DETAILS
@@ -115,6 +118,8 @@ class CompactResult(Record):
         summaries: the summaries written.
         restated: the usage from which the client reads its context size, None if unchanged.
         undone: the compactions by the client that were undone first.
+        faults: what will be refused of the input.
+        remaining: what will still be refused afterwards.
         opaque: content that was copied without being understood.
         unread: where text is that was not read, "" if all was; every size is then too small.
         requested: the parts that options ask for.
@@ -133,6 +138,8 @@ class CompactResult(Record):
     summaries: tuple[WrittenSummary, ...] = ()
     restated: UsageRestatement | None = None
     undone: tuple[ClientCompaction, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    remaining: tuple[Fault, ...] = ()
     opaque: tuple[Opaque, ...] = ()
     unread: str = ""
     requested: Requested = field(default_factory=Requested)

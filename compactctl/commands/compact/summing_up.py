@@ -1,21 +1,22 @@
 """Builds the result of a compaction: figures, warnings, and what options request."""
 
-from collections.abc import Sequence
-
-from compactctl.commands.client_sessions.accepted import describe_refused
 from compactctl.commands.compact.draft import Draft
 from compactctl.commands.compact.result import CompactOptions, CompactResult, Requested
+from compactctl.commands.measuring.acceptance import faults_of
 from compactctl.commands.measuring.figures import FileDetails, StageEffect, details_of, figures_of
 from compactctl.commands.measuring.measure import NO_DETAILS
-from compactctl.commands.planning.fates import MessageFate, compare, message_fates
+from compactctl.commands.planning.fates import compare, message_fates
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.commands.reading.session_title import session_title
 from compactctl.errors import DoesNotFitError, NotUnderstoodError
-from compactctl.history.damage import describe_unread
+from compactctl.history.unread import describe_unread
+from compactctl.model.edit import CorrectRecord, DropPart, SetField, groups_of
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.apply import net_edits
+from compactctl.records import replace
+from compactctl.stages.repair import NAME as REPAIR
 from compactctl.tokens.meter import Meter
 
 
@@ -28,6 +29,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
     _check_reachable(draft)
     file, outcome = draft.input.file, draft.run.outcome
     unread = describe_unread(file.transcript.unread)
+    faults = faults_of(file.transcript, draft.measured)
     result = CompactResult(
         options=draft.options,
         format=file.format.name,
@@ -38,15 +40,13 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         summaries=draft.summaries,
         restated=draft.restated,
         undone=draft.input.undone,
+        faults=faults,
+        remaining=faults,
         opaque=file.transcript.opaque,
         unread=unread,
         requested=_requested(draft),
         warnings=(
             *filter(None, (unread,)),
-            *describe_refused(
-                draft.input.file.transcript,
-                are_left_out=operation is not None and draft.options.output.fork is not None,
-            ),
             *file.transcript.warnings,
             *filter(None, (outcome.size.doubt,)),
             *_held(draft),
@@ -95,7 +95,7 @@ def _requested(draft: Draft) -> Requested:
         title=session_title(options.input.path, transcript.format) if options.compare else "",
         figures=figures_of(transcript, measured, size) if options.figures else None,
         details=_details(draft) if options.details != NO_DETAILS else None,
-        plan_file=_plan_file(draft, fates) if options.plan_out else None,
+        plan_file=_plan_file(draft) if options.plan_out else None,
         pays_after=_pays_after(draft),
     )
 
@@ -116,8 +116,12 @@ def fates_by_id(applied: AppliedEdits, meter: Meter) -> dict[MessageId, StageEff
     }
 
 
-def _plan_file(draft: Draft, fates: Sequence[MessageFate]) -> PlanFile:
+def _plan_file(draft: Draft) -> PlanFile:
     outcome, applied = draft.run.outcome, draft.run.applied
+    repair = any(isinstance(edit, DropPart | SetField | CorrectRecord) for edit in applied.edits)
+    if repair:
+        applied = _without_repair(applied)
+    fates = message_fates(applied, draft.measured.meter)
     return PlanFile(
         path=draft.options.input.path,
         format=draft.input.file.format.name,
@@ -128,7 +132,17 @@ def _plan_file(draft: Draft, fates: Sequence[MessageFate]) -> PlanFile:
         tokens_after=outcome.after.tokens,
         messages=planned_messages(applied, fates),
         unsent=tuple(net_edits(applied.edits).removed_unsent),
+        repair=repair,
     )
+
+
+def _without_repair(applied: AppliedEdits) -> AppliedEdits:
+    """Return the edits that a plan lists; those of the repair are made anew when it is applied."""
+    edits = tuple(edit for edit in applied.edits if applied.groups[groups_of([edit])[0]] != REPAIR)
+    repaired = net_edits(edit for edit in applied.edits if edit not in edits)
+    names = repaired.hidden.keys() | repaired.replaced.keys()
+    reasons = {MessageId(name): "repaired after all else" for name in names}
+    return replace(applied, edits=edits, protected={**applied.protected, **reasons})
 
 
 def _names_messages(options: CompactOptions) -> bool:

@@ -1,8 +1,9 @@
-"""Checks whether a transcript needs compaction, and how near it is."""
+"""Checks whether the next request will be accepted: what is refused, and its size."""
 
 from compactctl.asks import MAY, POLICY, ask
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
+from compactctl.history.faults import Fault
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
@@ -38,7 +39,7 @@ class RequestBreakdown(Record):
 
 
 class CheckResult(Record):
-    """Whether compaction is due.
+    """Whether the next request will be accepted, and whether compaction is due.
 
     ``breakdown`` is that of the largest request, whose usage ``stats`` has, and ``level`` the worst
     warning level it reaches. The trigger is checked for each conversation; ``fired_in`` are those
@@ -68,13 +69,20 @@ class CheckResult(Record):
         return bool(self.fired_in) or self.stats.is_refused
 
     @property
+    def refused(self) -> tuple[Fault, ...]:
+        """What the next request, or the session, will be refused for."""
+        return tuple(fault for fault in self.stats.faults if fault.is_refused)
+
+    @property
     def is_unsure(self) -> bool:
         """Whether compaction is not due by what was read, but much text could not be read."""
         return bool(self.stats.unread) and not self.due
 
     @property
     def exit_code(self) -> int:
-        """1 if compaction is due, 4 if too little was read to know, else 0."""
+        """1 if it will be refused or is due, 4 if too little was read to know, else 0."""
+        if self.refused:
+            return 1
         return NotUnderstoodError.exit_code if self.is_unsure else int(self.due)
 
     @property

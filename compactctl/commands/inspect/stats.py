@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from compactctl.asks import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, ask, flag
-from compactctl.commands.client_sessions.accepted import describe_refused
+from compactctl.commands.measuring.acceptance import faults_of
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
@@ -24,8 +24,9 @@ from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
-from compactctl.history.damage import describe_unread
+from compactctl.history.faults import Fault
 from compactctl.history.turns import find_steps, split_conversations
+from compactctl.history.unread import describe_unread
 from compactctl.history.usage.costs import Costs, compute_costs
 from compactctl.history.usage.count_check import CountCheck
 from compactctl.history.usage.rounds import Rounds, find_rounds
@@ -132,6 +133,7 @@ class StatsResult(Record):
         costs: what they cost, None unless requested.
         timeline: the data for a picture, None unless requested.
         title: the session's title or first prompt; "" unless a timeline is requested.
+        faults: what will be refused of the next request.
         warnings: what the user should know.
     """
 
@@ -148,6 +150,7 @@ class StatsResult(Record):
     costs: Costs | None = None
     timeline: "Timeline | None" = None
     title: str = ""
+    faults: tuple[Fault, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -233,10 +236,8 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         title=_title(options, transcript),
-        warnings=(
-            *filter(None, (size.doubt, _unsized(messages, measured))),
-            *describe_refused(transcript),
-        ),
+        faults=() if options.scope == "full" else faults_of(transcript, measured),
+        warnings=(*filter(None, (size.doubt, _unsized(messages, measured))),),
     )
 
 

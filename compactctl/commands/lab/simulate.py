@@ -29,8 +29,8 @@ from compactctl.commands.measuring.next_request import (
 from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
-from compactctl.history.damage import describe_unread
 from compactctl.history.turns import split_conversations
+from compactctl.history.unread import describe_unread
 from compactctl.model.bounds import Integer
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript

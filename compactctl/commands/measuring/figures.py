@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from compactctl.commands.measuring.acceptance import faults_of
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import DetailChoice, Measurement
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
 from compactctl.history.breakdown import MessageTokens, message_tokens, reread_tokens, tool_uses
 from compactctl.history.categories import Category, category_tokens
-from compactctl.history.pairs import Orphan, find_orphans, result_tools
+from compactctl.history.pair_faults import count_unpaired
+from compactctl.history.pairs import result_tools
 from compactctl.history.reads import find_file_reads
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.rounds import Round, find_rounds
@@ -42,6 +44,14 @@ class SessionFacts(Record):
     ended: float | None
 
 
+class FaultFigure(Record):
+    """Something that the provider or the client refuses; ``line`` counts from 1."""
+
+    rule: str
+    line: int
+    is_refused: bool
+
+
 class Figures(Record):
     """A transcript's effective history in figures; the categories add up to the total's tokens.
 
@@ -53,6 +63,7 @@ class Figures(Record):
         categories: tokens by category.
         tools: tokens of calls and results by tool.
         reread: tokens of file reads that a later read repeats.
+        faults: what the provider or the client refuses, line by line.
         orphans: tool calls without a result, and results without a call.
         tool_errors: results of calls that failed.
         file: the contents of the whole file.
@@ -66,6 +77,7 @@ class Figures(Record):
     categories: Mapping[Category, int]
     tools: Mapping[str, int]
     reread: int
+    faults: tuple[FaultFigure, ...]
     orphans: int
     tool_errors: int
     file: FileFigures
@@ -87,7 +99,11 @@ def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize)
         categories=category_tokens(history, reads, meter),
         tools={use.tool: use.call_tokens + use.result_tokens for use in tools},
         reread=reread_tokens(history, reads, meter),
-        orphans=sum(len(_orphans(conversation)) for conversation in conversations),
+        faults=tuple(
+            FaultFigure(rule=fault.rule.id, line=fault.line + 1, is_refused=fault.is_refused)
+            for fault in faults_of(transcript, measured)
+        ),
+        orphans=sum(map(count_unpaired, conversations)),
         tool_errors=sum(use.errors for use in tools),
         file=FileFigures(
             n_lines=transcript.n_lines,
@@ -102,15 +118,6 @@ def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize)
             ended=max(times, default=None),
         ),
     )
-
-
-def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
-    """Return the orphans, except calls in logged answers: their results are in other requests."""
-    logged_ids = {message.id for message in conversation if message.origin.is_logged_answer}
-    orphans = find_orphans(conversation)
-    return [
-        orphan for orphan in orphans if orphan.kind == "result" or orphan.message not in logged_ids
-    ]
 
 
 class MessageDetails(Record):

@@ -19,7 +19,16 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, find_orphans
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
 from compactctl.history.turns import leading_system_count, split_conversations
-from compactctl.model.edit import Edit, Hide, Insert, Proposal, RemoveUnsent, Replace, groups_of
+from compactctl.model.edit import (
+    Edit,
+    Hide,
+    Insert,
+    PartEdit,
+    Proposal,
+    RecordEdit,
+    Replace,
+    groups_of,
+)
 from compactctl.model.message import (
     GroupId,
     Message,
@@ -30,13 +39,14 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import Digest, StageRecord
-from compactctl.model.transcript import RecordStats, Transcript
+from compactctl.model.transcript import RecordStats, RefusedRecord, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.records import Record, replace
 from compactctl.stages.registry import stage_named
+from compactctl.stages.repair import STAGE as REPAIR
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
 from compactctl.stages.support.replacement import is_same_json_type
@@ -81,6 +91,12 @@ def apply_plan(
         _run_conversation(messages, matched_rows, sized)
         for messages in split_conversations(transcript.effective)
     ]
+    if plan.repair:
+        refused = [transcript.refused, *[()] * len(runs)]
+        runs = [
+            _repaired(conversation, records, measured.meter)
+            for conversation, records in zip(runs, refused, strict=False)
+        ]
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
         runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
@@ -204,6 +220,23 @@ def _run(decided: _Decided) -> PipelineRun:
     return PipelineRun(
         stages=(), edits=edits, groups=groups, view=replace(decided.view, messages=after)
     )
+
+
+def _repaired(
+    conversation: ConversationRun, refused: tuple[RefusedRecord, ...], meter: Meter
+) -> ConversationRun:
+    """Add the repair of what is refused to a run."""
+    result = conversation.result
+    stored = apply(result.view.stored, result.edits)
+    view = replace(result.view, stored=stored, refused=refused)
+    repair = run(view, [StageStep(stage=REPAIR, options=REPAIR.options())], meter)
+    result = replace(
+        result,
+        edits=(*result.edits, *repair.edits),
+        groups={**result.groups, **repair.groups},
+        view=repair.view,
+    )
+    return replace(conversation, result=result)
 
 
 def _without_unsent(
@@ -401,7 +434,7 @@ def _records(applied: AppliedEdits, before: int, meter: Meter) -> tuple[StageRec
     """Return a record per stage, with its tokens after the edits of all stages up to it."""
     records: list[StageRecord] = []
     applied_edits: tuple[Edit, ...] = ()
-    changes = [edit for edit in applied.edits if not isinstance(edit, RemoveUnsent)]
+    changes = [edit for edit in applied.edits if not isinstance(edit, RecordEdit)]
     for stage in dict.fromkeys(applied.groups.values()):
         edits = tuple(e for e in changes if applied.groups[groups_of([e])[0]] == stage)
         if edits:
@@ -422,6 +455,6 @@ def _record(stage: str, edits: Sequence[Edit], before: int, after: int) -> Stage
         tokens_after=after,
         group=groups_of(edits)[0],
         hidden=sum(len(edit.ids) for edit in edits if isinstance(edit, Hide)),
-        replaced=len({edit.id for edit in edits if isinstance(edit, Replace)}),
+        replaced=len({edit.id for edit in edits if isinstance(edit, PartEdit)}),
         detail="as the plan says",
     )

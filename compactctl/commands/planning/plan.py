@@ -22,6 +22,7 @@ from compactctl.profiles.registry import (
 from compactctl.records import Record, field, replace
 from compactctl.stages.aliases import canonical_name
 from compactctl.stages.registry import ALL_STAGES, stage_named
+from compactctl.stages.repair import STAGE as REPAIR
 from compactctl.tokens.budget import TargetSize, parse_share, parse_target
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.models.lookup import ModelInfo
@@ -159,6 +160,13 @@ class Plan(Record):
     protect: ProtectOptions
     profile: Profile
     gate: Trigger | None = None
+
+    def with_repair(self) -> "Plan":
+        """Return the plan with a repair before all other steps, unless one of them repairs."""
+        if any(step.stage.repairs for step in self.steps):
+            return self
+        repair = StageStep(stage=REPAIR, options=REPAIR.options(), is_implied=True)
+        return replace(self, steps=(repair, *self.steps))
 
     @property
     def removes_unsent(self) -> bool:

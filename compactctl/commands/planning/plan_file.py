@@ -17,7 +17,7 @@ from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
 from compactctl.model.bounds import Count, Scalar
-from compactctl.model.edit import Hide, Replace
+from compactctl.model.edit import Hide, PartEdit, Replace
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -31,7 +31,7 @@ from compactctl.model.message import (
 from compactctl.model.operation import Digest
 from compactctl.model.unsent import UnsentKind, UnsentKinds
 from compactctl.model.validation import validated
-from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
+from compactctl.pipeline.apply import NetEdits, PartField, latest_edit, net_edits
 from compactctl.records import Record, field, replace
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
@@ -89,8 +89,8 @@ class PlanFile(Record):
     """The planned compaction of one transcript, identified by its digest.
 
     ``redo`` undoes the client's compactions first. ``target`` is the size to reach, None if there
-    was none. ``unsent`` lists the kinds of never-sent records to remove. ``path`` and the tokens
-    are for the reader only.
+    was none. ``unsent`` lists the kinds of never-sent records to remove. ``repair`` says that what
+    is refused is repaired after all else. ``path`` and the tokens are for the reader only.
     """
 
     path: str
@@ -102,6 +102,7 @@ class PlanFile(Record):
     tokens_after: int
     messages: tuple[PlannedMessage, ...]
     unsent: tuple[UnsentKind, ...] = ()
+    repair: bool = False
 
     @property
     def edited_summaries(self) -> frozenset[GroupId]:
@@ -162,6 +163,7 @@ class _PlanDocument(Record, rename="camel", omit_defaults=True):
     tokens_before: Count
     tokens_after: Count
     unsent: UnsentKinds = ()
+    repair: bool = False
     messages: tuple[_RowObject, ...]
 
 
@@ -183,14 +185,17 @@ def planned_messages(
     )
 
 
-def _planned(row: MessageFate, message: Message, edits: dict[int, Replace]) -> PlannedMessage:
+def _planned(
+    row: MessageFate, message: Message, edits: Mapping[PartField, PartEdit]
+) -> PlannedMessage:
     return PlannedMessage(
         explained=row if edits else replace(row, tokens_after=0),
         says=_beginning(message),
         group=latest_edit(edits).group if edits else None,
         texts=tuple(
-            PlannedText(part=part, text=edit.text, refers_to=edit.refers_to)
-            for part, edit in sorted(edits.items())
+            PlannedText(part=edit.part, text=edit.text, refers_to=edit.refers_to)
+            for _, edit in sorted(edits.items())
+            if isinstance(edit, Replace)
         ),
     )
 
@@ -284,6 +289,7 @@ def _document(plan: PlanFile) -> _PlanDocument:
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         unsent=plan.unsent,
+        repair=plan.repair,
         messages=tuple(map(_row, plan.messages)),
     )
 
@@ -370,6 +376,7 @@ def _plan(document: _PlanDocument) -> PlanFile:
         tokens_after=document.tokens_after,
         messages=tuple(_message(index, row) for index, row in enumerate(document.messages, 1)),
         unsent=document.unsent,
+        repair=document.repair,
     )
 
 

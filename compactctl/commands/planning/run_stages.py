@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
-from compactctl.clients.registry import can_write_assistant, request_of, roles_between_in
+from compactctl.clients.registry import (
+    can_write_assistant,
+    can_write_results,
+    request_of,
+    roles_between_in,
+)
+from compactctl.commands.measuring.acceptance import recipient_of, stored_of
 from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import (
@@ -30,7 +36,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
 from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
-from compactctl.model.transcript import RecordStats, Transcript
+from compactctl.model.transcript import RecordStats, RefusedRecord, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply_all
 from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
@@ -59,12 +65,14 @@ class StageInputs(Record):
         texts: additional inputs of the summarizer.
         unsent: the records that are never sent, for stages that remove them; None if all records
             stay in the file.
+        refused: the records for which the client refuses the file, for the stage that repairs it.
     """
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
     texts: SummaryInputs = NO_SUMMARY_INPUTS
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
+    refused: tuple[RefusedRecord, ...] = ()
 
 
 class ConversationSize(Record):
@@ -189,12 +197,24 @@ def run_stages(sized: SizedTranscript, plan: Plan, inputs: StageInputs, held: st
     history = sized.transcript.effective
     plan = replace(plan, protect=plan.protect.across(history))
     # Unsent records belong to the file, so only one of its conversations has them.
-    without_unsent = replace(inputs, unsent={})
+    without_unsent = replace(inputs, unsent={}, refused=())
     runs = [
         _run_conversation(messages, sized, plan, without_unsent if index else inputs, held)
         for index, messages in enumerate(split_conversations(history))
     ]
-    return joined_run(sized, runs, plan.reach, inputs.originals)
+    return _without_idle(plan, joined_run(sized, runs, plan.reach, inputs.originals))
+
+
+def _without_idle(plan: Plan, stage_run: StageRun) -> StageRun:
+    """Return the run without the records of steps that nobody asked for and that did nothing."""
+    outcome = stage_run.outcome
+    stages = tuple(
+        record
+        # Without a conversation, no step has a record.
+        for step, record in zip(plan.steps, outcome.stages, strict=False)
+        if not step.is_implied or record.outcome == "applied"
+    )
+    return replace(stage_run, outcome=replace(outcome, stages=stages))
 
 
 def _run_conversation(
@@ -217,6 +237,7 @@ def _run_conversation(
         summarizer=inputs.summarizer,
         summary_inputs=inputs.texts,
         unsent=inputs.unsent,
+        refused=inputs.refused,
     )
     request = sized_request(messages, meter, sized.size.unseen)
     not_due = _not_due(plan.gate, request.situation(measured.limits))
@@ -286,6 +307,9 @@ def view_of(
         window=measured.budget.window,
         cwd=transcript.session.cwd,
         can_write_assistant=can_write_assistant(transcript.format),
+        can_write_results=can_write_results(transcript.format),
+        stored=stored_of(transcript, messages),
+        recipient=recipient_of(transcript, measured),
         roles_between=roles_between_in(transcript.format),
     )
 

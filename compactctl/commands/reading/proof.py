@@ -7,6 +7,7 @@ from compactctl.clients.format import Format
 from compactctl.commands.reading.transcript import document_of, parse
 from compactctl.errors import OutputFaultError
 from compactctl.model.message import Message, Part, ReasoningPart
+from compactctl.model.transcript import Transcript
 from compactctl.records import Record
 from compactctl.tokens.meter import part_texts
 
@@ -45,24 +46,21 @@ def prove_layout(
     chosen: Format,
     expected: Sequence[ExpectedMessage],
     name: str,
-    *,
-    is_new_session: bool = False,
-) -> None:
+) -> Transcript:
     """Read the new file back and compare its effective messages with the expected ones.
 
-    Raises OutputFaultError for the first difference, and for a record for which the client would
-    refuse a new session; ``name`` is the transcript named in it.
+    Returns what was read. Raises OutputFaultError for the first difference; ``name`` is the
+    transcript named in it.
     """
     document = document_of(lines)
     transcript = parse(lines if document is None else (document,), chosen)
-    for record in transcript.refused if is_new_session else ():
-        raise _refusal(name, f"{record.client} refuses it: {record.reason}")
     messages = expected_messages(transcript.effective)
     for index, (new, old) in enumerate(zip(messages, expected, strict=False)):
         if not new.reads_like(old):
             raise _refusal(name, f"message {index + 1} (line {old.line + 1}) differs")
     if len(messages) != len(expected):
         raise _refusal(name, f"{len(messages)} messages instead of {len(expected)}")
+    return transcript
 
 
 def _content(message: Message) -> bytes:

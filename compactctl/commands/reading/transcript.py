@@ -20,7 +20,7 @@ from compactctl.clients.records.order import restore_order
 from compactctl.clients.registry import ALL_FORMATS, format_named
 from compactctl.clients.unsupported import feed_command, join_advice, jq_hint
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
-from compactctl.history.damage import describe_unread
+from compactctl.history.unread import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
-from compactctl.commands.client_sessions.accepted import check_accepted, describe_refused
+from compactctl.commands.client_sessions.accepted import check_accepted
 from compactctl.commands.client_sessions.compactions import compactions_of, tagged_groups
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
@@ -227,8 +227,7 @@ def _compactions_to_undo(
 def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.compactions else ()
-    transcript, is_new = job.loaded.transcript, job.options.output.fork is not None
-    refused = describe_refused(transcript, are_left_out=is_new and undo is not None)
+    transcript = job.loaded.transcript
     return RewindResult(
         options=job.options,
         layout="split" if job.session is None else "native",
@@ -236,7 +235,7 @@ def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> 
         undone=tuple(compaction.id for compaction in reversed(job.compactions)),
         in_effect=chain,
         by_client=undo.compactions if undo else (),
-        warnings=(*refused, *transcript.warnings, *job.history.warnings, *notes),
+        warnings=(*transcript.warnings, *job.history.warnings, *notes),
     )
 
 
@@ -248,8 +247,8 @@ def _client_undo(job: _UndoJob) -> ClientUndo:
     is_new = job.options.output.fork is not None
     undo = undo_compactions(job.loaded, job.compactions, head, job.lines, leaves_out_refused=is_new)
     if is_new:
-        transcript = undo.loaded.transcript
-        check_accepted(job.options.input.path, transcript, range(transcript.n_lines))
+        records = (record for record in undo.loaded.transcript.refused if record.is_sent)
+        check_accepted(job.options.input.path, records)
     return undo
 
 

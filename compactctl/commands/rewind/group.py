@@ -22,11 +22,14 @@ from compactctl.errors import ChangedError, UsageError
 from compactctl.history.pairs import find_orphans
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import (
+    CorrectRecord,
+    DropPart,
     Edit,
     Hide,
     Insert,
     RemoveUnsent,
     Replace,
+    SetField,
     groups_of,
     without_group,
 )
@@ -246,7 +249,9 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
                 renamed.append(replace(edit, ids=hidden[edit.group]))
             case Replace() if edit.id in ids:
                 renamed.append(_replace(edit, ids))
-            case RemoveUnsent():
+            case DropPart() | SetField() if edit.id in ids:
+                renamed.append(replace(edit, id=ids[edit.id]))
+            case RemoveUnsent() | CorrectRecord():
                 renamed.append(replace(edit, id=ids.get(edit.id, edit.id)))
             case Insert() if edit.message.kind in ("call", "result"):
                 if edit.before in ids:

@@ -65,6 +65,7 @@ _DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 _FLAG_TEXTS: Mapping[Flag, str] = {
     "opaque": "lines or text not recognized",
+    "refused": "what the provider or client refuses",
     "orphans": "tool calls without results, or results without calls",
     "errors": "failed tool calls",
     "over-window": "larger than the window",
@@ -408,9 +409,17 @@ def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
         yield f"the next request holds {row.context or 0:,} tokens, {share}"
     flags = gated_flags(row, fail_on)
     if flags:
-        yield ", ".join(f"{flag} ({_FLAG_TEXTS[flag]})" for flag in flags)
+        yield ", ".join(f"{flag} ({_flag_text(row, flag)})" for flag in flags)
     if row.unread and ("opaque" in flags or (row.status == "flagged" and not flags)):
         yield row.unread
+
+
+def _flag_text(row: BatchRow, flag: Flag) -> str:
+    """Return what a flag means, or the rules and lines of what is refused."""
+    if flag != "refused":
+        return _FLAG_TEXTS[flag]
+    places = (fault.rpartition(":") for fault in row.faults)
+    return ", ".join(f"{rule} on line {int(line):,}" for rule, _, line in places)
 
 
 def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:

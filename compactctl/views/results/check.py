@@ -3,15 +3,24 @@
 from collections.abc import Iterator
 from typing import Any
 
+from compactctl.clients.registry import format_of
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields
 from compactctl.views.facts import base_text, counter_text, warning_lines
+from compactctl.views.faults import fault_rows, fault_table, place_text, verdict
 from compactctl.views.other_systems import CHECK, foreign_records
 from compactctl.views.results.request import REFUSED, answer_lines
-from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
-from compactctl.views.terminal.text import one_line, path_name, plural, share_text
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle, Verbatim
+from compactctl.views.terminal.text import (
+    one_line,
+    path_name,
+    plural,
+    share_text,
+    typed_command,
+)
 
 _STYLES: dict[str, TextStyle] = {
     "warning": "yellow",
@@ -23,6 +32,8 @@ _STYLES: dict[str, TextStyle] = {
 
 def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer first, then the reasons."""
+    if result.refused:
+        yield from _refusal(result)
     answer = "compaction is not due"
     if result.is_unsure:
         answer = "unknown whether compaction is due"
@@ -31,10 +42,35 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
     yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
     yield from answer_lines(result.stats)
+    yield from _others(result)
     yield ""
     yield Facts(tuple(_facts(result)))
     accent = _STYLES.get(result.level.name, "")
     yield from (Accent(line, accent) for line in result.text.splitlines())
+
+
+def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
+    """Yield what will be refused, and the command that fixes it."""
+    path = result.stats.options.input.path
+    yield Accent(f"{path_name(path)}: {verdict(result.refused)}", "bold red")
+    yield ""
+    yield fault_table(result.refused)
+    yield ""
+    if any(fault.rule.repaired for fault in result.refused) and path != STANDARD_STREAM:
+        yield Verbatim(f"fix in a new session: {typed_command('compactctl rescue', path)}")
+    advice = dict.fromkeys(fault.rule.advice for fault in result.refused)
+    yield from filter(None, advice)
+
+
+def _others(result: CheckResult) -> Iterator[ScreenItem]:
+    """Yield what may be refused, and what the client fixes by itself, in a line each."""
+    client = format_of(result.stats.transcript.format).client or "the client"
+    for fault in result.stats.faults:
+        if not fault.is_refused:
+            since = f" since {fault.fixed_since}" if fault.fixed_since else ""
+            what = f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id})"
+            fixes = f"{client} fixes it{since}"
+            yield f"{what}; {'may be refused' if fault.fixed_since is None else fixes}"
 
 
 def check_document(result: CheckResult) -> dict[str, Any]:
@@ -60,6 +96,8 @@ def check_document(result: CheckResult) -> dict[str, Any]:
         "level": result.level.name,
         "fit": fit_fields(measured, usage.tokens),
         "message": result.text or None,
+        "willBeRefused": bool(result.refused),
+        "faults": fault_rows(result.stats.faults),
         "messageCount": situation.messages,
         "turnCount": situation.turns,
         "breakdown": encoded(result.breakdown),

@@ -10,6 +10,7 @@ from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.fates import MessageFate
 from compactctl.model.operation import StageRecord
 from compactctl.stages.registry import stage_named
+from compactctl.stages.repair import NAME as REPAIR
 from compactctl.views.encode import (
     encoded,
     fit_fields,
@@ -24,6 +25,14 @@ from compactctl.views.facts import (
     undo_line,
     warning_lines,
     written_lines,
+)
+from compactctl.views.faults import (
+    fault_rows,
+    place_text,
+    refused,
+    repaired_faults,
+    repaired_lines,
+    verdict,
 )
 from compactctl.views.other_systems import COMPACT, foreign_records
 from compactctl.views.results.request import assumption_lines
@@ -120,6 +129,8 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
+        "faults": fault_rows(result.faults),
+        "remainingFaults": fault_rows(result.remaining),
         "forkedTo": written.forked_to if written else None,
         "earlier": result.earlier.forked_to if result.earlier else None,
         "notUnderstood": encoded(result.opaque),
@@ -142,6 +153,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if others > 0:
         yield f"warning: {plural(others, 'more line')} not recognized, kept unchanged"
     yield from warning_lines(result.warnings)
+    yield from _refusal_lines(result)
     if result.options.plan_out:
         plan_out = result.options.plan_out
         yield labeled(
@@ -154,6 +166,14 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if result.earlier is not None:
         yield _earlier_line(result.earlier)
         yield from resume_lines(result.earlier.continue_with)
+
+
+def _refusal_lines(result: CompactResult) -> Iterator[str]:
+    """Yield that the next request will still be refused, and for what first."""
+    faults = refused(result.remaining)
+    if faults:
+        first = f"{place_text(faults[0])}: {one_line(faults[0].text)}"
+        yield f"warning: {verdict(faults)} ({first}); rescue repairs what can be"
 
 
 def _earlier_line(earlier: Written) -> str:
@@ -429,13 +449,18 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield the output: the context before and after, and how to undo and resume it."""
     done = result.compacted
     yield _rescue_answer(result)
+    yield from _remaining_lines(done)
     if result.uncounted:
         yield (
             f"{result.uncounted:,} tokens of these are from the error, not counted in the "
             "transcript"
         )
     yield from assumption_lines(done.measure, done.outcome.size)
-    if done.compacted or done.written is not None:
+    repairs = tuple(_repairs(done))
+    if repairs:
+        yield ""
+        yield Facts(repairs)
+    if (done.compacted or done.written is not None) and not _only_repaired(done):
         yield ""
         yield _stage_table(done)
         facts = tuple(_facts(done))
@@ -448,6 +473,38 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
         yield from map(Verbatim, lines)
 
 
+def _repairs(result: CompactResult) -> Iterator[Fact]:
+    """Yield the places of what was repaired, and what was done to them."""
+    if result.compacted:
+        lines = repaired_lines(result.faults, result.remaining)
+        yield from (Fact(place, one_line(repaired)) for place, repaired in lines)
+
+
+def _only_repaired(result: CompactResult) -> bool:
+    used = [record.name for record in result.stages if record.outcome == "applied"]
+    return used == [REPAIR]
+
+
+def _remaining_lines(result: CompactResult) -> Iterator[str]:
+    """Yield what will still be refused, and what the user can do, in a line each."""
+    for fault in refused(result.remaining):
+        advice = f"; {fault.rule.advice}" if fault.rule.advice else ""
+        yield f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id}){advice}"
+
+
+def _repair_answer(result: RescueResult) -> str:
+    """Return how many records were fixed, and how many tokens were freed; "" for none."""
+    done = result.compacted
+    faults = repaired_faults(done.faults, done.remaining) if done.compacted else ()
+    if not faults:
+        return ""
+    records = plural(len({(fault.line, fault.message) for fault in faults}), "record")
+    verb = "would fix" if done.options.output.dry_run else "fixed"
+    where = " in a new session" if done.options.output.fork is not None else ""
+    freed = max(0, result.tokens_before - result.tokens_after)
+    return f"{verb} {records}{where}; {freed:,} tokens freed"
+
+
 def _rescue_answer(result: RescueResult) -> Accent:
     if result.earlier is not None:
         details = result.earlier.details
@@ -455,6 +512,11 @@ def _rescue_answer(result: RescueResult) -> Accent:
         session = f"session {one_line(result.earlier.id)}{title}"
         return Accent(f"rescued before, as {session}; nothing was written", "bold")
     done, after = result.compacted, result.tokens_after
+    remaining = tuple(fault for fault in done.remaining if fault.outlasts_prompt)
+    if remaining:
+        return Accent(f"{verdict(remaining)}, which only you can fix", "bold red")
+    if (fixed := _repair_answer(result)) and _only_repaired(done):
+        return Accent(fixed, "bold")
     limits = done.measure.limits
     free = limits.base_tokens - after
     base = f"{limits.base_tokens:,}, {base_text(limits)}"
@@ -462,16 +524,16 @@ def _rescue_answer(result: RescueResult) -> Accent:
         room = f"{free:,} free before {limits.client.name} compacts"
     else:
         room = f"{free:,} of {limits.base_tokens:,} free ({base_text(limits)})"
-    verdict = room if free > 0 else f"still {-free:,} over {base}"
+    state = room if free > 0 else f"still {-free:,} over {base}"
     if done.unread and free > 0:
         changed = f"{result.tokens_before:,} → " if done.compacted else ""
         size = f"{changed}at least {after:,} tokens"
         return Accent(f"{size}: unknown how much is free ({base})", "bold")
     if not (done.compacted or done.written is not None):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
-        return Accent(f"{what}: {after:,} tokens, {verdict}", "bold" if free >= 0 else "bold red")
+        return Accent(f"{what}: {after:,} tokens, {state}", "bold" if free >= 0 else "bold red")
     style: TextStyle = "bold" if free > 0 else "bold red"
-    return Accent(f"{result.tokens_before:,} → {after:,} tokens: {verdict}", style)
+    return Accent(f"{result.tokens_before:,} → {after:,} tokens: {state}", style)
 
 
 def _rescue_lines(result: RescueResult) -> Iterator[str]:

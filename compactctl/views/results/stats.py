@@ -12,11 +12,12 @@ from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
 from compactctl.views.facts import omission_counts, omissions_text, warning_lines
+from compactctl.views.faults import fault_rows, refused, verdict
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
 from compactctl.views.results.rounds import round_fields, rounds_terminal, session_graph
 from compactctl.views.results.stats_details import stats_details
-from compactctl.views.terminal.screen import ScreenItem, Verbatim
+from compactctl.views.terminal.screen import Accent, ScreenItem, Verbatim
 from compactctl.views.terminal.text import line_text, one_line, plural, typed_command
 
 _SHOWN_LARGEST = 3
@@ -28,6 +29,7 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
         yield from rounds_terminal(result.rounds, result.costs)
         return
     yield from answer_lines(result)
+    yield from _refusal(result)
     yield ""
     yield count_text(result)
     yield ""
@@ -39,6 +41,15 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
         rest = (*_left_out(result.transcript), *details)
         yield from ("", *rest) if rest else ()
     yield from _pointers(result)
+
+
+def _refusal(result: StatsResult) -> Iterator[ScreenItem]:
+    """Yield that the next request will be refused, in a line."""
+    faults = refused(result.faults)
+    if faults:
+        path = result.options.input.path
+        more = "" if path == STANDARD_STREAM else f"; {typed_command('compactctl check', path)}"
+        yield Accent(f"{verdict(faults)}{more}", "bold red")
 
 
 def stats_document(result: StatsResult) -> dict[str, Any]:
@@ -83,6 +94,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "leftOut": omission_counts(transcript.omissions),
         "tools": encoded(breakdown.tools),
         "rereads": encoded(breakdown.rereads),
+        "faults": fault_rows(result.faults),
         **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.counts.text_bytes},
         "roundsOut": result.options.rounds_out,

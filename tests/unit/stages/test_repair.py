@@ -25,7 +25,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.history.pairs import find_orphans
-from compactctl.model.edit import Insert, Proposal
+from compactctl.model.edit import DropPart, Insert, Proposal
 from compactctl.model.message import CallId, Message
 from compactctl.records import replace
 from compactctl.stages.repair import STAGE
@@ -68,20 +68,26 @@ def test_what_shares_a_message_with_an_orphan_stays() -> None:
         message("user", result_part("b", "x"), result_part("ghost2", "y")),
         user("done"),
     )  # fmt: skip
-    outcome = skipped(STAGE, view(messages))
-    assert outcome.reason == "3 unpaired calls or results cannot be hidden"
-    assert "--repair-policy synth" in outcome.detail
+    of = view(messages)
+    proposal = propose(STAGE, of)
+    dropped = [(edit.id, edit.part) for edit in proposal.edits if isinstance(edit, DropPart)]
+    assert dropped == [("m0", 1), ("m1", 0), ("m3", 1)]
+    assert len(proposal.edits) == 3
+    after = carried_out(of, proposal)
+    assert find_orphans(after.messages) == frozenset()
+    assert skips(STAGE, after)
 
 
-def test_protected_and_fixed_orphans_are_not_hidden() -> None:
+def test_protected_orphans_are_repaired_and_fixed_ones_stay() -> None:
     messages = conversation(
         user("go"),
         GHOST,
         message("tool", result_part("x", "y"), immutable_reason="held"),
         user("done"),
     )
-    assert skips(STAGE, view(messages, protected=["m1"]))
-    assert hidden(propose(STAGE, view(messages))) == ["m1"]
+    assert hidden(propose(STAGE, view(messages, protected=["m1"]))) == ["m1"]
+    fixed = message("tool", result_part("x", "y"), immutable_reason="held")
+    assert skips(STAGE, view(conversation(user("go"), fixed, user("done"))))
 
 
 @pytest.mark.parametrize(

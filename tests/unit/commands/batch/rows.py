@@ -5,7 +5,12 @@ And what a report reads of such a row.
 
 from compactctl.commands.batch.report import ReportRow
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome
-from compactctl.commands.measuring.figures import Figures, FileFigures, SessionFacts
+from compactctl.commands.measuring.figures import (
+    FaultFigure,
+    Figures,
+    FileFigures,
+    SessionFacts,
+)
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.model.transcript import Unread
 
@@ -27,10 +32,15 @@ FIGURES = Figures(
     categories={},
     tools={},
     reread=0,
+    faults=(),
     orphans=0,
     tool_errors=0,
     file=FileFigures(n_lines=4, n_bytes=400, opaque_lines=0, unread=Unread()),
     session=SessionFacts(project=None, client_version=None, began=None, ended=None),
+)
+FAULTS = (
+    FaultFigure(rule="text-empty", line=1_204, is_refused=True),
+    FaultFigure(rule="call-without-result", line=88, is_refused=False),
 )
 ROW = BatchRow(path="a", measure=MEASURE, figures=FIGURES)
 AFTER = RowOutcome(after=Totals(messages=2, tokens=40, largest_counted=30, unseen=10))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, ROW
+from unit.commands.batch.rows import AFTER, FAILURE, FAULTS, FIGURES, ROW
 
 from compactctl.commands.batch.report_format import parse_flags
 from compactctl.commands.batch.row import BatchRow, RowFailure, failed_row
@@ -61,7 +61,8 @@ def test_a_row_of_a_data_set_names_it(path: str, row: int | None, data_set: str 
             {"file": replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))},
             ("opaque",),
         ),
-        ({"orphans": 1, "tool_errors": 1, "is_doubted": True}, ("orphans", "errors", "usage")),
+        ({"faults": FAULTS, "tool_errors": 1, "is_doubted": True}, ("refused", "errors", "usage")),
+        ({"faults": FAULTS[1:], "orphans": 1}, ("orphans",)),
         ({"totals": replace(FIGURES.totals, unseen=140)}, ()),
         ({"totals": replace(FIGURES.totals, unseen=141)}, ("over-window",)),
     ],
@@ -86,7 +87,7 @@ def test_more_than_a_tenth_of_unread_text_is_told(n_bytes: int, unread: str | No
 def test_flags_are_named_with_commas_between_them() -> None:
     assert parse_flags(" opaque, ,usage ") == ("opaque", "usage")
     assert parse_flags("") == ()
-    with pytest.raises(UsageError, match="'big' must be one of opaque, orphans, errors"):
+    with pytest.raises(UsageError, match="'big' must be one of opaque, refused, errors"):
         parse_flags("usage,big")
 
 

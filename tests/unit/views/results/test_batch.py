@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 import pytest
-from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, MEASURE, ROW
+from unit.commands.batch.rows import AFTER, FAILURE, FAULTS, FIGURES, MEASURE, ROW
 from unit.views.results.screens import titles, words
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
@@ -227,9 +227,9 @@ def test_gates_are_told_with_their_limits() -> None:
 
 
 def test_flagged_files_are_counted() -> None:
-    orphans = replace(ROW, figures=replace(FIGURES, orphans=1, tool_errors=1))
-    assert gated(ROW, orphans, fail_on=("orphans", "opaque")) == ["1 file flagged: orphans in 1"]
-    assert gated(ROW, fail_on=("orphans", "opaque")) == ["0 files flagged"]
+    refused = replace(ROW, figures=replace(FIGURES, faults=FAULTS, tool_errors=1))
+    assert gated(ROW, refused, fail_on=("refused", "opaque")) == ["1 file flagged: refused in 1"]
+    assert gated(ROW, fail_on=("refused", "opaque")) == ["0 files flagged"]
     doubted = replace(ROW, path="my run", figures=replace(FIGURES, is_doubted=True))
     assert gated(ROW, doubted, fail_on=("usage",)) == [
         (

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, ROW
+from unit.commands.batch.rows import AFTER, FAILURE, FAULTS, FIGURES, ROW
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.options import BatchGates, BatchOptions
@@ -163,12 +163,9 @@ def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
         (replace(OVER, outcome=AFTER), (), "the next request holds 40 tokens, 40% of 100 (client)"),
         (BatchRow(path="x", status="failed"), (), "failed"),
         (
-            replace(ROW, figures=replace(FIGURES, orphans=1, tool_errors=1)),
-            ("errors", "orphans", "usage"),
-            (
-                "orphans (tool calls without results, or results without calls), "
-                "errors (failed tool calls)"
-            ),
+            replace(ROW, figures=replace(FIGURES, faults=FAULTS, tool_errors=1)),
+            ("errors", "refused", "usage"),
+            "refused (text-empty on line 1,204), errors (failed tool calls)",
         ),
         (
             replace(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compactctl.history.damage import describe_unread, find_damage
+from compactctl.history.unread import describe_unread
 from compactctl.model.transcript import Link, Opaque, RecordLinks, Transcript, Unread
 
 
@@ -36,14 +36,14 @@ def transcript(*links: tuple[str, str | None], **fields: Any) -> Transcript:
 def test_a_record_follows_one_before_it_and_is_there_once(
     links: tuple[tuple[str, str | None], ...], damage: str | None
 ) -> None:
-    assert find_damage(transcript(*links)) == damage
+    assert transcript(*links).damage == damage
 
 
 def test_the_first_torn_line_comes_before_warnings_and_disorder() -> None:
     torn = tuple(Opaque(line=line, n_bytes=1, damage=f"torn {line}") for line in (4, 7))
     links, warnings = (("b", "a"),), ("mixed", "lost")
-    assert find_damage(transcript(*links, opaque=torn, warnings=warnings)) == "line 5: torn 4"
-    assert find_damage(transcript(*links, warnings=warnings)) == "mixed"
+    assert transcript(*links, opaque=torn, warnings=warnings).damage == "line 5: torn 4"
+    assert transcript(*links, warnings=warnings).damage == "mixed"
 
 
 @pytest.mark.parametrize(

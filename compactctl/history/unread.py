@@ -1,36 +1,10 @@
-"""Signs of an incomplete transcript: lost, torn or repeated records, and text that was not read."""
+"""How much text of a file was not read, and where."""
 
-from collections.abc import Iterable
-
-from compactctl.model.transcript import Link, Transcript, Unread
+from compactctl.model.transcript import Unread
 
 # Unread fields that a message names; it only counts the others.
 _MAX_FIELDS = 3
 _KILOBYTE = 1_000
-
-
-def find_damage(transcript: Transcript) -> str | None:
-    """Return the first sign that records were lost, torn, repeated or mixed; None if intact.
-
-    A record that comes before its parent in the file is such a sign.
-    """
-    if transcript.opaque:
-        opaque = transcript.opaque[0]
-        return f"line {opaque.line + 1}: {opaque.damage}"
-    if transcript.warnings:
-        return transcript.warnings[0]
-    return _find_disorder(transcript.chain.links)
-
-
-def _find_disorder(links: Iterable[Link]) -> str | None:
-    earlier_ids: set[str] = set()
-    for link in links:
-        if link.id in earlier_ids:
-            return f"line {link.line + 1}: duplicate record"
-        if link.parent is not None and link.parent not in earlier_ids:
-            return f"line {link.line + 1}: its parent is not before it"
-        earlier_ids.add(link.id)
-    return None
 
 
 def describe_unread(unread: Unread) -> str:

@@ -1,0 +1,84 @@
+"""Finds out what the provider, or the client, will refuse in the next request."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from compactctl.clients.format import Format
+from compactctl.clients.registry import format_of
+from compactctl.commands.measuring.measure import Measurement
+from compactctl.history.faults import Fault, Recipient, find_faults
+from compactctl.history.turns import split_conversations
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.profiles.refusals import load_refusals
+
+# The API by the beginning of a model's name.
+_PROVIDERS: Mapping[str, str] = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "chatgpt": "openai",
+    "gemini": "gemini",
+    "mistral": "mistral",
+    "magistral": "mistral",
+    "devstral": "mistral",
+    "codestral": "mistral",
+    "ministral": "mistral",
+}
+_FAMILY = re.compile(r"[a-z]+")
+
+
+def recipient_of(transcript: Transcript, measured: Measurement) -> Recipient:
+    """Return who gets the next request of a transcript."""
+    chosen = format_of(transcript.format)
+    model = (transcript.session.model or "").rpartition("/")[2].lower()
+    return Recipient(
+        provider=_provider(chosen, model),
+        client=chosen.client,
+        version=transcript.session.client_version,
+        model=model,
+        window=measured.budget.window,
+        rules=load_refusals(),
+        pair_order=chosen.pair_order,
+        is_request=not chosen.client and _is_request(transcript),
+    )
+
+
+def _provider(chosen: Format, model: str) -> str:
+    """Return the API that requests go to; Mistral's takes the messages of OpenAI's chat."""
+    family = _FAMILY.match(model)
+    of_model = _PROVIDERS.get(family[0], "") if family else ""
+    return of_model if not chosen.provider or of_model == "mistral" else chosen.provider
+
+
+def _is_request(transcript: Transcript) -> bool:
+    """Whether the file is one request, which names its model, without an answer.
+
+    One on a line of its own is of a log, which may have an answer added to its messages.
+    """
+    messages = transcript.effective
+    return (
+        transcript.is_document
+        and transcript.session.model is not None
+        and bool(messages)
+        and all(m.record_path and not m.conversation for m in messages)
+        and not messages[-1].origin.is_logged_answer
+    )
+
+
+def faults_of(transcript: Transcript, measured: Measurement) -> tuple[Fault, ...]:
+    """Return what will be refused, or would be if the client did not fix it, line by line."""
+    recipient = recipient_of(transcript, measured)
+    conversations = split_conversations(transcript.effective) or ((),)
+    faults: list[Fault] = []
+    for number, sent in enumerate(conversations):
+        refused = () if number else transcript.refused
+        faults += find_faults(sent, stored_of(transcript, sent), refused, recipient)
+    return tuple(faults)
+
+
+def stored_of(transcript: Transcript, sent: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages of one conversation as the file has them, () if they are sent so."""
+    if not transcript.with_omitted or not sent:
+        return ()
+    number = sent[0].conversation
+    return tuple(message for message in transcript.history if message.conversation == number)

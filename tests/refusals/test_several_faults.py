@@ -1,0 +1,58 @@
+"""Several faults in one session are set right together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from cli.asking import Ask
+from examples import tries
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from refusals.inputs import NEEDS_USER, TALK_FAULTS, TalkFault
+from refusals.oracle import find_refusals
+from refusals.talks import FILE_NAMES, WRITERS, sound_talk
+
+# What takes long to write again and again, and what moves all other messages.
+LEFT_OUT = {"image-bytes", "request-bytes", "document-bytes", "first-user", "trailing-space"}
+FAULTS = {
+    form: {
+        f"{rule} {variant}": fault
+        for rule, variant, fault, forms in TALK_FAULTS
+        if form in forms
+        and NEEDS_USER.isdisjoint({rule, f"{rule} {variant}"})
+        and rule not in LEFT_OUT
+    }
+    for form in WRITERS
+}
+
+
+def put(faults: Sequence[TalkFault], form: str) -> bytes | None:
+    """Return a session with these faults, or None if one leaves no room for another."""
+    messages = sound_talk()
+    try:
+        for fault in faults:
+            fault(messages)
+        return WRITERS[form](messages).data()
+    except LookupError:
+        return None
+
+
+@pytest.mark.parametrize("form", FAULTS)
+@tries(60)
+@given(data=st.data())
+def test_several_faults_are_set_right_at_once(ask: Ask, form: str, data: st.DataObject) -> None:
+    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=2, max_size=4, unique=True)
+    session = put([FAULTS[form][name] for name in data.draw(names)], form)
+    assume(session is not None)
+    assert session is not None
+    folder = Path(mkdtemp(dir="."))
+    path = folder / FILE_NAMES[form]
+    path.write_bytes(session)
+    new = folder / "new" / path.name
+    new.parent.mkdir()
+    outcome = ask("rescue", path, "-o", new, "-f")
+    assert outcome.code == 0, outcome
+    assert find_refusals(new) == []
+    assert ask("rewind", new, "-o", folder / "back").code == 0
+    assert (folder / "back").read_bytes() == session
