@@ -42,6 +42,7 @@ def operation(  # noqa: PLR0913
     head: str | None = None,
     kind: Literal["compact", "rewind"] = "compact",
     name: str = "",
+    recorded_at: str = "2026-03-01T10:00:00Z",
 ) -> Operation:
     """Return an operation with an id derived from its states."""
     content = b"\0".join((before, after, name.encode()))
@@ -63,7 +64,7 @@ def operation(  # noqa: PLR0913
         format="claude-code",
         counter="o200k",
         stages=(record,),
-        recorded_at="2026-03-01T10:00:00Z",
+        recorded_at=recorded_at,
     )
 
 

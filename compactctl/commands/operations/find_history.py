@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from glob import escape
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import may_name_operation
 from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import CompactctlError
-from compactctl.store.archive.archive import Archive, lineage_of, read_archive
+from compactctl.store.archive.archive import Archive, lineage_of, origin_among, read_archive
 from compactctl.store.archive.displaced import end_of_lineage
 from compactctl.store.archive.names import SUFFIX, archive_folder, folders_for
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
@@ -56,7 +56,7 @@ def other_histories(history: OperationHistory) -> Iterator[OperationHistory]:
     """
     for lineage in history.archive.others if history.archive else ():
         try:
-            end = end_of_lineage(lineage)
+            end = end_of_lineage(lineage, history.lines)
         except CompactctlError:
             end = ()
         yield OperationHistory(lineage, end, history.where)
@@ -89,12 +89,16 @@ def _archive_of(source: Source) -> Path | None:
 def _matching_archive(source: Source) -> Path | None:
     """Return the archive folder whose digests match a transcript, None if there is none nearby.
 
-    Checks the folders beside the file, and those of the same name in the user's state folder.
+    Checks the folders beside the file, and those of the same name in the user's state folder. Of
+    several, the one counts that would if they were lineages of one.
     """
     if source.path is None:
         return None
-    nearby = islice(_nearby_archives(source.path), _MAX_FOLDERS)
-    return next((folder for folder in nearby if fits(Archive(folder, source.limits), source)), None)
+    folders = islice(_nearby_archives(source.path), _MAX_FOLDERS)
+    archives = (Archive(folder, source.limits) for folder in folders)
+    lineages = (archive.lineages for archive in archives if fits(archive, source))
+    origin = origin_among(chain.from_iterable(lineages), source.lines)
+    return None if origin is None else origin.root.folder
 
 
 def _nearby_archives(path: Path) -> Iterator[Path]:

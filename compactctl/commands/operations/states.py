@@ -10,6 +10,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import CompactctlError, IntegrityError
+from compactctl.history.apply import NetEdits, latest_edit, net_edits
 from compactctl.history.references import first_place
 from compactctl.history.stand_ins import hidden_group, is_proven
 from compactctl.history.turns import leading_system_count
@@ -17,7 +18,6 @@ from compactctl.model.edit import Edit, HideKind, Insert
 from compactctl.model.message import FirstPlace, Message, MessageId, Tags, TextPart
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import Record, field, replace
 

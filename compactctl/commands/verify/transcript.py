@@ -1,6 +1,6 @@
 """Proves that every state of one transcript can be restored."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def verify_transcript(
         *archives.findings,
         *_folder(folder, archive),
         *_drafts(path, folder, around),
-        *chain.from_iterable(map(_of_lineage, others)),
+        *chain.from_iterable(_of_lineage(other, lines) for other in others),
     )
     if not archives.operations and worst_state(archives.findings) == "proven":
         if isinstance(source, Finding) or not is_marked(source):
@@ -103,12 +103,16 @@ def verify_transcript(
     )
 
 
-def _of_lineage(proven: ProvenArchives) -> Iterator[Finding]:
-    """Yield what cannot be restored of another first state, which the transcript replaced."""
+def _of_lineage(proven: ProvenArchives, lines: Sequence[bytes]) -> Iterator[Finding]:
+    """Yield what cannot be restored of another first state, which the transcript replaced.
+
+    ``lines`` are those of the transcript.
+    """
     yield from proven.findings
     if worst_state(proven.findings) == "proven":
         lineage = proven.archive
-        history = OperationHistory(lineage, end_of_lineage(lineage), str(lineage.folder))
+        end = end_of_lineage(lineage, lines)
+        history = OperationHistory(lineage, end, str(lineage.folder))
         yield from _not_kept(history, proven)
 
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
+from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 
@@ -39,6 +40,13 @@ from compactctl.store.files.content import can_follow, ends_mid_line, last_byte_
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 __all__ = ["Archive", "archive_folder", "read_archive"]
+
+ArchiveTime = tuple[str, int]
+"""When an archive was written: as it says, to the second, and as its disk says, in nanoseconds.
+
+A copy of the folder has other times on its disk.
+"""
+_NEVER: ArchiveTime = ("", 0)
 
 
 class Archive:
@@ -170,6 +178,17 @@ class Archive:
                     return True
         return False
 
+    @cached_property
+    def times(self) -> tuple[ArchiveTime, ...]:
+        """When the readable archives were written, in their order; raises as ``readable``."""
+        return tuple(_time(file, operation) for file, operation in self.readable)
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether no other lineage has an archive that was written after its newest one."""
+        newest = _newest_time(self)
+        return all(_newest_time(other) <= newest for other in self.others)
+
     @property
     def next_number(self) -> int:
         """The number of the next archive."""
@@ -232,8 +251,8 @@ class Archive:
 def read_archive(folder: Path, chunks: Iterable[bytes], limits: ReadLimits = NO_LIMITS) -> Archive:
     """Read what describes the archives of a transcript, while no run writes there.
 
-    Of several lineages, return the one whose largest outcome the transcript begins with, and if
-    there is none, the one with the newest archive.
+    Of several lineages, return the one that the transcript grew from, and if there is none, the one
+    with the newest archive.
     """
     root = Archive(folder, limits)
     with shared_lock(folder), suppress(CompactctlError):
@@ -242,6 +261,11 @@ def read_archive(folder: Path, chunks: Iterable[bytes], limits: ReadLimits = NO_
                 _ = lineage.readable
         return lineage_behind(root, chunks)
     return root
+
+
+def archive_at(folder: Path) -> Archive:
+    """Return the archive in a folder, which may be that of a lineage."""
+    return Archive(folder, root=Archive(folder.parent) if is_lineage(folder) else None)
 
 
 def lineage_behind(root: Archive, chunks: Iterable[bytes]) -> Archive:
@@ -253,34 +277,39 @@ def lineage_behind(root: Archive, chunks: Iterable[bytes]) -> Archive:
 
 def lineage_of(root: Archive, chunks: Iterable[bytes]) -> Archive | None:
     """Return the lineage that a state grew from, None if it grew from none."""
-    matches = [
-        (_largest_outcome(lineage, chunks), _last_written(lineage), lineage)
-        for lineage in root.lineages
-    ]
-    size, _, lineage = max(matches, key=itemgetter(0, 1))
-    return lineage if size >= 0 else None
+    return origin_among(root.lineages, chunks)
+
+
+def origin_among(lineages: Iterable[Archive], chunks: Iterable[bytes]) -> Archive | None:
+    """Return the lineage that a state grew from, None if it grew from none.
+
+    The outcomes of all lineages compete as those of one do, the last written being the last: a
+    state that is exactly an outcome is not taken for another one with the same records.
+    """
+    outcomes: list[tuple[ArchiveTime, KnownState, Archive]] = []
+    for lineage in lineages:
+        with suppress(CompactctlError):
+            # The first state was there before the first operation.
+            times = (*lineage.times[:1], *lineage.times)
+            outcomes += zip(times, lineage.outcomes, repeat(lineage))
+    outcomes.sort(key=itemgetter(0))
+    match = find_growth(chunks, [outcome for _, outcome, _ in outcomes])
+    return None if match is None else outcomes[match[0]][2]
 
 
 def lineage_from(root: Archive, first: Digest, chunks: Iterable[bytes]) -> Archive | None:
     """Return the lineage of operations that begin with ``first``, None if it is a new one.
 
-    It has that first state, or another one that the chunks grew from.
+    It has that first state, or else another one that the chunks grew from.
     """
+    grown: list[Archive] = []
     for lineage in root.lineages:
         with suppress(CompactctlError):
-            match = find_growth(chunks, lineage.outcomes)
-            is_grown = match is not None and match[0] == 0
-            if is_grown or first in [state.digest for state in lineage.outcomes[:1]]:
+            if first in [state.digest for state in lineage.outcomes[:1]]:
                 return lineage
-    return None
-
-
-def _largest_outcome(archive: Archive, chunks: Iterable[bytes]) -> int:
-    """Return the bytes of the largest outcome that a state grew from, -1 if there is none."""
-    with suppress(CompactctlError):
-        match = find_growth(chunks, archive.outcomes)
-        return -1 if match is None else archive.outcomes[match[0]].digest.n_bytes
-    return -1
+            match = find_growth(chunks, lineage.outcomes)
+            grown += [lineage] if match is not None and match[0] == 0 else []
+    return next(iter(grown), None)
 
 
 def _last_written(archive: Archive) -> int:
@@ -288,6 +317,20 @@ def _last_written(archive: Archive) -> int:
     with suppress(CompactctlError, OSError):
         return max((file.path.stat().st_mtime_ns for file in archive.files), default=0)
     return 0
+
+
+def _newest_time(archive: Archive) -> ArchiveTime:
+    """Return when the newest archive was written that can be read; the earliest time if none."""
+    with suppress(CompactctlError):
+        return max(archive.times, default=_NEVER)
+    return _NEVER
+
+
+def _time(file: ArchiveFile, operation: Operation) -> ArchiveTime:
+    """Return when an archive was written."""
+    with suppress(OSError):
+        return operation.recorded_at, file.path.stat().st_mtime_ns
+    return operation.recorded_at, 0
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation | CompactctlError:

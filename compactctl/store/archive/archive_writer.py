@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compactctl.errors import ArchiveError, IntegrityError, OutputFaultError
 from compactctl.model.operation import ArchivedLine, Operation
-from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.archive import archive_at
 from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
 from compactctl.store.archive.names import README, archive_name, is_lineage, readme_text
 from compactctl.store.files.filesystem import FileSystem, sync_folder
@@ -55,7 +55,8 @@ def write_archives(
     """Write the README and one archive per operation, each verified to restore its lines.
 
     A lineage has no README of its own. ``cleanup`` gets the callbacks that remove the new files. If
-    an interrupted run left the archive of the operation as the newest one, it is verified and used.
+    an interrupted run left the archive of the operation as the newest one of all lineages, it is
+    verified and used.
     """
     if not (is_lineage(folder) or (folder / README).exists()):
         write_readme(fs, folder)
@@ -72,8 +73,8 @@ def write_readme(fs: FileSystem, folder: Path) -> None:
 
 
 def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: ExitStack) -> Path:
-    operation, archive = draft.operation, Archive(folder)
-    if archive.files and archive.files[-1].id == operation.id:
+    operation, archive = draft.operation, archive_at(folder)
+    if archive.files and archive.files[-1].id == operation.id and archive.is_newest:
         newest = archive.files[-1].path
         verify_archive(newest, operation)
         # That run may have been killed before the name was durable.

@@ -28,7 +28,7 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.records import Record
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import raw_lines
-from compactctl.store.archive.growth import matching_states
+from compactctl.store.archive.growth import KnownState, find_growth, matching_states
 from compactctl.store.archive.names import DISPLACED
 from compactctl.store.archive.parquet import open_regular
 from compactctl.store.files.content import (
@@ -156,15 +156,23 @@ def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
     return None
 
 
-def end_of_lineage(archive: Archive) -> tuple[bytes, ...]:
+def end_of_lineage(archive: Archive, transcript: Sequence[bytes]) -> tuple[bytes, ...]:
     """Return the lines of a lineage as another one replaced it.
 
-    If no file says so, they are those before its newest operation. Raises ArchiveError and
-    IntegrityError.
+    If its newest outcome is that of the other one, too, they are the ``transcript``. If no file
+    holds it, they are those before that operation; there are none if its archives are missing.
+    Raises ArchiveError and IntegrityError.
     """
-    for end in ends_of(archive):
-        return split_lines(read_displaced(end))
-    return tuple(raw_lines(archive.readable[-1][0].path, archive.limits))
+    if not archive.readable:
+        return ()
+    file, newest = archive.readable[-1]
+    ends = ends_of(archive)
+    end = split_lines(read_displaced(ends[0])) if ends else ()
+    if find_growth(end, (KnownState.after(newest),)):
+        return end
+    if matching_states(transcript, (newest.after,)):
+        return tuple(transcript)
+    return end or tuple(raw_lines(file.path, archive.limits))
 
 
 def ends_of(archive: Archive) -> tuple[Path, ...]:
