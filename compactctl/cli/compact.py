@@ -32,6 +32,7 @@ from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
+from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
@@ -232,8 +233,13 @@ def _parse_overflow(from_error: str | None) -> Overflow | None:
     error = overflow(from_error) if from_error is not None else None
     if error is None or error.overflow:
         return error
-    if error.rule is not None:
+    if error.rule is not None and load_refusals()[error.rule].certain:
         return None
+    if error.rule is not None:
+        raise UsageError(
+            "--from-error: the transcript does not show which record is refused (rule "
+            f"{error.rule}), so that it cannot be repaired; go on from before the answer"
+        )
     if error.pattern is not None:
         raise UsageError(
             "--from-error: this is a rate limit or quota error; compacting does not help"

@@ -56,6 +56,8 @@ class ConversationView(Record):
             the file.
         recipient: who gets the request, and what they refuse.
         refused: records for which the client refuses the file.
+        keeps_originals: whether the new file keeps all records, so that a message can be hidden
+            behind another but not be left out.
     """
 
     messages: tuple[Message, ...]
@@ -76,6 +78,7 @@ class ConversationView(Record):
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
     recipient: Recipient = field(default_factory=Recipient)
     refused: tuple[RefusedRecord, ...] = ()
+    keeps_originals: bool = False
 
     def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":
         """Return the view with the target for its current messages plus ``extra_tokens``."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from compactctl.history.pair_faults import MISPLACED, PAIR_RULES, PairOrder, find_pair_faults
 from compactctl.history.pairs import PartIndex, iter_parts
+from compactctl.model.characters import has_halves
 from compactctl.model.message import (
     FilePart,
     JsonPath,
@@ -19,6 +20,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolDefinitionPart,
     ToolResultPart,
+    block_path,
     media_of,
 )
 from compactctl.model.refusal_rule import RefusalRule
@@ -30,7 +32,6 @@ from compactctl.tokens.media import base64_length
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _BEDROCK_ID = re.compile(r"[a-zA-Z0-9_.:-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 # The number of images from which the smaller limit of pixels holds, by Anthropic's page on vision.
 _MANY_IMAGES = 20
@@ -101,13 +102,13 @@ class Recipient(Record):
         return self.provider in rule.providers or (not self.provider and rule.id in PAIR_RULES)
 
     def fixed_since(self, rule: RefusalRule) -> str | None:
-        """Return since which version the client fixes such faults, None if its own does not."""
+        """Return since which version the client fixes such faults, None if its own does not.
+
+        A version that cannot be read is taken for a newer one.
+        """
         since = rule.fixed_by.get(self.client)
-        is_older = (
-            since is not None
-            and self.version is not None
-            and parse_version(self.version) < parse_version(since)
-        )
+        version = parse_version(self.version or "")
+        is_older = since is not None and () < version < parse_version(since)
         return None if is_older else since
 
 
@@ -139,6 +140,7 @@ class Fault(Record):
             "" if it is not known since when.
         who: the provider or client that refuses it.
         record: the record, if a client refuses the file.
+        is_in_document: whether its line is the whole file, so that only the path names the place.
     """
 
     rule: RefusalRule
@@ -152,6 +154,7 @@ class Fault(Record):
     fixed_since: str | None = None
     who: str = ""
     record: RefusedRecord | None = None
+    is_in_document: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -168,15 +171,18 @@ class Fault(Record):
         """What is wrong, as a clause."""
         if self.record is not None and self.record.reason:
             return self.record.reason
-        says = self.rule.says.replace("{actual}", self._size(self.actual))
-        if self.who not in _COUNTING_BASE64:
-            says = says.replace(" as base64", "")
-        return says.replace("{limit}", self._size(self.limit))
-
-    def _size(self, number: int) -> str:
+        actual, limit = f"{self.actual:,}", f"{self.limit:,}"
         if self.rule.id in _IN_BYTES:
-            return f"{number / _MEGABYTE:,.1f} MB"
-        return f"{number:,}"
+            sizes = [f"{number / _MEGABYTE:,.1f} MB" for number in (self.actual, self.limit)]
+            # 32.0 MB over a limit of 32.0 MB tells nothing.
+            is_told = len(set(sizes)) == len(sizes)
+            actual, limit = sizes if is_told else (f"{actual} bytes", f"{limit} bytes")
+        says = (
+            self.rule.says
+            if self.who in _COUNTING_BASE64
+            else self.rule.says.replace(" as base64", "")
+        )
+        return says.replace("{actual}", actual).replace("{limit}", limit)
 
 
 def find_faults(
@@ -209,8 +215,8 @@ def _place(fault: Fault) -> tuple[str, MessageId | None, int | None]:
     return fault.rule.id, fault.message, fault.part
 
 
-def _order(fault: Fault) -> tuple[int, int]:
-    return fault.line, fault.part or 0
+def _order(fault: Fault) -> tuple[int, tuple[int, ...]]:
+    return fault.line, tuple(step for step in fault.path if isinstance(step, int))
 
 
 def _fixed(fault: Fault, recipient: Recipient) -> Fault:
@@ -232,10 +238,12 @@ def _of_record(record: RefusedRecord, recipient: Recipient) -> Fault:
 
 
 def _faults_in(messages: Sequence[Message], recipient: Recipient) -> Iterator[Fault]:
+    parts = tuple(iter_parts(messages))
+    calls, media = tuple(_calls(parts)), tuple(_media(parts))
     for name, find_spots in _FINDERS.items():
         rule = recipient.rules.get(name)
         if rule is not None and recipient.refuses_by(rule):
-            request = _Request(messages, recipient, recipient.limit(rule))
+            request = _Request(messages, recipient, recipient.limit(rule), parts, calls, media)
             yield from (_fault(messages, spot, rule, recipient) for spot in find_spots(request))
     for name, index in find_pair_faults(messages, recipient.pair_order):
         rule = recipient.rules.get(name)
@@ -273,11 +281,14 @@ def _fault(
 
 
 class _Request(NamedTuple):
-    """The messages of one conversation, who gets them, and the limit of the rule in question."""
+    """One conversation, also part by part, who gets it, and the limit of the rule in question."""
 
     messages: Sequence[Message]
     recipient: Recipient
     limit: int
+    parts: Sequence[tuple[PartIndex, Part]]
+    calls: Sequence[tuple[PartIndex, ToolCallPart]]
+    media: "Sequence[_Medium]"
 
 
 _Finder = Callable[[_Request], Iterator[Spot]]
@@ -285,8 +296,11 @@ _Finder = Callable[[_Request], Iterator[Spot]]
 
 def _empty_texts(request: _Request) -> Iterator[Spot]:
     """Yield the empty texts; Anthropic takes the blank ones back that its models wrote."""
-    for index, part in iter_parts(request.messages):
+    for index, part in request.parts:
         if not isinstance(part, TextPart) or part.embedded or part.is_compaction:
+            continue
+        # A system prompt that is a text instead of a block may be empty.
+        if request.messages[index.message].role == "system" and not block_path(part):
             continue
         is_answer = request.messages[index.message].role == "assistant"
         text = part.text + part.added
@@ -304,7 +318,7 @@ def _empty_messages(request: _Request) -> Iterator[Spot]:
 
 def _repeated_ids(request: _Request) -> Iterator[Spot]:
     earlier_ids: set[str] = set()
-    for index, call in _calls(request.messages):
+    for index, call in request.calls:
         if call.call_id in earlier_ids:
             yield Spot(*index)
         earlier_ids.add(call.call_id)
@@ -312,27 +326,29 @@ def _repeated_ids(request: _Request) -> Iterator[Spot]:
 
 def _invalid_ids(request: _Request) -> Iterator[Spot]:
     pattern = _BEDROCK_ID if request.recipient.provider == "bedrock" else _ID
-    for index, call in _calls(request.messages):
+    for index, call in request.calls:
         if call.call_id and not pattern.fullmatch(call.call_id):
             yield Spot(*index)
 
 
 def _long_ids(request: _Request) -> Iterator[Spot]:
-    for index, call in _calls(request.messages):
+    for index, call in request.calls:
         if len(call.call_id) > request.limit > 0:
             yield Spot(*index, actual=len(call.call_id))
 
 
 def _invalid_names(request: _Request) -> Iterator[Spot]:
-    for index, call in _calls(request.messages):
+    for index, call in request.calls:
         is_too_long = 0 < request.limit < len(call.tool)
         if not call.embedded and (is_too_long or not _NAME.fullmatch(call.tool)):
             yield Spot(*index)
 
 
 def _invalid_inputs(request: _Request) -> Iterator[Spot]:
-    for index, call in _calls(request.messages):
-        is_free_text = request.recipient.provider == "openai" and call.path[-1:] != ("arguments",)
+    is_chat = request.recipient.provider == "openai"
+    for index, call in request.calls:
+        # In OpenAI's chat, a custom tool takes a free text, and no arguments are an empty one.
+        is_free_text = is_chat and (call.path[-1:] != ("arguments",) or not call.arguments)
         if not call.embedded and not is_free_text and not is_object(call.arguments):
             yield Spot(*index)
 
@@ -348,14 +364,9 @@ def is_object(arguments: str) -> bool:
 
 
 def _lone_surrogates(request: _Request) -> Iterator[Spot]:
-    for index, part in iter_parts(request.messages):
-        if any(_has_surrogate(text) for text in _texts(part)):
+    for index, part in request.parts:
+        if any(has_halves(text) for text in _texts(part)):
             yield Spot(*index)
-
-
-def _has_surrogate(text: str) -> bool:
-    """Whether a text has half of a character, which is not valid Unicode."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def _texts(part: Part) -> tuple[str, ...]:
@@ -408,7 +419,7 @@ def _undefined_tools(request: _Request) -> Iterator[Spot]:
     if request.recipient.is_request and not any(
         isinstance(part, ToolDefinitionPart) for part in parts
     ):
-        call = next((index for index, call in _calls(request.messages) if not call.embedded), None)
+        call = next((index for index, call in request.calls if not call.embedded), None)
         if call is not None:
             yield Spot(*call)
 
@@ -433,7 +444,7 @@ def _unsigned_reasoning(request: _Request) -> Iterator[Spot]:
     """
     if request.recipient.pair_order == "anywhere":
         return
-    for index, part in iter_parts(request.messages):
+    for index, part in request.parts:
         if (
             isinstance(part, ReasoningPart)
             and part.path[-1:] == ("thinking",)
@@ -463,20 +474,20 @@ def _reasoning_alone(request: _Request) -> Iterator[Spot]:
 
 
 def _reasoning_without_seal(request: _Request) -> Iterator[Spot]:
-    for index, part in iter_parts(request.messages):
+    for index, part in request.parts:
         is_short = isinstance(part, ReasoningPart) and part.sealed < _MIN_SIGNATURE
         if isinstance(part, ReasoningPart) and part.opaque and is_short:
             yield Spot(*index)
 
 
 def _reasoning_with_content(request: _Request) -> Iterator[Spot]:
-    for index, part in iter_parts(request.messages):
+    for index, part in request.parts:
         if isinstance(part, ReasoningPart) and "content" in part.path and part.text:
             yield Spot(*index)
 
 
 def _invalid_searches(request: _Request) -> Iterator[Spot]:
-    for index, call in _calls(request.messages):
+    for index, call in request.calls:
         if call.tool == "web_search" and call.path[-1:] == ("action",):
             action = json.loads(call.arguments) if is_object(call.arguments) else {}
             if action.get("type", "search") not in _SEARCH_ACTIONS:
@@ -484,7 +495,7 @@ def _invalid_searches(request: _Request) -> Iterator[Spot]:
 
 
 def _empty_results(request: _Request) -> Iterator[Spot]:
-    for index, part in iter_parts(request.messages):
+    for index, part in request.parts:
         if isinstance(part, ToolResultPart) and part.has_failed and not (part.text or part.media):
             yield Spot(*index)
 
@@ -508,8 +519,8 @@ class _Medium(NamedTuple):
         return base64_length(self.media.n_bytes)
 
 
-def _media(messages: Sequence[Message]) -> Iterator[_Medium]:
-    for index, part in iter_parts(messages):
+def _media(parts: Iterable[tuple[PartIndex, Part]]) -> Iterator[_Medium]:
+    for index, part in parts:
         is_result = isinstance(part, ToolResultPart)
         for number, media in enumerate(media_of(part)):
             yield _Medium(Spot(*index, medium=number if is_result else None), media)
@@ -517,41 +528,39 @@ def _media(messages: Sequence[Message]) -> Iterator[_Medium]:
 
 def _large_images(request: _Request) -> Iterator[Spot]:
     is_base64 = request.recipient.provider in _COUNTING_BASE64
-    for medium in _media(request.messages):
+    for medium in request.media:
         n_bytes = medium.n_bytes if is_base64 else medium.media.n_bytes
         if medium.is_image and n_bytes > request.limit > 0:
             yield medium.spot._replace(actual=n_bytes)
 
 
 def _long_images(request: _Request) -> Iterator[Spot]:
-    for medium in _media(request.messages):
+    for medium in request.media:
         if medium.is_image and medium.pixels > request.limit > 0:
             yield medium.spot._replace(actual=medium.pixels)
 
 
 def _long_images_among_many(request: _Request) -> Iterator[Spot]:
-    images = [medium for medium in _media(request.messages) if medium.is_image]
+    images = [medium for medium in request.media if medium.is_image]
     if len(images) > _MANY_IMAGES:
         yield from _long_images(request)
 
 
 def _surplus_images(request: _Request) -> Iterator[Spot]:
-    """Yield the oldest images, of which as many are beyond the request.limit."""
-    images = [
-        medium for medium in _media(request.messages) if medium.is_image or _is_pdf(medium.media)
-    ]
-    for medium in images[: len(images) - request.limit] if request.limit else ():
+    """Yield as many of the oldest images as there are beyond the limit."""
+    images = [medium for medium in request.media if medium.is_image or _is_pdf(medium.media)]
+    for medium in images[: max(0, len(images) - request.limit)] if request.limit else ():
         yield medium.spot._replace(actual=len(images))
 
 
 def _unreadable_images(request: _Request) -> Iterator[Spot]:
-    for medium in _media(request.messages):
+    for medium in request.media:
         if medium.is_image and medium.media.real_type == "":
             yield medium.spot
 
 
 def _mistyped_images(request: _Request) -> Iterator[Spot]:
-    for medium in _media(request.messages):
+    for medium in request.media:
         real = medium.media.real_type
         if real and (real != _normal_type(medium.media.media_type) or real not in IMAGE_TYPES):
             yield medium.spot
@@ -567,20 +576,20 @@ def _is_pdf(media: MediaPart) -> bool:
 
 
 def _long_documents(request: _Request) -> Iterator[Spot]:
-    for medium in _media(request.messages):
+    for medium in request.media:
         if medium.media.pages > request.limit > 0:
             yield medium.spot._replace(actual=medium.media.pages)
 
 
 def _large_documents(request: _Request) -> Iterator[Spot]:
-    for medium in _media(request.messages):
+    for medium in request.media:
         if not medium.is_image and medium.media.n_bytes > request.limit > 0:
             yield medium.spot._replace(actual=medium.media.n_bytes)
 
 
 def _large_request(request: _Request) -> Iterator[Spot]:
     """Yield the oldest media without which the request is within its request.limit of bytes."""
-    media = [medium for medium in _media(request.messages) if medium.media.n_bytes]
+    media = [medium for medium in request.media if medium.media.n_bytes]
     texts = (
         text for message in request.messages for part in message.parts for text in _texts(part)
     )
@@ -594,8 +603,10 @@ def _large_request(request: _Request) -> Iterator[Spot]:
         yield medium.spot._replace(actual=actual)
 
 
-def _calls(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, ToolCallPart]]:
-    return ((index, part) for index, part in iter_parts(messages) if isinstance(part, ToolCallPart))
+def _calls(
+    parts: Iterable[tuple[PartIndex, Part]],
+) -> Iterator[tuple[PartIndex, ToolCallPart]]:
+    return ((index, part) for index, part in parts if isinstance(part, ToolCallPart))
 
 
 _FINDERS: Mapping[str, _Finder] = {

@@ -131,7 +131,9 @@ def with_omitted_hidden(
     staying = [m for m in history if m.id in sent_ids and m.id not in owner]
     calls = {call.call_id for message in staying for call in message.calls}
     for before, message in pairwise((None, *history)):
-        if message is None or message.id in sent_ids or message.locks.immutable_reason:
+        if message is None or message.id in sent_ids or message.id in owner:
+            continue
+        if message.locks.immutable_reason or message.locks.unmovable_reason:
             continue
         if any(result.call_id in calls for result in message.results):
             # Its call stays, and would not be sent either without any result.

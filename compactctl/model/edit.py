@@ -43,14 +43,15 @@ class DropPart(Record):
     reason: str = ""
 
 
-FieldName = Literal["call_id", "tool", "input", "media_type", "signature"]
+FieldName = Literal["call_id", "tool", "input", "media_type", "signature", "text"]
 
 
 class SetField(Record):
     """Set a field of a part to ``value``; its content stays.
 
-    The ``input`` of a call becomes the object whose JSON text ``value`` is. ``medium`` is the
-    index of a medium in a tool result, None for the part itself.
+    The ``input`` of a call becomes the object whose JSON text ``value`` is. The ``text`` of a
+    result is ``value`` once the halves of characters in it are replaced, and its media stay.
+    ``medium`` is the index of a medium in a tool result, None for the part itself.
     """
 
     id: MessageId

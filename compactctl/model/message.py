@@ -21,6 +21,9 @@ FAILURES: frozenset[CallOutcome] = frozenset({"failed", "denied", "timed out", "
 RecordLocation = tuple[int, JsonPath]
 """The index of a record's line and its path in that line, () when the record is the line."""
 _MEDIA_TYPE = re.compile(r"[a-z][\w.+-]{0,59}(?:/[\w.+-]{1,60})?", re.ASCII | re.IGNORECASE)
+_MEDIA_NOTE = re.compile(
+    r"\[[\w.+-]{1,60}(?:/[\w.+-]{1,60})?[^\[\]\n]{0,100}; left out(?:: [^\[\]\n]{1,200})?\]"
+)
 FINAL_KEY = "final"
 """In the details of a marker: the messages behind it were dropped for good."""
 
@@ -198,6 +201,14 @@ def block_path(part: Part) -> JsonPath:
     return part.path[:index]
 
 
+def member_path(part: Part) -> JsonPath:
+    """Return the path of the member of a record that is a part: of a call, what holds its input.
+
+    ("function_call", "arguments")  ->  ("function_call",)
+    """
+    return part.path[:-1] if isinstance(part, ToolCallPart) else part.path
+
+
 def media_of(part: Part) -> tuple[MediaPart, ...]:
     """Return the part itself if it is a medium, or the media of a tool result."""
     if isinstance(part, MediaPart):
@@ -220,6 +231,19 @@ def media_text(media: MediaPart) -> str:
         f"{media.n_bytes:,} bytes" if media.n_bytes else "",
     )
     return f"[{', '.join((kind[0] if kind else 'attachment', *filter(None, sizes)))}]"
+
+
+def media_note(media: MediaPart, reason: str) -> str:
+    """Return what stands for a medium that was left out, with the reason, "" for none.
+
+    [image/png, 600x600, 5,600,268 bytes; left out: image is 7.1 MB as base64; the limit is 5.0 MB]
+    """
+    return f"{media_text(media)[:-1]}; left out{f': {reason}' if reason else ''}]"
+
+
+def is_media_note(text: str) -> bool:
+    """Whether a text is nothing but such a note, which is not the words of a user."""
+    return _MEDIA_NOTE.fullmatch(text) is not None
 
 
 def is_compaction(part: Part) -> bool:

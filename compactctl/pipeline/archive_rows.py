@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from compactctl.history.apply import NetEdits, latest_edit, net_edits
 from compactctl.model.edit import Edit, Hide
 from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, ToolResultPart
 from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import dump_edits, encode_edits
 from compactctl.pipeline.layout import NewFile
 from compactctl.records import Record, replace

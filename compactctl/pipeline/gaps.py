@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Insert, Proposal, groups_of
 from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
-from compactctl.pipeline.apply import apply
 from compactctl.records import replace
 
 GAP_TEXT = "[Earlier messages were left out here.]"

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from compactctl.history.apply import NetEdits
 from compactctl.model.edit import Hide, HideKind
 from compactctl.model.message import GroupId, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import NetEdits
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import with_added_fields, without_fields
 from compactctl.pipeline.spans import find_array, find_record, replace_in_step, splice

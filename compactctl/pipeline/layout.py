@@ -13,20 +13,19 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from compactctl.history.apply import NetEdits, latest_edit, synthetic_tags
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
 from compactctl.model.conversation_fields import placement_fields
 from compactctl.model.edit import DropPart, Replace, SetField
 from compactctl.model.json_parser import parse_json
-from compactctl.model.json_paths import value_at
-from compactctl.model.message import JsonPath, Message, Synthetic, block_path
+from compactctl.model.message import JsonPath, Message, Synthetic, block_path, member_path
 from compactctl.model.summary import BUILTIN_SUMMARIZER
 from compactctl.model.tags import METADATA_KEY, tag_fields
-from compactctl.model.transcript import FieldValue, Transcript
+from compactctl.model.transcript import FieldValue, Link, Transcript
 from compactctl.model.unsent import UnsentValue
 from compactctl.model.usage_fields import UsageRestatement
-from compactctl.pipeline.apply import NetEdits, latest_edit, synthetic_tags
 from compactctl.pipeline.inline import hide_exposed_originals
-from compactctl.pipeline.part_fields import field_value
+from compactctl.pipeline.part_fields import field_values
 from compactctl.pipeline.quoted_json import ValueLocation, escape, unescape
 from compactctl.pipeline.record_splice import (
     dump,
@@ -43,7 +42,6 @@ from compactctl.pipeline.record_splice import (
 from compactctl.pipeline.relink import InsertedRecord, NewParents, relink
 from compactctl.pipeline.spans import (
     find_array,
-    find_record,
     find_sole_record,
     replace_in_step,
     splice,
@@ -230,7 +228,17 @@ class _FileLayout:
             for item in self._inserted_before(message)
         ]
         chain = transcript.chain
-        return relink(chain.links, dropped_lines, inserted, self.damaged_lines, chain.pointers)
+        ids = {link.id for link in chain.links}
+        links = tuple(self._corrected_link(link, ids) for link in chain.links)
+        return relink(links, dropped_lines, inserted, self.damaged_lines, chain.pointers)
+
+    def _corrected_link(self, link: Link, ids: Container[str]) -> Link:
+        """Return a link with the parent that a correction sets, if that is in the file."""
+        values = [value for edit in self.corrected.get(link.line, ()) for value in edit.values]
+        parent = next((v.value for v in values if v.path == self.writer.parent_path), None)
+        if not isinstance(parent, str) or parent not in ids:
+            return link
+        return replace(link, parent=parent, is_inferred=False)
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first visible message from ``message`` on."""
@@ -309,7 +317,7 @@ class _FileLayout:
     def _new_records(self, message: Message, text: str, location: ValueLocation) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""
         for item in self._inserted_before(message):
-            neighbor = _value_at(text, message.record_path)
+            neighbor = parse_json(unescape(location.cut(text), location.depth), strict=False)
             yield escape(self._synthetic_record(item, message, neighbor), location.depth)
         if self.writer.parent_path is None or message.record_path:
             yield from self._rewritten_copy(message, text, location)
@@ -384,13 +392,19 @@ class _FileLayout:
             return record
         record, length = unescape(record, depth), len(message.record_path)
         value = parse_json(record, strict=False)
-        values = (field_value(value, message.parts[edit.part], edit, length) for edit in fields)
-        record = with_values(record, filter(None, values))
+        values = (
+            new
+            for edit in fields
+            for new in field_values(value, message.parts[edit.part], edit, length)
+        )
+        record = with_values(record, values)
         parts = [message.parts[part] for part in drops]
         blocks = [block_path(part)[length:] for part in parts]
         # A part outside of lists is a member of the record.
         members = [
-            part.path[length:] for part, block in zip(parts, blocks, strict=True) if not block
+            member_path(part)[length:]
+            for part, block in zip(parts, blocks, strict=True)
+            if not block
         ]
         record = without_elements(without_values(record, members), filter(None, blocks))
         return escape(record, depth)
@@ -478,13 +492,6 @@ def _as_line(text: str, location: ValueLocation, record: str) -> str:
     """Return ``record`` as its own line, wrapped like the record at ``location`` in its line."""
     head, tail = text[: location.start].lstrip("\ufeff \t"), text[location.end :].rstrip(" \t\r\n")
     return f"{head}{record}{tail}" + ("\r\n" if text.endswith("\r\n") else "\n")
-
-
-def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
-    location = find_record(text)
-    return dict(
-        value_at(parse_json(unescape(location.cut(text), location.depth), strict=False), element)
-    )
 
 
 class NewFile:

@@ -1,8 +1,10 @@
 """Where the fields of a part stand in its record: its block, and its ids, names and types."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
+from compactctl.model.characters import without_halves
 from compactctl.model.edit import FieldName, SetField
 from compactctl.model.json_parser import parse_json
 from compactctl.model.json_paths import value_at
@@ -28,20 +30,40 @@ _NAMES: Mapping[FieldName, frozenset[str]] = {
 _SNAKE_CASE_CALL = "function_call"
 
 
-def field_value(record: object, part: Part, edit: SetField, length: int) -> FieldValue | None:
-    """Return where in a record a field is set, and to which value; None if it is not stored.
+def field_values(record: object, part: Part, edit: SetField, length: int) -> Iterator[FieldValue]:
+    """Yield where in a record a field is set, and to which value; nothing if it is not stored.
 
     ``length`` is that of the path of the record in its line, with which a part's path begins.
     """
-    if edit.name == "input":
-        return FieldValue(part.path[length:], parse_json(edit.value, strict=False))
-    if edit.name == "signature":
-        block = block_path(part)[length:]
+    path = part.path[length:]
+    if edit.name == "text":
+        yield from _whole_characters(value_at(record, path), path)
+    elif edit.name == "input":
+        yield FieldValue(path, parse_json(edit.value, strict=False))
+    elif edit.name == "signature":
         is_snake_case = _SNAKE_CASE_CALL in part.path
         name = "thought_signature" if is_snake_case else "thoughtSignature"
-        return FieldValue(path=(*block, name), value=edit.value)
-    paths = _paths(record, part, edit, length)
-    return next((FieldValue(path=path, value=edit.value) for path in paths), None)
+        yield FieldValue(path=(*block_path(part)[length:], name), value=edit.value)
+    else:
+        paths = _paths(record, part, edit, length)
+        yield from (FieldValue(path=path, value=edit.value) for path in islice(paths, 1))
+
+
+def _whole_characters(value: object, path: JsonPath) -> Iterator[FieldValue]:
+    """Yield the texts below a value that hold halves of characters, with U+FFFD instead."""
+    match value:
+        case str():
+            text = without_halves(value)
+            if text != value:
+                yield FieldValue(path=path, value=text)
+        case Mapping():
+            for name, inner in value.items():
+                yield from _whole_characters(inner, (*path, name))
+        case list():
+            for index, inner in enumerate(value):
+                yield from _whole_characters(inner, (*path, index))
+        case _:
+            pass
 
 
 def _paths(record: object, part: Part, edit: SetField, length: int) -> Iterator[JsonPath]:

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic
 
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import find_orphans
 from compactctl.history.provider_edits import cleared_tool_parts
 from compactctl.model.edit import (
+    CorrectRecord,
     Edit,
     Hide,
     PartEdit,
@@ -22,9 +24,8 @@ from compactctl.model.edit import (
 )
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.operation import StageRecord
-from compactctl.model.transcript import RecordStats
+from compactctl.model.transcript import RecordStats, RefusedRecord
 from compactctl.model.unsent import UnsentKind
-from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
 from compactctl.records import Record, asdict, replace
 from compactctl.stages.support.condensation import originals_after, with_ranks
@@ -386,6 +387,7 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
         stored=apply(view.stored, proposal.edits),
         originals=originals,
         unsent=unsent_after(view, proposal),
+        refused=refused_after(view, proposal),
     )
     return _Attempt(
         step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=new_view
@@ -480,6 +482,14 @@ def unsent_after(
     if view.unsent is None:
         return None
     return {kind: stats for kind, stats in view.unsent.items() if kind not in removed_kinds}
+
+
+def refused_after(view: ConversationView, proposal: Proposal) -> tuple[RefusedRecord, ...]:
+    """Return the refused records that a proposal does not correct."""
+    corrected = {
+        (edit.line, edit.path) for edit in proposal.edits if isinstance(edit, CorrectRecord)
+    }
+    return tuple(r for r in view.refused if (r.line, r.path) not in corrected)
 
 
 def _separated_pairs(

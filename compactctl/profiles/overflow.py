@@ -15,6 +15,7 @@ from compactctl.records import Record, replace
 
 # NeuroLink does not retry an error with this status.
 _BAD_REQUEST = "status 400"
+_NOT_SHOWN = "the transcript does not show which record is refused"
 _LOWER_MAX_TOKENS = "too many tokens are reserved for the answer: lower max_tokens"
 
 
@@ -139,13 +140,14 @@ def _classify_by_rules(error_text: str) -> Overflow | None:
     sentence = find_sentence(error_text)
     if sentence is None:
         return None
-    rule = sentence.rules[0].id
+    rule = sentence.rules[0]
+    names = "compactctl check names the record that is refused"
     return Overflow(
         overflow=False,
         retryable=False,
         pattern=sentence.words,
-        rule=rule,
-        note=f"compactctl check names the record that is refused (rule {rule})",
+        rule=rule.id,
+        note=f"{names if rule.certain else _NOT_SHOWN} (rule {rule.id})",
     )
 
 

@@ -1,81 +1,48 @@
 """Repair: remove, complete or correct what the provider or the client refuses."""
 
-import hashlib
-import json
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView, Protection
-from compactctl.history.faults import IMAGE_TYPES, Fault, find_faults
+from compactctl.history.faults import Fault, find_faults
 from compactctl.history.pair_faults import PAIR_RULES, unpaired_halves
-from compactctl.history.pairs import PartIndex, tool_pairs, unpaired_parts
+from compactctl.history.pairs import PartIndex, unpaired_parts
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import newest_id
-from compactctl.model.edit import (
-    CorrectRecord,
-    DropPart,
-    Edit,
-    FieldName,
-    Insert,
-    Proposal,
-    Replace,
-    SetField,
-    SkippedStage,
-)
+from compactctl.model.edit import Insert, Proposal, SkippedStage
 from compactctl.model.message import (
     CallId,
     GroupId,
-    MediaPart,
     Message,
     MessageId,
     OmittedPart,
-    Part,
     ReasoningPart,
     Synthetic,
-    TextPart,
     ToolCallPart,
     ToolResultPart,
-    block_path,
     is_replaceable,
-    media_of,
-    media_text,
 )
 from compactctl.model.operation import neurolink_schema
-from compactctl.model.transcript import FieldValue
 from compactctl.records import Record, replace
+from compactctl.stages.support.corrections import (
+    ROUNDS,
+    UNKNOWN_TOOL,
+    Corrections,
+    Drops,
+    can_write_half,
+    place_of_result,
+)
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter
 
 NAME = "repair"
 TOOL = "{tool}"
-# OpenAI and Anthropic refuse a call that names no tool.
-UNKNOWN_TOOL = "unknown"
 RepairPolicy = Literal["drop", "synth"]
 _PairHalf = ToolCallPart | ToolResultPart
 Orphans = Mapping[PartIndex, _PairHalf]
-_NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
-# The shortest limit of ids, and what is left of a longer one before its digest.
-_MAX_ID, _DIGEST_CHARS = 40, 12
-# Google's placeholder for calls that have no signature, which its API accepts.
-_NO_SIGNATURE = "skip_thought_signature_validator"
-_EMPTY_RESULT = "[empty]"
-# Rules whose results go where their call wants them.
-_MOVED = frozenset({"result-not-next", "result-first", "result-in-user", "result-with-text"})
-_DROPPED = frozenset({
-    "text-empty", "result-once", "thinking-signature", "reasoning-alone", "reasoning-encrypted",
-    "reasoning-content", "item-value",
-})  # fmt: skip
-# Rules on fields of records; one that is never sent is left out instead.
-_LEFT_OUT = frozenset({"field-value", "field-required"})
-_NEW_IDS = frozenset({"call-id-unique", "call-id-pattern", "call-id-length"})
-_MEDIA = frozenset({
-    "image-bytes", "image-pixels", "image-pixels-many", "image-count", "image-readable",
-    "image-media-type", "pdf-pages", "document-bytes", "request-bytes",
-})  # fmt: skip
 
 
 class RepairOptions(Record):
@@ -100,11 +67,16 @@ class RepairOptions(Record):
     )
 
 
-# What stands for messages without content, and for the beginning of a conversation.
-_EMPTY_MARKER = "[Messages without content were removed: {count}]"
+_EMPTY_MARKER = Marker(
+    stage=NAME,
+    prefix="repair",
+    template="[Messages without content were removed: {count}]",
+    reason="it has no content",
+)
 # Why half of a pair is removed.
 _HALF = "its other half is missing"
-BEGINNING = "[The beginning of this conversation is not in the transcript]"
+# The next pass repairs what edits of one left, such as reasoning without its call.
+_MAX_PASSES = 4
 
 
 def propose(
@@ -125,337 +97,101 @@ def propose(
     if not halves and not others:
         reason = "every tool call has its result and every result its call"
         return SkippedStage(stage=NAME, reason=reason)
-    pairs = _POLICIES[options.policy](view, options, halves) if halves else None
-    repair = _Repair(view, options, others)
-    if not repair.edits:
-        return pairs or _cannot_be_repaired(others)
-    if isinstance(pairs, Proposal):
-        return replace(
-            pairs, edits=(*pairs.edits, *repair.edits), notes=(*pairs.notes, *repair.notes)
-        )
-    return Proposal(stage=NAME, edits=tuple(repair.edits), notes=repair.notes, figures=_figures(()))
+    corrections = Corrections(view, _group(view, options, halves, others))
+    corrections.correct_file(others)
+    pairs = _PairRepair(corrections, options)
+    for _ in range(_MAX_PASSES):
+        n_edits = len(corrections.edits)
+        _repair_once(corrections, pairs, options)
+        if len(corrections.edits) == n_edits:
+            break
+    if not corrections.edits:
+        return pairs.refusal or _cannot_be_repaired(others, view)
+    if not corrections.view.messages:
+        return SkippedStage(stage=NAME, reason="nothing would be left of the conversation")
+    return Proposal(
+        stage=NAME,
+        edits=tuple(corrections.edits),
+        notes=(
+            *pairs.notes,
+            *(f"{what}: {count:,}" for what, count in corrections.repaired.items()),
+        ),
+        figures=pairs.figures,
+    )
 
 
-def _cannot_be_repaired(faults: Sequence[Fault]) -> SkippedStage:
+def _group(
+    view: ConversationView, options: RepairOptions, halves: Orphans, faults: Sequence[Fault]
+) -> GroupId:
+    places = [f"{fault.rule.id} {fault.message} {fault.part} {fault.line}" for fault in faults]
+    places += [f"{view.messages[index].id} {part}" for index, part in halves]
+    return group_id(NAME, options, places)
+
+
+def _repair_once(corrections: Corrections, pairs: "_PairRepair", options: RepairOptions) -> None:
+    for rules in ROUNDS:
+        corrections.correct(rules)
+    pairs.add()
+    _hide_empty(corrections, options)
+    corrections.put_user_first()
+
+
+def _hide_empty(corrections: Corrections, options: RepairOptions) -> None:
+    faults = corrections.faults(frozenset({"message-empty"}))
+    ids = hideable(
+        corrections.view, (fault.message for fault in faults if fault.message is not None)
+    )
+    if ids:
+        corrections.add(hide_behind_marker(corrections.view, _EMPTY_MARKER, ids, options, ()).edits)
+        corrections.repaired[faults[0].rule.repaired] += len(ids)
+
+
+def _cannot_be_repaired(faults: Sequence[Fault], view: ConversationView) -> SkippedStage:
+    if view.keeps_originals:
+        reason = "what is refused cannot be left out of a file that keeps its originals"
+        return SkippedStage(stage=NAME, reason=reason, detail="see --layout split")
     advice = next((fault.rule.advice for fault in faults if fault.rule.advice), "")
     reason = f"only the user can fix it: {faults[0].text} (line {faults[0].line + 1:,})"
     return SkippedStage(stage=NAME, reason=reason, detail=advice)
 
 
-class _Repair:
-    """The edits that repair the faults of a conversation, apart from missing halves of pairs."""
+class _PairRepair:
+    """The repair of unpaired calls and results, by one of the policies.
 
-    def __init__(
-        self, view: ConversationView, options: RepairOptions, faults: Sequence[Fault]
-    ) -> None:
-        self.view, self.messages = view, view.messages
-        self.faults = faults
-        places = (f"{fault.rule.id} {fault.message} {fault.part} {fault.line}" for fault in faults)
-        self.group = group_id(NAME, options, places)
-        self.indices = {message.id: index for index, message in enumerate(self.messages)}
-        self.pairs = tool_pairs(self.messages)
-        self.results: dict[PartIndex, list[PartIndex]] = {}
-        for result, call in self.pairs.items():
-            self.results.setdefault(call, []).append(result)
-        self.repaired: Counter[str] = Counter()
-        self.edits: list[Edit] = []
-        self._make_edits(options)
+    Attributes:
+        refusal: why it can do nothing, None if it did something or had nothing to do.
+        halves: those that were removed or completed.
+    """
+
+    def __init__(self, corrections: Corrections, options: RepairOptions) -> None:
+        self.corrections, self.options = corrections, options
+        self.refusal: SkippedStage | None = None
+        self.halves: list[_PairHalf] = []
+
+    def add(self) -> None:
+        """Add the edits for the halves that are unpaired now."""
+        orphans = unpaired_halves(self.corrections.view.messages)
+        if not orphans:
+            return
+        outcome = _POLICIES[self.options.policy](self.corrections, self.options, orphans)
+        if isinstance(outcome, SkippedStage):
+            self.refusal = outcome
+        else:
+            self.halves += outcome
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done, with the number of places."""
-        return tuple(f"{repaired}: {count:,}" for repaired, count in self.repaired.items())
+        """What was done."""
+        if not self.halves:
+            return ()
+        calls, results = self.figures.values()
+        return (f"orphaned calls fixed: {calls:,}", f"orphaned results fixed: {results:,}")
 
-    def _make_edits(self, options: RepairOptions) -> None:
-        by_part: dict[tuple[MessageId, int], list[Fault]] = {}
-        empty: list[MessageId] = []
-        used_ids = {call.call_id for message in self.messages for call in message.calls}
-        for fault in self.faults:
-            if fault.record is not None:
-                self._add(fault, self._correction(fault))
-            elif fault.rule.id in _MEDIA and fault.message is not None and fault.part is not None:
-                by_part.setdefault((fault.message, fault.part), []).append(fault)
-            elif fault.rule.id == "message-empty" and fault.message is not None:
-                empty.append(fault.message)
-            elif fault.message is not None:
-                index = self.indices[fault.message]
-                if self.messages[index].locks.immutable_reason is None:
-                    self._add(fault, self._edits_of(fault, index, used_ids))
-        for media_faults in by_part.values():
-            self._add(media_faults[0], self._without_media(media_faults))
-        ids = hideable(self.view, empty)
-        if ids:
-            marker = Marker(
-                stage=NAME,
-                prefix="repair",
-                template=_EMPTY_MARKER,
-                reason="it has no content",
-            )
-            self.edits += hide_behind_marker(self.view, marker, ids, options, ()).edits
-            self.repaired["message without content left out"] += len(ids)
-
-    def _add(self, fault: Fault, edits: Iterable[Edit]) -> None:
-        new = tuple(edits)
-        self.edits += new
-        if new:
-            self.repaired[fault.rule.repaired] += 1
-
-    def _correction(self, fault: Fault) -> Iterator[Edit]:
-        record = fault.record
-        is_fixable = record is not None and (record.values or not record.is_sent)
-        is_useless = record is not None and not record.is_sent and record.rule in _LEFT_OUT
-        if record is not None and is_fixable and self.messages:
-            yield CorrectRecord(
-                id=self.messages[0].id,
-                line=record.line,
-                path=record.path,
-                values=() if is_useless else record.values,
-                group=self.group,
-                reason=record.reason,
-            )
-
-    def _edits_of(self, fault: Fault, index: int, used_ids: set[CallId]) -> Iterator[Edit]:
-        """Yield the edits for a fault in the message at ``index``."""
-        message, rule = self.messages[index], fault.rule.id
-        if rule == "first-user":
-            yield Insert(before=message.id, message=self._beginning(message))
-        elif rule == "cache-control-count":
-            yield from self._without_marks(fault)
-        elif fault.part is None:
-            if rule in _DROPPED:
-                yield from self._dropped(message, range(len(message.parts)), fault)
-        elif rule in _MOVED:
-            yield from self._moved(PartIndex(index, fault.part), fault)
-        elif rule in _NEW_IDS:
-            yield from self._with_new_id(PartIndex(index, fault.part), fault, used_ids)
-        elif rule in _DROPPED:
-            yield from self._dropped(message, (fault.part,), fault)
-        else:
-            yield from self._rewritten(message, fault.part, fault)
-
-    def _rewritten(self, message: Message, number: int, fault: Fault) -> Iterator[Edit]:
-        part = message.parts[number]
-        match fault.rule.id, part:
-            case "call-name-pattern", ToolCallPart():
-                name = _NOT_IN_ID.sub("_", part.tool)[: fault.limit or None] or UNKNOWN_TOOL
-                yield self._set(message.id, number, "tool", name, fault)
-            case "call-input-object", ToolCallPart():
-                value = {"input": part.arguments}
-                text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-                # OpenAI's chat has the arguments as text.
-                if self.view.recipient.provider == "openai":
-                    yield self._replace(message, number, text, fault)
-                else:
-                    yield self._set(message.id, number, "input", text, fault)
-            case "thought-signature", ToolCallPart():
-                yield self._set(message.id, number, "signature", _NO_SIGNATURE, fault)
-            case "result-empty", ToolResultPart():
-                yield self._replace(message, number, _EMPTY_RESULT, fault)
-            case "trailing-space", TextPart():
-                text = part.text.rstrip()
-                if text:
-                    yield self._replace(message, number, text, fault)
-                else:
-                    yield from self._dropped(message, (number,), fault)
-            case "surrogate", _:
-                yield from self._without_surrogates(message, number, fault)
-            case _:
-                pass
-
-    def _without_surrogates(self, message: Message, number: int, fault: Fault) -> Iterator[Edit]:
-        part = message.parts[number]
-        if is_replaceable(part):
-            text = part.arguments if isinstance(part, ToolCallPart) else _text_of(part)
-            yield self._replace(message, number, _without_halves(text), fault)
-        else:
-            yield from self._dropped(message, (number,), fault)
-
-    def _without_media(self, faults: Sequence[Fault]) -> Iterator[Edit]:
-        """Yield the edits that put notes in the place of the media of one part, or set its type."""
-        message = self.messages[self.indices[faults[0].message or MessageId("")]]
-        number = faults[0].part or 0
-        part = message.parts[number]
-        media = media_of(part)
-        real_types = {
-            fault.medium or 0: media[fault.medium or 0].real_type or "" for fault in faults
-        }
-        is_only_type = all(fault.rule.id == "image-media-type" for fault in faults)
-        if message.locks.immutable_reason is not None:
-            return
-        if is_only_type and IMAGE_TYPES.issuperset(real_types.values()):
-            for index, real_type in real_types.items():
-                medium = index if isinstance(part, ToolResultPart) else None
-                edit = self._set(message.id, number, "media_type", real_type, faults[0])
-                yield replace(edit, medium=medium)
-            return
-        if not is_replaceable(part):
-            return
-        reasons = {fault.medium or 0: fault.text for fault in faults}
-        notes = (_note(medium, reasons.get(n, "")) for n, medium in enumerate(media))
-        texts = (_text_of(part) if isinstance(part, ToolResultPart) else "", *notes)
-        yield self._replace(message, number, "\n".join(filter(None, texts)), faults[0])
-
-    def _without_marks(self, fault: Fault) -> Iterator[Edit]:
-        """Yield the edits that remove the oldest marks for the prompt cache beyond the limit."""
-        marks = [(message.line, path) for message in self.messages for path in message.cache_marks]
-        surplus = marks[: len(marks) - fault.limit]
-        for line in dict.fromkeys(line for line, _ in surplus):
-            values = tuple(FieldValue(path=path) for at, path in surplus if at == line)
-            yield CorrectRecord(
-                id=self.messages[0].id,
-                line=line,
-                path=(),
-                values=values,
-                group=self.group,
-                reason=fault.rule.repaired,
-            )
-
-    def _with_new_id(self, call: PartIndex, fault: Fault, used_ids: set[CallId]) -> Iterator[Edit]:
-        """Yield the edits that give a call and its results an id of their own that is accepted."""
-        old = self._call_at(call).call_id
-        new = _new_id(old, fault.limit or _MAX_ID, used_ids)
-        used_ids.add(new)
-        for index in (call, *self.results.get(call, ())):
-            message = self.messages[index.message]
-            yield self._set(message.id, index.part, "call_id", new, fault)
-
-    def _moved(self, index: PartIndex, fault: Fault) -> Iterator[Edit]:
-        """Yield the edits that put the results of a call where it wants them.
-
-        Where results cannot be written, the call is removed with them.
-        """
-        calls = self._calls_concerned(index)
-        if fault.rule.id == "result-with-text" and len(calls) > 1:
-            # Several results must be in one message, and only one can be written in it.
-            return
-        for call in calls:
-            results = self.results.get(call, [])[:1]
-            before = self._place_of_results(call)
-            for result in results:
-                holder = self.messages[result.message]
-                yield from self._dropped(holder, (result.part,), fault)
-                if self.view.can_write_results and before < len(self.messages):
-                    yield Insert(
-                        before=self.messages[before].id, message=self._result(call, result)
-                    )
-                else:
-                    message = self.messages[call.message]
-                    yield from self._dropped(message, (call.part,), fault)
-
-    def _calls_concerned(self, index: PartIndex) -> list[PartIndex]:
-        """Return the calls of the results that a fault at ``index`` is about."""
-        part = self.messages[index.message].parts[index.part]
-        if isinstance(part, ToolCallPart):
-            return [index]
-        results = [index]
-        if not isinstance(part, ToolResultPart):
-            count = len(self.messages[index.message].parts)
-            results = [PartIndex(index.message, n) for n in range(count)]
-        return [self.pairs[result] for result in results if result in self.pairs]
-
-    def _place_of_results(self, call: PartIndex) -> int:
-        part = self._call_at(call)
-        return _insertion_index(self.messages, call, part, unpaired_halves(self.messages))
-
-    def _result(self, call: PartIndex, result: PartIndex) -> Synthetic:
-        part = self.messages[result.message].parts[result.part]
-        texts = (_text_of(part), *map(media_text, media_of(part)))
-        return Synthetic(
-            id=MessageId(f"repair-result-{self.group}-{call.message}-{call.part}"),
-            kind="result",
-            role="tool",
-            text="\n".join(filter(None, texts)),
-            group=self.group,
-            through=newest_id(self.messages),
-            tool=self._call_at(call).tool or UNKNOWN_TOOL,
-            call_id=self._call_at(call).call_id,
-        )
-
-    def _beginning(self, message: Message) -> Synthetic:
-        return Synthetic(
-            id=MessageId(f"repair-beginning-{self.group}"),
-            kind="marker",
-            role="user",
-            text=BEGINNING,
-            group=self.group,
-            through=message.id,
-        )
-
-    def _call_at(self, index: PartIndex) -> ToolCallPart:
-        part = self.messages[index.message].parts[index.part]
-        if not isinstance(part, ToolCallPart):
-            raise TypeError(f"the part at {index} holds something else than a call")
-        return part
-
-    def _dropped(self, message: Message, parts: Iterable[int], fault: Fault) -> Iterator[Edit]:
-        return _drops(message, parts, self.group, fault.text)
-
-    def _replace(self, message: Message, number: int, text: str, fault: Fault) -> Edit:
-        return Replace(id=message.id, part=number, text=text, group=self.group, reason=fault.text)
-
-    def _set(
-        self, message: MessageId, number: int, name: FieldName, value: str, fault: Fault
-    ) -> SetField:
-        return SetField(
-            id=message, part=number, name=name, value=value, group=self.group, reason=fault.text
-        )
-
-
-def _drops(
-    message: Message, parts: Iterable[int], group: GroupId, reason: str
-) -> Iterator[DropPart]:
-    """Yield the edits that drop parts, with what cannot stand without them.
-
-    That is what is in the same block, as a signature of Gemini, and the reasoning of a message if
-    nothing else is left of it. A record that must stay in its place keeps its last part.
-    """
-    parts = set(parts)
-    blocks = {block_path(message.parts[part]) for part in parts} - {()}
-    parts |= {n for n, part in enumerate(message.parts) if block_path(part) in blocks}
-    rest = [part for n, part in enumerate(message.parts) if n not in parts]
-    if all(isinstance(part, ReasoningPart | OmittedPart) for part in rest):
-        parts = set(range(len(message.parts)))
-        if message.locks.unmovable_reason is not None:
-            return
-    for part in sorted(parts):
-        yield DropPart(id=message.id, part=part, group=group, reason=reason)
-
-
-def _text_of(part: Part) -> str:
-    return "" if isinstance(part, MediaPart | OmittedPart | ToolCallPart) else part.text
-
-
-def _note(media: MediaPart, reason: str) -> str:
-    """Return what stands for a medium, with the reason why it does not.
-
-    [image/png, 600x600, 5,600,268 bytes; left out: image is 7.1 MB as base64; the limit is 5.0 MB]
-    """
-    return f"{media_text(media)[:-1]}; left out{f': {reason}' if reason else ''}]"
-
-
-def _without_halves(text: str) -> str:
-    r"""Replace lone surrogates by U+FFFD, and join what is a pair of them.
-
-    "\ud83d" alone becomes U+FFFD.
-    """
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _new_id(old: str, limit: int, used_ids: set[CallId]) -> CallId:
-    """Return an id of letters, digits, _ and - that no call has, as close to the old one as fits.
-
-    "fs.read:1" -> "fs_read_1";  a second "call_1" -> "call_1_2"
-    """
-    valid = _NOT_IN_ID.sub("_", old) or "call"
-    if len(valid) > limit:
-        digest = hashlib.sha256(old.encode("utf-8", "surrogatepass")).hexdigest()
-        valid = f"{valid[: limit - _DIGEST_CHARS - 1]}_{digest[:_DIGEST_CHARS]}"
-    number, new = 1, CallId(valid)
-    while new in used_ids:
-        number += 1
-        ending = f"_{number}"
-        new = CallId(f"{valid[: limit - len(ending)]}{ending}")
-    return new
+    @property
+    def figures(self) -> dict[str, int]:
+        """How many halves were removed or completed."""
+        calls = sum(isinstance(half, ToolCallPart) for half in self.halves)
+        return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(self.halves) - calls}
 
 
 def _is_only_of(message: Message, orphans: AbstractSet[int]) -> bool:
@@ -464,56 +200,41 @@ def _is_only_of(message: Message, orphans: AbstractSet[int]) -> bool:
     return bool(orphans) and all(isinstance(part, ReasoningPart | OmittedPart) for part in rest)
 
 
-def _drops_of(
-    view: ConversationView, halves: Iterable[PartIndex], group: GroupId
-) -> Iterator[DropPart]:
-    parts_by_message: dict[int, list[int]] = {}
-    for index in halves:
-        parts_by_message.setdefault(index.message, []).append(index.part)
-    for number, parts in parts_by_message.items():
-        yield from _drops(view.messages[number], parts, group, _HALF)
-
-
-def _hide_orphans(
-    view: ConversationView, options: RepairOptions, orphans: Orphans
-) -> Proposal | SkippedStage:
+def _remove_halves(
+    corrections: Corrections, options: RepairOptions, orphans: Orphans
+) -> list[_PairHalf] | SkippedStage:
     """Hide messages that hold only unpaired halves, and drop the halves in other messages."""
-    orphan_ids = [
-        message.id
-        for index, message in enumerate(view.messages)
-        if _is_only_of(message, {part for n, part in orphans if n == index})
-    ]
-    ids = hideable(view, orphan_ids)
-    hidden = set(ids)
-    shared = {
-        index: part
-        for index, part in orphans.items()
-        if view.messages[index.message].id not in hidden
-        and view.messages[index.message].locks.immutable_reason is None
-    }
-    group = group_id(NAME, options, [f"{view.messages[n].id} {part}" for n, part in shared])
-    drops = tuple(_drops_of(view, shared, group))
-    if not ids and not drops:
+    view = corrections.view
+    parts: dict[int, set[int]] = defaultdict(set)
+    for message, part in orphans:
+        parts[message].add(part)
+    only_halves = (
+        view.messages[message].id
+        for message, halves in sorted(parts.items())
+        if _is_only_of(view.messages[message], halves)
+    )
+    hidden = hideable(view, only_halves)
+    drops = Drops(view, corrections.group)
+    removed: list[_PairHalf] = []
+    for (message, part), half in orphans.items():
+        holder = view.messages[message]
+        is_fixed = holder.locks.immutable_reason is not None
+        if holder.id in hidden or (not is_fixed and drops.add(message, (part,), _HALF)):
+            removed.append(half)
+    if not removed:
         reason = f"{len(orphans):,} unpaired calls or results cannot be hidden"
         return SkippedStage(stage=NAME, reason=reason, detail="they must stay as they are")
-    dropped = {(edit.id, edit.part) for edit in drops}
-    halves = [
-        part
-        for index, part in orphans.items()
-        if view.messages[index.message].id in hidden
-        or (view.messages[index.message].id, index.part) in dropped
-    ]
-    if not ids:
-        notes, figures = _notes(halves), _figures(halves)
-        return Proposal(stage=NAME, edits=drops, notes=notes, figures=figures)
-    marker = Marker(stage=NAME, prefix="repair", template=options.marker, reason=_HALF)
-    proposal = hide_behind_marker(view, marker, ids, options, _notes(halves))
-    return replace(proposal, edits=(*proposal.edits, *drops), figures=_figures(halves))
+    if hidden:
+        marker = Marker(stage=NAME, prefix="repair", template=options.marker, reason=_HALF)
+        corrections.add(hide_behind_marker(view, marker, hidden, options, ()).edits)
+    corrections.add(tuple(drops.edits()))
+    return removed
 
 
 def _complete_pairs(
-    view: ConversationView, options: RepairOptions, orphans: Orphans
-) -> Proposal | SkippedStage:
+    corrections: Corrections, options: RepairOptions, orphans: Orphans
+) -> list[_PairHalf] | SkippedStage:
+    view = corrections.view
     if not view.can_write_assistant:
         reason = "tool calls and results cannot be written in this format"
         return SkippedStage(stage=NAME, reason=reason, detail="see --repair-policy drop")
@@ -523,7 +244,7 @@ def _complete_pairs(
     orphans = {
         index: part for index, part in orphans.items() if index in unpaired or not part.call_id
     }
-    completable = tuple(_completable_halves(messages, orphans))
+    completable = tuple(_completable_halves(view, orphans))
     if not completable:
         reason = "there is no place for the missing halves: the next message must not change"
         if not any(map(is_replaceable, orphans.values())):
@@ -535,12 +256,12 @@ def _complete_pairs(
         Insert(before=messages[index].id, message=_missing_half(part, options, group, n, newest))
         for n, (index, part) in enumerate(completable, 1)
     )
-    halves = [part for _, part in completable]
-    return Proposal(stage=NAME, edits=inserts, notes=_notes(halves), figures=_figures(halves))
+    corrections.add(inserts)
+    return [half for _, half in completable]
 
 
 def _completable_halves(
-    messages: Sequence[Message], orphans: Orphans
+    view: ConversationView, orphans: Orphans
 ) -> Iterator[tuple[int, _PairHalf]]:
     """Yield each half that can be completed, with the index before which its other half goes.
 
@@ -548,15 +269,10 @@ def _completable_halves(
     before the result could be inserted, which would then belong to the later call, and halves of
     tools that the provider runs, because it accepts only its own.
     """
-    called_ids: set[CallId] = set()
+    messages, called_ids = view.messages, set[CallId]()
     for part_index, part in orphans.items():
         index = _insertion_index(messages, part_index, part, orphans)
-        # An immutable message may be part of the request instead of a record among others.
-        if (
-            index == len(messages)
-            or messages[index].locks.immutable_reason
-            or not is_replaceable(part)
-        ):
+        if not is_replaceable(part) or not can_write_half(view, index):
             continue
         if isinstance(part, ToolCallPart):
             used_ids = _calls_between(messages, part_index, index)
@@ -576,30 +292,11 @@ def _calls_between(messages: Sequence[Message], part_index: PartIndex, end: int)
 
 
 def _insertion_index(
-    messages: Sequence[Message], part_index: PartIndex, part: _PairHalf, orphans: Orphans
+    messages: Sequence[Message], place: PartIndex, part: _PairHalf, orphans: Orphans
 ) -> int:
-    """Return the index before which the other half goes.
-
-    A call goes right before its result. A result goes after the results of parallel calls:
-
-        call 1, call 2 (orphan), result 1, [result 2 goes here] user
-
-    An orphaned result ends that row: it belongs to another call.
-    """
-    if isinstance(part, ToolResultPart):
-        return part_index.message
-    index = part_index.message + 1
-    while index < len(messages) and messages[index].calls and not messages[index].results:
-        index += 1
-    while index < len(messages) and _holds_only_paired_results(messages[index], index, orphans):
-        index += 1
-    return index
-
-
-def _holds_only_paired_results(message: Message, index: int, orphans: Orphans) -> bool:
-    count = len(message.parts)
-    is_paired = all(PartIndex(index, part) not in orphans for part in range(count))
-    return is_paired and 0 < count == len(message.results)
+    """Return the index before which the other half goes; a call goes right before its result."""
+    is_result = isinstance(part, ToolResultPart)
+    return place.message if is_result else place_of_result(messages, place, orphans)
 
 
 def _missing_half(
@@ -625,20 +322,10 @@ def _missing_half(
     )
 
 
-def _notes(halves: Sequence[_PairHalf]) -> tuple[str, ...]:
-    calls, results = _figures(halves).values()
-    return (f"orphaned calls fixed: {calls:,}", f"orphaned results fixed: {results:,}")
-
-
-def _figures(halves: Sequence[_PairHalf]) -> dict[str, int]:
-    calls = sum(isinstance(part, ToolCallPart) for part in halves)
-    return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(halves) - calls}
-
-
 _POLICIES: Mapping[
-    RepairPolicy, Callable[[ConversationView, RepairOptions, Orphans], Proposal | SkippedStage]
+    RepairPolicy, Callable[[Corrections, RepairOptions, Orphans], list[_PairHalf] | SkippedStage]
 ] = {
-    "drop": _hide_orphans,
+    "drop": _remove_halves,
     "synth": _complete_pairs,
 }
 

@@ -1,6 +1,5 @@
 """What the provider or the client refuses: the places and reasons, and what was repaired."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,6 +9,8 @@ from compactctl.views.terminal.text import one_line, plural
 
 # Places that are listed for one rule.
 _MAX_PLACES = 8
+# A path to a message of a list begins with its index, or with the name of the list.
+_LIST_DEPTH = 2
 
 
 def refused(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -21,7 +22,9 @@ def verdict(faults: Sequence[Fault]) -> str:
     """Return what will happen: "will be refused: 2 faults in 3 records"."""
     rules = {fault.rule.id for fault in faults}
     records = {(fault.line, fault.message) for fault in faults}
-    return f"will be refused: {plural(len(rules), 'fault')} in {plural(len(records), 'record')}"
+    is_only_cut = all(fault.record is not None and not fault.record.is_fatal for fault in faults)
+    what = "will lose history" if is_only_cut else "will be refused"
+    return f"{what}: {plural(len(rules), 'fault')} in {plural(len(records), 'record')}"
 
 
 def fault_table(faults: Sequence[Fault]) -> Table:
@@ -32,17 +35,16 @@ def fault_table(faults: Sequence[Fault]) -> Table:
 
 
 def place_text(fault: Fault) -> str:
-    """Return where a fault is: its line, or the place in a document of one line.
+    """Return where a fault is: its line, and its place in a line that holds several messages.
 
-    ``line 1,204`` or ``messages.3.content.0``
+    ``line 1,204``, ``line 3, messages.3.content.0`` or, in a document, ``messages.3.content.0``
     """
-    if fault.path and _is_in_document(fault):
-        return ".".join(map(str, fault.path))
-    return f"line {fault.line + 1:,}"
-
-
-def _is_in_document(fault: Fault) -> bool:
-    return len(fault.path) > 1 and isinstance(fault.path[1], int)
+    line = f"line {fault.line + 1:,}"
+    if not any(isinstance(step, int) for step in fault.path[:_LIST_DEPTH]):
+        return line
+    depth = max(n for n, step in enumerate(fault.path) if isinstance(step, int))
+    place = ".".join(map(str, fault.path[: depth + 1]))
+    return place if fault.is_in_document else f"{line}, {place}"
 
 
 def repaired_lines(
@@ -56,14 +58,27 @@ def repaired_lines(
 
 def repaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:
     """Return the faults that are gone; of each rule, as many of the last ones may remain."""
-    n_remaining = Counter(fault.rule.id for fault in remaining)
-    gone: list[Fault] = []
+    return _divided(faults, remaining)[0]
+
+
+def unrepaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return the faults that remain, at their places before the repair, and those that are new."""
+    stay, new = _divided(faults, remaining)[1:]
+    return *stay, *new
+
+
+def _divided(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[tuple[Fault, ...], ...]:
+    """Return the faults that are gone, that remain, and that are new."""
+    after = _by_rule(remaining)
+    gone, stay = [], []
     for fault in reversed(tuple(faults)):
-        if n_remaining[fault.rule.id]:
-            n_remaining[fault.rule.id] -= 1
+        if after.get(fault.rule.id):
+            after[fault.rule.id].pop()
+            stay.append(fault)
         else:
             gone.append(fault)
-    return tuple(reversed(gone))
+    new = [fault for group in after.values() for fault in group]
+    return tuple(reversed(gone)), tuple(reversed(stay)), tuple(new)
 
 
 def _by_rule(faults: Iterable[Fault]) -> dict[str, list[Fault]]:
@@ -76,14 +91,13 @@ def _by_rule(faults: Iterable[Fault]) -> dict[str, list[Fault]]:
 def _places_text(faults: Sequence[Fault]) -> str:
     """Return the places of faults: "lines 88, 91"."""
     places = tuple(dict.fromkeys(map(place_text, faults)))
-    if len(places) == 1:
-        return places[0]
-    if all(place.startswith("line ") for place in places):
-        numbers = [place.removeprefix("line ") for place in places[:_MAX_PLACES]]
-        more = len(places) - len(numbers)
-        return f"lines {', '.join(numbers)}{f' and {more:,} more' if more else ''}"
-    more = len(places) - 1
-    return f"{places[0]} and {more:,} more"
+    lines = tuple(dict.fromkeys(fault.line for fault in faults))
+    if len(lines) == 1:
+        more = len(places) - 1
+        return f"{places[0]}{f' and {more:,} more' if more else ''}"
+    numbers = [f"{line + 1:,}" for line in lines[:_MAX_PLACES]]
+    more = len(lines) - len(numbers)
+    return f"lines {', '.join(numbers)}{f' and {more:,} more' if more else ''}"
 
 
 def fault_rows(faults: Iterable[Fault]) -> list[dict[str, Any]]:

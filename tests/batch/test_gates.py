@@ -176,3 +176,12 @@ def test_a_flag_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
         "'opaq' must be one of opaque, refused, errors, over-window, usage"
         in capsys.readouterr().err
     )
+
+
+def test_what_is_refused_in_a_log_is_named_by_its_line_in_the_file() -> None:
+    """A conversation is a row of its own, but its line is one of the file."""
+    messages = [{"role": "user", "content": [{"type": "text", "text": text}]} for text in ("", "b")]
+    request = {"model": "claude-opus-4-5", "max_tokens": 9, "system": "s", "messages": messages}
+    write(Path("log/log.jsonl"), b"".join(json.dumps(request).encode() + b"\n" for _ in range(3)))
+    result = batch(BatchOptions(files=FileChoice(paths=("log",)), cached=False))
+    assert [row.faults for row in result.rows] == [(f"text-empty:{line}",) for line in (1, 2, 3)]

@@ -31,12 +31,12 @@ from formats.written import (
 )
 
 from compactctl.clients.detection import detect
+from compactctl.history.apply import apply, net_edits
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import (
     Message,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import apply, net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 CODEX = [

@@ -7,6 +7,7 @@ from typing import Any
 from formats.jsonl import decoded, raw_lines, texts
 
 from compactctl.clients.detection import detect
+from compactctl.history.apply import apply, net_edits
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert, Replace
@@ -19,7 +20,6 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import apply, net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 SUMMARY = "What came before."

@@ -17,12 +17,12 @@ from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.recent import Snap, snap_to_turn
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.pipeline.apply import apply
 from compactctl.records import replace
 from compactctl.stages import recursive, window
 from compactctl.stages.recursive import RecursiveOptions

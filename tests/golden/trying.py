@@ -6,11 +6,11 @@ from typing import Any
 
 from builders import assistant, call, conversation, result, user
 
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.model.summary import NO_SUMMARY_INPUTS, SummaryInputs
-from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.counters.selection import parse_counter

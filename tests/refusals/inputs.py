@@ -164,9 +164,17 @@ def call_input_object(messages: Messages) -> Place:
     return 5, 0
 
 
+def _answer(messages: Messages, index: int, answer: Any) -> Place:
+    """Let the first result of a message say something else."""
+    block = messages[index]["content"][0]
+    if block["type"] != "tool_result":
+        raise LookupError("another fault has removed the result")
+    block["content"] = answer
+    return index, 0
+
+
 def surrogate(messages: Messages) -> Place:
-    messages[2]["content"][0]["content"] = "berth 4: free \ud83d"
-    return 2, 0
+    return _answer(messages, 2, "berth 4: free \ud83d")
 
 
 def text_empty(messages: Messages) -> Place:
@@ -208,8 +216,9 @@ def cache_control_count(messages: Messages) -> Place:
 
 
 def result_empty(messages: Messages) -> Place:
-    messages[6]["content"][0] |= {"content": "", "is_error": True}
-    return 6, 0
+    place = _answer(messages, 6, "")
+    messages[6]["content"][0]["is_error"] = True
+    return place
 
 
 def results_with_text(messages: Messages) -> Place:
@@ -250,8 +259,7 @@ def _shown_in_result(data: bytes) -> TalkFault:
     """Put an image into a result: what a tool returned of a screen."""
 
     def put(messages: Messages) -> Place:
-        messages[2]["content"][0]["content"] = [text("berth 4: free"), image(data)]
-        return 2, 0
+        return _answer(messages, 2, [text("berth 4: free"), image(data)])
 
     return put
 

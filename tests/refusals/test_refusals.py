@@ -10,6 +10,10 @@ from refusals.inputs import BESIDE, FAULTS, Fault, Input, sound_inputs
 from refusals.oracle import Place, find_refusals
 from refusals.talks import sound_talk
 
+from compactctl.clients.registry import format_of
+from compactctl.commands.reading.transcript import parse
+from compactctl.tokens.meter import part_texts
+
 SOUND = sound_inputs()
 TEXTS = [
     block.get("text") or block["content"]
@@ -117,6 +121,22 @@ def test_the_next_prompt_ends_what_ends_with_an_answer(form: str, ask: Ask) -> N
     assert not Path("out.json").exists()
 
 
+def test_check_takes_the_tools_that_are_given_for_those_of_the_request(ask: Ask) -> None:
+    (fault,) = [fault for fault in FAULTS if fault.rule == "tools-defined"]
+    path, _ = written(fault)
+    tools = [{"name": "read_plan", "description": "Reads", "input_schema": {"type": "object"}}]
+    Path("tools.json").write_text(json.dumps(tools))
+    assert ask("check", path).code == 1
+    assert ask("check", path, "--tools", "tools.json").code == 0
+
+
+def test_check_takes_the_prompt_that_is_given_for_the_last_message(ask: Ask) -> None:
+    for fault in [fault for fault in FAULTS if fault.rule == ENDED]:
+        path, _ = written(fault)
+        assert ask("check", path).code == 1
+        assert ask("check", path, "--prompt", "Go on").code == 0
+
+
 @every_repairable_fault
 def test_rescue_writes_what_is_accepted(fault: Fault, ask: Ask) -> None:
     path, case = written(fault)
@@ -148,3 +168,56 @@ def test_a_dry_run_of_rescue_writes_nothing(fault: Fault, ask: Ask) -> None:
     assert outcome.code == (5 if fault in OF_THE_USER else 0), outcome
     assert path.read_bytes() == case.faulty
     assert [file for file in Path().iterdir() if file.name != "home"] == [path]
+
+
+@pytest.mark.parametrize("form", ["anthropic", "claude-code", "cline", "chat"])
+def test_a_note_in_place_of_an_image_is_not_what_the_user_said(form: str, ask: Ask) -> None:
+    (fault,) = [
+        fault
+        for fault in FAULTS
+        if (fault.form, fault.rule, fault.variant) == (form, "image-readable", "")
+        and not fault.fixed_since
+    ]
+    path, case = written(fault)
+    new = Path("new") / case.name
+    new.parent.mkdir()
+    assert ask("rescue", path, "-o", new, "-f").code == 0
+    name = ask("stats", "--json", new).json["format"]
+    data = new.read_bytes()
+    lines = data.splitlines(keepends=True) if new.suffix == ".jsonl" else (data,)
+    parts = [
+        (message, part)
+        for message in parse(lines, format_of(name)).effective
+        for part in message.parts
+    ]
+    assert any("left out" in text for _, part in parts for text in part_texts(part))
+    assert not any("left out" in message.words(part) for message, part in parts)
+
+
+def test_a_full_session_is_repaired_too(ask: Ask) -> None:
+    (fault,) = [f for f in FAULTS if f.label == "claude-code-text-empty"]
+    path, _ = written(fault)
+    error = "prompt is too long: 200005 tokens > 200000 maximum"
+    new = Path("new.jsonl")
+    outcome = ask("rescue", path, "--from-error", error, "-o", new, "-f")
+    assert outcome.code == 0, outcome
+    assert find_refusals(new) == []
+
+
+def test_an_append_leaves_the_faults_and_says_so(ask: Ask) -> None:
+    (fault,) = [f for f in FAULTS if f.label == "claude-code-text-empty"]
+    path, _ = written(fault)
+    outcome = ask("rescue", path, "--native")
+    assert outcome.code == 5, outcome
+    assert "which appending cannot fix; leave out --native" in outcome.out
+
+
+def test_what_a_transcript_does_not_show_is_not_said_to_be_rescued(ask: Ask) -> None:
+    path = Path("session.jsonl")
+    path.write_bytes(SOUND["claude-code"]().faulty)
+    error = "thinking blocks in the latest assistant message cannot be modified"
+    outcome = ask("rescue", path, "--from-error", error)
+    assert outcome.code == 2, outcome
+    assert "does not show which record is refused (rule thinking-modified)" in outcome.err
+    shown = ask("harness", "overflow", error).out
+    assert "does not show which record" in " ".join(shown.split())

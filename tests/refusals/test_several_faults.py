@@ -1,6 +1,6 @@
 """Several faults in one session are set right together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -54,5 +54,58 @@ def test_several_faults_are_set_right_at_once(ask: Ask, form: str, data: st.Data
     outcome = ask("rescue", path, "-o", new, "-f")
     assert outcome.code == 0, outcome
     assert find_refusals(new) == []
+    assert ask("check", new).code == 0
+    again = ask("compact", new, "--stages", "repair", "-o", folder / "again")
+    assert again.code == 0, again
+    assert (folder / "again").read_bytes() == new.read_bytes()
     assert ask("rewind", new, "-o", folder / "back").code == 0
     assert (folder / "back").read_bytes() == session
+
+
+WAYS: Mapping[str, Sequence[str]] = {
+    "inline": ("--layout", "inline"),
+    "without tags": ("--no-tags",),
+    "halves written": ("--repair-policy", "synth"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@tries(60)
+@given(data=st.data())
+def test_every_byte_comes_back_however_it_is_repaired(
+    ask: Ask, way: str, data: st.DataObject
+) -> None:
+    form = data.draw(st.sampled_from(sorted(FAULTS)))
+    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=1, max_size=3, unique=True)
+    session = put([FAULTS[form][name] for name in data.draw(names)], form)
+    assume(session is not None)
+    assert session is not None
+    folder = Path(mkdtemp(dir="."))
+    path = folder / FILE_NAMES[form]
+    path.write_bytes(session)
+    new = folder / "new" / path.name
+    new.parent.mkdir()
+    outcome = ask("compact", path, "--stages", "repair", *WAYS[way], "-o", new)
+    assert outcome.code == 0, outcome
+    if new.read_bytes() != session:
+        assert ask("rewind", new, "-o", folder / "back").code == 0
+        assert (folder / "back").read_bytes() == session
+
+
+@pytest.mark.parametrize("form", FAULTS)
+@tries(20)
+@given(data=st.data())
+def test_a_plan_repairs_as_much(ask: Ask, form: str, data: st.DataObject) -> None:
+    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=1, max_size=3, unique=True)
+    session = put([FAULTS[form][name] for name in data.draw(names)], form)
+    assume(session is not None)
+    assert session is not None
+    folder = Path(mkdtemp(dir="."))
+    path = folder / FILE_NAMES[form]
+    path.write_bytes(session)
+    new, plan = folder / "new" / path.name, folder / "plan.json"
+    new.parent.mkdir()
+    assert ask("compact", path, "--stages", "repair", "-n", "--plan-out", plan).code == 0
+    outcome = ask("compact", path, "--plan", plan, "-o", new)
+    assert outcome.code == 0, outcome
+    assert find_refusals(new) == []

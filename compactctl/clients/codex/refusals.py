@@ -25,6 +25,7 @@ _CLIENT = "Codex"
 _HEADER = "session_meta"
 # Records that add to what is sent, and the header.
 _SENT = frozenset({_HEADER, "response_item", "compacted", "inter_agent_communication"})
+_EPOCH = "1970-01-01T00:00:00.000Z"
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 # What the client requires of a header beside its id, its time and the folder. Without a provider
 # it takes that of the user's settings.
@@ -42,6 +43,8 @@ class CodexRefusals:
         # The first record behind the header, and its time.
         self._first: Mapping[str, Any] | None = None
         self._time: str | None = None
+        # Of the newest record that has a time as text.
+        self._newest_time = _EPOCH
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the record on a line; the client skips lines that are not one record."""
@@ -73,13 +76,12 @@ class CodexRefusals:
 
     def _check_time(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         value = record.get("timestamp")
-        time = None if isinstance(value, str) else parse_time(value)
-        if time is not None:
+        if isinstance(value, str):
+            self._newest_time = value
+        elif isinstance(value, int | float) and not isinstance(value, bool):
             reason = "its timestamp is a number, so the client skips it"
-            text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
-            fault = _refused(
-                decoded, "field-type", reason, text.replace("+00:00", "Z"), "timestamp"
-            )
+            text = _time_text(value) or self._newest_time
+            fault = _refused(decoded, "field-type", reason, text, "timestamp")
             self._refused.append(replace(fault, is_sent=record.get("type") in _SENT))
 
     def _check_number(self, record: Mapping[str, Any], decoded: Decoded) -> None:
@@ -140,6 +142,15 @@ def _refused(decoded: Decoded, rule: str, reason: str, value: object, *path: str
         rule=rule,
         values=(FieldValue(path=path, value=value),),
     )
+
+
+def _time_text(number: float) -> str:
+    """Return a time in ISO 8601; "" for a number that is none."""
+    time = parse_time(number)
+    if time is None:
+        return ""
+    text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
 
 
 def _is_inserted(record: Mapping[str, Any]) -> bool:

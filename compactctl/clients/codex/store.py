@@ -1,5 +1,6 @@
 """Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
@@ -136,7 +137,8 @@ def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
 def fork(session: Session, identity: ForkIdentity) -> Fork:
     """Fork into the folder of today, with a new id in its headers and a line in the index.
 
-    A client that resumes a session may write its header once more.
+    A client that resumes a session may write its header once more. What the client refuses is set
+    right in a whole copy; in one to be compacted a stage does so, and tells it.
     """
     new, day = identity.timed_id, identity.now.astimezone()
     folder = (
@@ -149,11 +151,16 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 
     ends = _ends_or_nothing(session.entry.path)
     old = text_or_empty(_first_meta(ends).get("id")) or session.id
-    unnumbered = _unnumbered_end(ends)
+    is_whole = identity.title_mark == "whole"
+    unnumbered = _unnumbered_end(ends) if is_whole else None
 
     def rewrite_line(index: int, line: bytes) -> bytes:
+        if index == 0 and not is_whole and old.encode() in line and _record(line) is None:
+            return line.replace(old.encode(), new.encode())
         is_header = index == 0 or _is_header(line, old)
         renamed = _with_meta(line, session, new) if is_header else line
+        if is_header and not is_whole and line.startswith(BOM_UTF8):
+            renamed = BOM_UTF8 + renamed
         if unnumbered is not None and line.removesuffix(b"\n") == unnumbered.line:
             return with_fields(renamed.decode(), {"ordinal": unnumbered.number}).encode()
         return renamed

@@ -41,6 +41,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolDefinitionPart,
     is_compaction,
+    is_media_note,
 )
 from compactctl.model.own_texts import FoundTexts, OwnMarker, find_own_texts, own_texts_in
 from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
@@ -418,6 +419,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         if joined is not parts and (is_ours or may_be_joined):
             is_alone = is_tagged or is_summary
             parts = tuple(map(_without_words, joined)) if is_alone else joined
+    parts = tuple(map(_without_note, parts))
     is_our_marker = tags.is_truncation_marker if is_tagged else is_ours and has_marker(parts)
     is_by_client = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
@@ -565,6 +567,12 @@ def _with_own_texts(part: TextPart, find: Callable[[str], FoundTexts]) -> TextPa
 
 def _without_words(part: Part) -> Part:
     return replace(part, typed="") if isinstance(part, TextPart) else part
+
+
+def _without_note(part: Part) -> Part:
+    """Return a part of which nobody typed anything, if it only says what was left out."""
+    is_note = isinstance(part, TextPart) and is_media_note(part.text)
+    return _without_words(part) if is_note else part
 
 
 def is_whole(parts: Sequence[Part]) -> bool:

@@ -151,7 +151,7 @@ class _Conversations:
             else outcome
         )
         took = round(1000 * (monotonic() - started))
-        return replace(done, row=replace(done.row, row=index, milliseconds=took))
+        return replace(done, row=replace(done.row.numbered(index, index - 1), milliseconds=took))
 
     def _empty(self, name: str, value: object) -> ConversationOutcome:
         """Return the outcome of a row without a conversation."""

@@ -13,7 +13,6 @@ from compactctl.commands.measuring.figures import FileDetails, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.reading.transcript import open_transcript, parse, split
 from compactctl.model.transcript import Transcript
-from compactctl.records import replace
 from compactctl.store.files.source import digest_of
 
 
@@ -42,7 +41,7 @@ def conversation_rows(
     lines, chosen = split(source.lines, path, options.input.format, options.input.limits)
     bounds = pairwise([0, *starts[1:], len(lines)])
     return tuple(
-        _row(_name(path, start), start + 1, lines[first:end], chosen, options)
+        _row(_name(path, start), lines[first:end], chosen, options).numbered(start + 1, first)
         for start, (first, end) in zip(starts, bounds, strict=True)
     )
 
@@ -79,11 +78,8 @@ def _lines_of_conversations(transcript: Transcript) -> Mapping[int, int]:
     return by_number if is_split else {}
 
 
-def _row(
-    name: str, number: int, lines: Sequence[bytes], chosen: Format, options: BatchOptions
-) -> BatchRow:
+def _row(name: str, lines: Sequence[bytes], chosen: Format, options: BatchOptions) -> BatchRow:
     transcript = parse(lines, chosen)
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
-    row = measured_row(name, digest_of(lines).sha256, transcript, measured)
-    return replace(row, row=number)
+    return measured_row(name, digest_of(lines).sha256, transcript, measured)

@@ -2,17 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Self
 
 from compactctl.commands.batch.report_format import UNREAD, Flag, Status
-from compactctl.commands.measuring.figures import Figures
+from compactctl.commands.measuring.figures import FaultFigure, Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED
 from compactctl.history.unread import describe_unread
-from compactctl.records import Record, field
+from compactctl.records import Record, field, replace
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
 
@@ -129,6 +128,13 @@ class BatchRow(Record):
     failure: RowFailure | None = None
     milliseconds: int = 0
 
+    def numbered(self, number: int, n_before: int) -> "BatchRow":
+        """Return it as the row ``number`` of a data set with so many lines, or rows, before it."""
+        if self.figures is None:
+            return replace(self, row=number)
+        faults = (replace(fault, line=fault.line + n_before) for fault in self.figures.faults)
+        return replace(self, row=number, figures=replace(self.figures, faults=tuple(faults)))
+
     @property
     def is_read(self) -> bool:
         """Whether it did not fail and is a transcript."""
@@ -208,11 +214,15 @@ class BatchRow(Record):
         return tuple(_flags(self.figures, self.measure.window))
 
     @property
+    def refused(self) -> tuple[FaultFigure, ...]:
+        """What will be refused, line by line."""
+        faults = () if self.figures is None else self.figures.faults
+        return tuple(fault for fault in faults if fault.is_refused)
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """What will be refused: the rule and the line of each fault, at most ``MAX_FAULTS``."""
-        faults = () if self.figures is None else self.figures.faults
-        refused = (fault for fault in faults if fault.is_refused)
-        return tuple(f"{fault.rule}:{fault.line}" for fault in islice(refused, MAX_FAULTS))
+        return tuple(f"{fault.rule}:{fault.line}" for fault in self.refused[:MAX_FAULTS])
 
     @property
     def unread(self) -> str | None:

@@ -23,6 +23,7 @@ from compactctl.commands.compact.audits import (
     require_related,
     summaries_of,
 )
+from compactctl.commands.compact.cut_history import with_cuts_joined
 from compactctl.commands.compact.draft import (
     CompactInput,
     Draft,
@@ -44,12 +45,13 @@ from compactctl.commands.compact.prepared import Prepared, is_archived
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
 from compactctl.commands.measuring.acceptance import faults_of
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, measure
-from compactctl.commands.measuring.next_request import restatement
+from compactctl.commands.measuring.next_request import restatement, sized_requests
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
-from compactctl.commands.planning.plan import Plan, make_plan
+from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import (
     AppliedEdits,
     SizedTranscript,
@@ -68,15 +70,16 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import OutputFaultError, UsageError
 from compactctl.llm.summarizer_options import summarizer_for
-from compactctl.model.edit import RecordEdit
+from compactctl.model.edit import CorrectRecord, RecordEdit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
-from compactctl.model.transcript import RecordStats
+from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.unsent import find_unsent, unsent_stats
-from compactctl.profiles.registry import emulates_system
+from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile, emulates_system
 from compactctl.records import replace
+from compactctl.stages.repair import NAME as REPAIR
 from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM
@@ -154,7 +157,7 @@ def prepare(options: CompactOptions) -> Prepared:
     """
     read = read_input(options)
     damage, read_again = read.file.transcript.damage, _reading_again(options.input, read)
-    prepared = _laid_out(draft_compaction(options, read))
+    prepared = _laid_out(_draft_of_whole_history(options, read))
     # The proof needs the memory.
     del read
     _release_memory()
@@ -247,6 +250,17 @@ def _without_superseded_records(options: CompactOptions, read: CompactInput) -> 
     return replace(read, file=without_superseded_records(read.file), appended_to=read.file)
 
 
+def _draft_of_whole_history(options: CompactOptions, read: CompactInput) -> Draft:
+    """Draft with the cuts of the history joined, if a repair joins them."""
+    if _repairs(options) or REPAIR in options.recipe.plan.stages:
+        file = with_cuts_joined(read.file)
+        draft = draft_compaction(options, replace(read, file=file))
+        edits = draft.run.applied.edits
+        if file is read.file or any(isinstance(edit, CorrectRecord) for edit in edits):
+            return draft
+    return draft_compaction(options, read)
+
+
 def draft_compaction(options: CompactOptions, read: CompactInput, held: str = "") -> Draft:
     """Measure, plan and run the stages; ``held`` says why none may run."""
     transcript, recipe, plan_file = read.file.transcript, options.recipe, options.plan_file
@@ -256,6 +270,8 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     plan = make_plan(recipe, measured.limits, measured.model)
     if _repairs(options):
         plan = plan.with_repair()
+    if _only_repairs(options, transcript, measured):
+        plan = plan.of_repair()
     inputs = _stage_inputs(options, read, plan, summarizer)
     if plan_file is None:
         sized = SizedTranscript.of(transcript, measured)
@@ -266,7 +282,7 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
             )
     else:
         renamed = options.output.fork is not None
-        done = apply_plan(transcript, plan_file, measured, unsent=inputs.unsent, renamed=renamed)
+        done = apply_plan(transcript, plan_file, measured, inputs, renamed=renamed)
     return Draft(
         options=options,
         input=read,
@@ -281,9 +297,25 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
 
 def _repairs(options: CompactOptions) -> bool:
     """Whether what is refused is repaired unasked: in new sessions, and by our own profiles."""
-    is_own = not (options.recipe.plan.stages or emulates_system(options.recipe.profile))
+    if options.plan_file is not None:
+        return options.plan_file.repair
+    recipe = options.recipe
+    is_own = not (recipe.plan.stages or emulates_system(recipe.measure.profile))
     is_new_session = options.output.fork is not None
     return options.output.layout == "split" and (is_new_session or is_own)
+
+
+def _only_repairs(options: CompactOptions, transcript: Transcript, measured: Measurement) -> bool:
+    """Whether a rescue has something to repair and, as it was not asked to, no space to free."""
+    if not options.only_accepted or options.recipe.plan != PlanOptions():
+        return False
+    if not any(fault.is_refused for fault in faults_of(transcript, measured)):
+        return False
+    size = context_size(transcript, measured)
+    requests = sized_requests(transcript.effective, measured.meter, size.unseen)
+    trigger = builtin_profile(DEFAULT_PROFILE).effective_trigger
+    situations = (request.situation(measured.limits) for request in requests)
+    return not any(map(trigger.matched_condition, situations))
 
 
 def _stage_inputs(
@@ -303,7 +335,8 @@ def _stage_inputs(
         summarizer=summarizer,
         texts=replace(options.recipe.plan.texts, archive_hint=hint),
         unsent=_unsent(options, read.file) if removes_unsent else {},
-        refused=read.file.transcript.refused if output.layout == "split" else (),
+        refused=read.file.transcript.refused,
+        keeps_originals=output.layout != "split",
     )
 
 

@@ -18,11 +18,11 @@ from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.transcript import TranscriptFile, format_field
+from compactctl.history.apply import net_edits
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.usage_fields import UsageRestatement
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.document_records import array_path, read_records
 from compactctl.pipeline.edit_codec import canonical_text

@@ -16,10 +16,10 @@ from compactctl.commands.planning.run_stages import (
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
+from compactctl.history.apply import net_edits
 from compactctl.history.unread import describe_unread
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, NewLine, lay_out
 from compactctl.records import Record
 from compactctl.store.files.conversation_types import arrow_array, is_structs, is_text

@@ -10,11 +10,19 @@ from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.commands.reading.session_title import session_title
 from compactctl.errors import DoesNotFitError, NotUnderstoodError
+from compactctl.history.apply import net_edits
 from compactctl.history.unread import describe_unread
-from compactctl.model.edit import CorrectRecord, DropPart, SetField, groups_of
+from compactctl.model.edit import (
+    CorrectRecord,
+    DropPart,
+    Hide,
+    Insert,
+    Replace,
+    SetField,
+    groups_of,
+)
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
-from compactctl.pipeline.apply import net_edits
 from compactctl.records import replace
 from compactctl.stages.repair import NAME as REPAIR
 from compactctl.tokens.meter import Meter
@@ -118,7 +126,7 @@ def fates_by_id(applied: AppliedEdits, meter: Meter) -> dict[MessageId, StageEff
 
 def _plan_file(draft: Draft) -> PlanFile:
     outcome, applied = draft.run.outcome, draft.run.applied
-    repair = any(isinstance(edit, DropPart | SetField | CorrectRecord) for edit in applied.edits)
+    repair = _repairs_beyond_plan(applied)
     if repair:
         applied = _without_repair(applied)
     fates = message_fates(applied, draft.measured.meter)
@@ -133,6 +141,21 @@ def _plan_file(draft: Draft) -> PlanFile:
         messages=planned_messages(applied, fates),
         unsent=tuple(net_edits(applied.edits).removed_unsent),
         repair=repair,
+    )
+
+
+def _repairs_beyond_plan(applied: AppliedEdits) -> bool:
+    """Whether a repair has edits that a plan cannot list.
+
+    It lists rewritten texts, but not inputs of calls that change their kind, and markers only with
+    what they replace.
+    """
+    hiding = groups_of(edit for edit in applied.edits if isinstance(edit, Hide))
+    return any(
+        isinstance(edit, DropPart | SetField | CorrectRecord | Replace)
+        or (isinstance(edit, Insert) and edit.message.group not in hiding)
+        for edit in applied.edits
+        if applied.groups[groups_of([edit])[0]] == REPAIR
     )
 
 

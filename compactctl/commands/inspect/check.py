@@ -1,12 +1,15 @@
 """Checks whether the next request will be accepted: what is refused, and its size."""
 
 from compactctl.asks import MAY, POLICY, ask
+from compactctl.commands.client_sessions.new_session import new_session
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.reading.session_title import stored_session
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.faults import Fault
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
+from compactctl.store.client_folders import this_machine
 from compactctl.tokens.trigger import Trigger, TriggerInput, parse_trigger
 
 # The reason if the provider refused the request and no condition of the trigger holds.
@@ -72,6 +75,12 @@ class CheckResult(Record):
     def refused(self) -> tuple[Fault, ...]:
         """What the next request, or the session, will be refused for."""
         return tuple(fault for fault in self.stats.faults if fault.is_refused)
+
+    @property
+    def is_fixed_in_place(self) -> bool:
+        """Whether a rescue has to replace the session: its client has no place for a new one."""
+        path = self.stats.options.input.path
+        return stored_session(path, this_machine()) is not None and new_session(path) is None
 
     @property
     def is_unsure(self) -> bool:

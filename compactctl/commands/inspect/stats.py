@@ -236,7 +236,7 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         title=_title(options, transcript),
-        faults=() if options.scope == "full" else faults_of(transcript, measured),
+        faults=() if options.scope == "full" else faults_of(transcript, measured, extras),
         warnings=(*filter(None, (size.doubt, _unsized(messages, measured))),),
     )
 

@@ -18,6 +18,7 @@ from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import kept_tokens, view_of
 from compactctl.commands.reading.transcript import InputOptions, check_strict, load, parse, scan
 from compactctl.errors import UsageError
+from compactctl.history.apply import apply
 from compactctl.history.pairs import atomic_units
 from compactctl.history.turns import preamble
 from compactctl.lab.controls import CONTROLS
@@ -31,7 +32,6 @@ from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
 from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
 from compactctl.records import Record, field, replace

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from compactctl.clients.format import Format
 from compactctl.clients.registry import format_of
 from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.measuring.next_request import NO_EXTRAS, Extras
 from compactctl.history.faults import Fault, Recipient, find_faults
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.refusals import load_refusals
+from compactctl.records import replace
 
 # The API by the beginning of a model's name.
 _PROVIDERS: Mapping[str, str] = {
@@ -65,15 +67,23 @@ def _is_request(transcript: Transcript) -> bool:
     )
 
 
-def faults_of(transcript: Transcript, measured: Measurement) -> tuple[Fault, ...]:
-    """Return what will be refused, or would be if the client did not fix it, line by line."""
+def faults_of(
+    transcript: Transcript, measured: Measurement, extras: Extras = NO_EXTRAS
+) -> tuple[Fault, ...]:
+    """Return what will be refused, or would be if the client did not fix it, line by line.
+
+    ``extras`` are sent with a request.
+    """
     recipient = recipient_of(transcript, measured)
     conversations = split_conversations(transcript.effective) or ((),)
     faults: list[Fault] = []
     for number, sent in enumerate(conversations):
         refused = () if number else transcript.refused
-        faults += find_faults(sent, stored_of(transcript, sent), refused, recipient)
-    return tuple(faults)
+        messages = extras.around(sent) if recipient.is_request else sent
+        faults += find_faults(messages, stored_of(transcript, sent), refused, recipient)
+    is_document = transcript.n_lines == 1
+    # What was given beside the transcript has no line.
+    return tuple(replace(fault, is_in_document=is_document) for fault in faults if fault.line >= 0)
 
 
 def stored_of(transcript: Transcript, sent: Sequence[Message]) -> tuple[Message, ...]:

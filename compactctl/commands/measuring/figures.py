@@ -45,7 +45,10 @@ class SessionFacts(Record):
 
 
 class FaultFigure(Record):
-    """Something that the provider or the client refuses; ``line`` counts from 1."""
+    """Something that the provider or the client refuses.
+
+    ``line`` counts from 1; of a conversation in a Parquet file, it is the row.
+    """
 
     rule: str
     line: int

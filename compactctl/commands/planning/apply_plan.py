@@ -10,11 +10,13 @@ from compactctl.commands.planning.run_stages import (
     AppliedEdits,
     ConversationRun,
     SizedTranscript,
+    StageInputs,
     StageRun,
     joined_run,
     view_of,
 )
 from compactctl.errors import ChangedError, UsageError
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, find_orphans
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
@@ -39,9 +41,8 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import Digest, StageRecord
-from compactctl.model.transcript import RecordStats, RefusedRecord, Transcript
+from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
-from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import fill_gaps
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.records import Record, replace
@@ -57,6 +58,7 @@ from compactctl.tokens.meter import Meter
 
 _DROPPED = "hidden by hand"
 _PINNED = "kept by hand"
+_NO_INPUTS = StageInputs(unsent=None)
 _STANDING = ("summary", "marker")
 
 
@@ -74,13 +76,12 @@ def apply_plan(
     transcript: Transcript,
     plan: PlanFile,
     measured: Measurement,
+    inputs: StageInputs = _NO_INPUTS,
     *,
-    unsent: Mapping[UnsentKind, RecordStats] | None = None,
     renamed: bool = False,
 ) -> StageRun:
     """Apply a plan to the transcript that it was made for.
 
-    ``unsent`` counts the records that are never sent, None if all records stay in the file.
     ``renamed`` means that the transcript has a new id, so ids derived from it differ from the plan.
     Raises ChangedError if the plan lists other messages, and UsageError for impossible fates: a
     tool call hidden without its result, a message hidden that must stay, or hidden behind nothing.
@@ -94,12 +95,12 @@ def apply_plan(
     if plan.repair:
         refused = [transcript.refused, *[()] * len(runs)]
         runs = [
-            _repaired(conversation, records, measured.meter)
+            _repaired(conversation, replace(inputs, refused=records), measured.meter)
             for conversation, records in zip(runs, refused, strict=False)
         ]
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
-        runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
+        runs[0], unloading = _without_unsent(runs[0], plan, inputs.unsent, measured.meter)
     stage_run = joined_run(sized, runs, SizeToReach(tokens=plan.target))
     before = stage_run.outcome.before.tokens
     # Records that are never sent take no tokens of a context.
@@ -222,13 +223,16 @@ def _run(decided: _Decided) -> PipelineRun:
     )
 
 
-def _repaired(
-    conversation: ConversationRun, refused: tuple[RefusedRecord, ...], meter: Meter
-) -> ConversationRun:
+def _repaired(conversation: ConversationRun, inputs: StageInputs, meter: Meter) -> ConversationRun:
     """Add the repair of what is refused to a run."""
     result = conversation.result
     stored = apply(result.view.stored, result.edits)
-    view = replace(result.view, stored=stored, refused=refused)
+    view = replace(
+        result.view,
+        stored=stored,
+        refused=inputs.refused,
+        keeps_originals=inputs.keeps_originals,
+    )
     repair = run(view, [StageStep(stage=REPAIR, options=REPAIR.options())], meter)
     result = replace(
         result,

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from compactctl.commands.planning.run_stages import AppliedEdits
+from compactctl.history.apply import latest_edit, net_edits
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import find_file_reads
 from compactctl.model.message import Message, Role, ToolCallPart, ToolResultPart
-from compactctl.pipeline.apply import latest_edit, net_edits
 from compactctl.records import Record, replace
 from compactctl.tokens.meter import Meter
 

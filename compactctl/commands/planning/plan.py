@@ -168,6 +168,10 @@ class Plan(Record):
         repair = StageStep(stage=REPAIR, options=REPAIR.options(), is_implied=True)
         return replace(self, steps=(repair, *self.steps))
 
+    def of_repair(self) -> "Plan":
+        """Return the plan with its repair alone."""
+        return replace(self, steps=tuple(step for step in self.steps if step.stage.repairs))
+
     @property
     def removes_unsent(self) -> bool:
         """Whether a step removes records that are never sent."""

@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType, to_builtins
 from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
+from compactctl.history.apply import NetEdits, PartField, latest_edit, net_edits
 from compactctl.model.bounds import Count, Scalar
 from compactctl.model.edit import Hide, PartEdit, Replace
 from compactctl.model.message import (
@@ -31,7 +32,6 @@ from compactctl.model.message import (
 from compactctl.model.operation import Digest
 from compactctl.model.unsent import UnsentKind, UnsentKinds
 from compactctl.model.validation import validated
-from compactctl.pipeline.apply import NetEdits, PartField, latest_edit, net_edits
 from compactctl.records import Record, field, replace
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input

@@ -26,6 +26,7 @@ from compactctl.commands.measuring.next_request import (
     totals_of,
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
+from compactctl.history.apply import apply_all
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.omissions import with_omitted_hidden
 from compactctl.history.protection import ProtectionLimits, ProtectOptions, protected_messages
@@ -38,7 +39,6 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats, RefusedRecord, Transcript
 from compactctl.model.unsent import UnsentKind
-from compactctl.pipeline.apply import apply_all
 from compactctl.pipeline.run import PipelineRun, add_up_notes, not_needed_run, run, sum_counts
 from compactctl.records import Record, field, replace
 from compactctl.stages.support.condensation import with_originals
@@ -66,6 +66,7 @@ class StageInputs(Record):
         unsent: the records that are never sent, for stages that remove them; None if all records
             stay in the file.
         refused: the records for which the client refuses the file, for the stage that repairs it.
+        keeps_originals: whether the new file keeps all records.
     """
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class StageInputs(Record):
     texts: SummaryInputs = NO_SUMMARY_INPUTS
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
     refused: tuple[RefusedRecord, ...] = ()
+    keeps_originals: bool = False
 
 
 class ConversationSize(Record):
@@ -238,6 +240,7 @@ def _run_conversation(
         summary_inputs=inputs.texts,
         unsent=inputs.unsent,
         refused=inputs.refused,
+        keeps_originals=inputs.keeps_originals,
     )
     request = sized_request(messages, meter, sized.size.unseen)
     not_due = _not_due(plan.gate, request.situation(measured.limits))

@@ -19,6 +19,7 @@ from compactctl.commands.operations.steps import ArchivedStep, InlineStep, Opera
 from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
 from compactctl.errors import ChangedError, UsageError
+from compactctl.history.apply import apply_all, net_edits
 from compactctl.history.pairs import find_orphans
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import (
@@ -37,7 +38,6 @@ from compactctl.model.message import Message, MessageId, Synthetic
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import UsageRestatement
-from compactctl.pipeline.apply import apply_all, net_edits
 from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
 from compactctl.pipeline.document_records import read_records
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits

@@ -27,7 +27,7 @@ from compactctl.commands.batch.report_format import (
     RUNNERS,
     Flag,
 )
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import MAX_FAULTS, BatchRow
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
 from compactctl.errors import UsageError
@@ -418,8 +418,9 @@ def _flag_text(row: BatchRow, flag: Flag) -> str:
     """Return what a flag means, or the rules and lines of what is refused."""
     if flag != "refused":
         return _FLAG_TEXTS[flag]
-    places = (fault.rpartition(":") for fault in row.faults)
-    return ", ".join(f"{rule} on line {int(line):,}" for rule, _, line in places)
+    places = [f"{fault.rule} on line {fault.line:,}" for fault in row.refused[:MAX_FAULTS]]
+    more = len(row.refused) - len(places)
+    return ", ".join((*places, f"{more:,} more") if more else places)
 
 
 def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:

@@ -34,19 +34,22 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer first, then the reasons."""
     if result.refused:
         yield from _refusal(result)
+        yield ""
     answer = "compaction is not due"
     if result.is_unsure:
         answer = "unknown whether compaction is due"
     elif result.due:
         answer = f"compaction is due: {_fired_text(result)}"
     style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
-    yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
+    if result.due or not result.refused:
+        yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
     yield from answer_lines(result.stats)
     yield from _others(result)
-    yield ""
-    yield Facts(tuple(_facts(result)))
-    accent = _STYLES.get(result.level.name, "")
-    yield from (Accent(line, accent) for line in result.text.splitlines())
+    if result.due or not result.refused:
+        yield ""
+        yield Facts(tuple(_facts(result)))
+        accent = _STYLES.get(result.level.name, "")
+        yield from (Accent(line, accent) for line in result.text.splitlines())
 
 
 def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
@@ -57,7 +60,10 @@ def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
     yield fault_table(result.refused)
     yield ""
     if any(fault.rule.repaired for fault in result.refused) and path != STANDARD_STREAM:
-        yield Verbatim(f"fix in a new session: {typed_command('compactctl rescue', path)}")
+        where, command = "in a new session", "compactctl rescue"
+        if result.is_fixed_in_place:
+            where, command = "in place", "compactctl rescue --in-place"
+        yield Verbatim(f"fix {where}: {typed_command(command, path)}")
     advice = dict.fromkeys(fault.rule.advice for fault in result.refused)
     yield from filter(None, advice)
 

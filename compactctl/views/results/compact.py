@@ -8,6 +8,7 @@ from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.fates import MessageFate
+from compactctl.history.faults import Fault
 from compactctl.model.operation import StageRecord
 from compactctl.stages.registry import stage_named
 from compactctl.stages.repair import NAME as REPAIR
@@ -32,6 +33,7 @@ from compactctl.views.faults import (
     refused,
     repaired_faults,
     repaired_lines,
+    unrepaired_faults,
     verdict,
 )
 from compactctl.views.other_systems import COMPACT, foreign_records
@@ -487,7 +489,7 @@ def _only_repaired(result: CompactResult) -> bool:
 
 def _remaining_lines(result: CompactResult) -> Iterator[str]:
     """Yield what will still be refused, and what the user can do, in a line each."""
-    for fault in refused(result.remaining):
+    for fault in refused(unrepaired_faults(result.faults, result.remaining)):
         advice = f"; {fault.rule.advice}" if fault.rule.advice else ""
         yield f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id}){advice}"
 
@@ -514,7 +516,7 @@ def _rescue_answer(result: RescueResult) -> Accent:
     done, after = result.compacted, result.tokens_after
     remaining = tuple(fault for fault in done.remaining if fault.outlasts_prompt)
     if remaining:
-        return Accent(f"{verdict(remaining)}, which only you can fix", "bold red")
+        return Accent(f"{verdict(remaining)}, {_whose_fix(done, remaining)}", "bold red")
     if (fixed := _repair_answer(result)) and _only_repaired(done):
         return Accent(fixed, "bold")
     limits = done.measure.limits
@@ -534,6 +536,14 @@ def _rescue_answer(result: RescueResult) -> Accent:
         return Accent(f"{what}: {after:,} tokens, {state}", "bold" if free >= 0 else "bold red")
     style: TextStyle = "bold" if free > 0 else "bold red"
     return Accent(f"{result.tokens_before:,} → {after:,} tokens: {state}", style)
+
+
+def _whose_fix(result: CompactResult, remaining: Iterable[Fault]) -> str:
+    """Return what helps against what will still be refused: appending changes no record."""
+    is_appended = result.options.output.layout == "native"
+    if is_appended and any(fault.rule.repaired for fault in remaining):
+        return "which appending cannot fix; leave out --native"
+    return "which only you can fix"
 
 
 def _rescue_lines(result: RescueResult) -> Iterator[str]:

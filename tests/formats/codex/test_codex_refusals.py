@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from formats.jsonl import read
 
 from compactctl.model.transcript import FieldValue, RefusedRecord
@@ -81,6 +82,12 @@ def test_a_timestamp_is_a_text() -> None:
     assert fault.values == (FieldValue(path=("timestamp",), value="2026-05-01T09:00:00.250Z"),)
     [event] = refused(HEADER, record("event_msg", {"type": "error"}, timestamp=1_777_626_000))
     assert not event.is_sent
+
+
+@pytest.mark.parametrize("number", [0, -1, 1e18, 1e300])
+def test_a_number_that_is_no_time_becomes_the_time_before_it(number: float) -> None:
+    [fault] = refused(HEADER, said("Row out.", timestamp=number))
+    assert fault.values == (FieldValue(path=("timestamp",), value=TIME),)
 
 
 def test_a_byte_order_mark_hides_the_header() -> None:

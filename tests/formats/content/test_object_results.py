@@ -25,11 +25,11 @@ from formats.spring_ai.events import event, talk
 from formats.written import STUB, load
 
 from compactctl.clients.detection import detect
+from compactctl.history.apply import net_edits
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, JsonPath
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, lay_out
 
 TALKS: Mapping[str, list[Any]] = {

@@ -14,10 +14,10 @@ from formats.jsonl import raw_lines, texts
 from formats.written import load
 
 from compactctl.clients.registry import format_named
+from compactctl.history.apply import apply, net_edits
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.pipeline.apply import apply, net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 Record = dict[str, Any]

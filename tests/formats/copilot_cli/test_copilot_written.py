@@ -16,8 +16,8 @@ from formats.jsonl import file_lines, texts
 from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.clients.registry import format_named
+from compactctl.history.apply import net_edits
 from compactctl.history.pairs import find_orphans
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 TALK = session(

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.clients.apis.openai_chat import OpenAIChat
+from compactctl.history.apply import net_edits
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 from compactctl.pipeline.quoted_json import unescape

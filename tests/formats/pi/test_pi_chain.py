@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.clients.registry import format_named
+from compactctl.history.apply import apply, net_edits
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
-from compactctl.pipeline.apply import apply, net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 Record = dict[str, Any]

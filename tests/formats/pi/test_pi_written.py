@@ -8,8 +8,8 @@ from formats.pi.sessions import HEADER, Record, answered, called, chained, entry
 from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.clients.registry import format_named
+from compactctl.history.apply import net_edits
 from compactctl.history.pairs import find_orphans
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 TURNS = [

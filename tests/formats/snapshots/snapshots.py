@@ -36,9 +36,9 @@ from formats.written import halved
 from compactctl.clients.detection import detect, recognizes
 from compactctl.clients.registry import ALL_FORMATS
 from compactctl.errors import CompactctlError
+from compactctl.history.apply import net_edits
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.layout import LayoutOptions, lay_out
 
 HERE = Path(__file__).parent

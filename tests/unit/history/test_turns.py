@@ -170,7 +170,7 @@ def test_the_preamble_is_the_system_prompt_with_definitions_and_what_a_client_re
     assert [m.line for m in preamble(messages)] == [0, 2, 3]
 
 
-def test_encrypted_reasoning_of_past_turns_has_no_size_any_more() -> None:
+def test_encrypted_reasoning_of_past_turns_is_expired() -> None:
     def sealed(size: int, **fields: bool) -> Message:
         hidden = ReasoningPart(text="", opaque=True, sealed=size)
         return message("assistant", hidden, TextPart(text="said"), **fields)
@@ -184,7 +184,11 @@ def test_encrypted_reasoning_of_past_turns_has_no_size_any_more() -> None:
         sealed(9),
     )
     found = without_expired_reasoning(messages)
-    sizes = [part.sealed for m in found for part in m.parts if isinstance(part, ReasoningPart)]
-    assert sizes == [0, 8, 9]
+    hidden = [part for m in found for part in m.parts if isinstance(part, ReasoningPart)]
+    assert [(part.sealed, part.is_expired) for part in hidden] == [
+        (7, True),
+        (8, False),
+        (9, False),
+    ]
     assert [m.parts[-1] for m in found] == [m.parts[-1] for m in messages]
     assert without_expired_reasoning(messages[1:4]) == messages[1:4]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from formats.jsonl import decoded, raw_lines
 
 from compactctl.clients.registry import format_named
+from compactctl.history.apply import apply_all, net_edits
 from compactctl.model.edit import Edit
-from compactctl.pipeline.apply import apply_all, net_edits
 from compactctl.pipeline.layout import Layout, LayoutOptions, NewLine, lay_out
 from compactctl.tokens.meter import part_texts
 

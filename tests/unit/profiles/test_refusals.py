@@ -18,7 +18,7 @@ from compactctl.profiles.refusals import (
 )
 
 APIS = {"anthropic", "bedrock", "openai", "openai-responses", "gemini", "mistral"}
-CLIENTS = {"Claude Code", "Codex", "Copilot CLI", "Cline"}
+CLIENTS = {"Claude Code", "Codex", "Copilot CLI", "Cline", "Gemini CLI", "OpenCode", "pi"}
 # Two rules whose sentences are all those of a likelier one: only the transcript tells them apart.
 LIKELIER = {
     "result-not-next": "call-without-result",

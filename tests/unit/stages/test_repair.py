@@ -24,12 +24,16 @@ from unit.stages.support.trials import (
     words,
 )
 
+from compactctl.history.faults import Recipient
 from compactctl.history.pairs import find_orphans
-from compactctl.model.edit import DropPart, Insert, Proposal
-from compactctl.model.message import CallId, Message
+from compactctl.model.edit import DropPart, Insert, Proposal, Replace
+from compactctl.model.message import CallId, MediaPart, Message, TextPart
+from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
 from compactctl.stages.repair import STAGE
 
+CLAUDE = Recipient(provider="anthropic", rules=load_refusals(), pair_order="next turn")
+GEMINI = replace(CLAUDE, provider="gemini")
 GHOST = result("ghost", words(9))
 
 
@@ -272,3 +276,88 @@ def test_code_that_waits_for_the_newest_result_is_no_orphan() -> None:
         user("go"), call("code", "run"), message("assistant", made), result("a", "x")
     )
     assert skips(STAGE, view(messages))
+
+
+def test_a_moved_result_has_the_id_and_the_text_that_it_was_given() -> None:
+    note = TextPart(text="words first")
+    messages = conversation(
+        user("go"),
+        call("a b", "Read"),
+        message("user", note, result_part("a b", "half \ud83d")),
+        assistant("so"),
+        user("on"),
+    )
+    of = view(messages, recipient=CLAUDE, can_write_results=True)
+    after = carried_out(of, propose(STAGE, of))
+    (moved,) = [part for one in after.messages for part in one.results]
+    assert (moved.call_id, moved.text) == ("a_b", "half \ufffd")
+    assert [len(one.parts) for one in after.messages].count(0) == 0
+    assert skips(STAGE, after)
+
+
+def test_a_result_between_two_texts_is_moved_once() -> None:
+    note = TextPart(text="a note")
+    messages = conversation(
+        user("go"),
+        call("a", "Read"),
+        message("user", note, result_part("a", "x"), note),
+        assistant("so"),
+        user("on"),
+    )
+    of = view(messages, recipient=GEMINI, can_write_results=True)
+    proposal = propose(STAGE, of)
+    assert len([edit for edit in proposal.edits if isinstance(edit, Insert)]) == 1
+    assert skips(STAGE, carried_out(of, proposal))
+
+
+def test_an_unreadable_image_is_not_counted_with_those_beyond_the_limit() -> None:
+    shown = [message("user", MediaPart(media_type="image/png", n_bytes=9)) for _ in range(100)]
+    broken = message("user", MediaPart(media_type="image/png", n_bytes=9, real_type=""))
+    of = view(conversation(*shown, broken), recipient=CLAUDE)
+    proposal = propose(STAGE, of)
+    assert [edit.id for edit in proposal.edits if isinstance(edit, Replace)] == ["m100"]
+
+
+def test_halves_of_characters_go_and_the_image_beside_them_stays() -> None:
+    shown = MediaPart(media_type="image/png", n_bytes=9)
+    messages = conversation(
+        user("go"),
+        call("a", "Read"),
+        message("user", result_part("a", "half \ud83d", media=(shown,))),
+        assistant("so"),
+        user("on"),
+    )
+    of = view(messages, recipient=CLAUDE)
+    after = carried_out(of, propose(STAGE, of))
+    (part,) = after.messages[2].results
+    assert (part.text, part.media) == ("half \ufffd", (shown,))
+
+
+def test_nothing_is_moved_from_where_it_must_stay() -> None:
+    late = message("user", result_part("a", "x"), TextPart(text="b"), immutable_reason="held")
+    messages = conversation(
+        user("go"), call("a", "Read"), user("well"), assistant("wait"), late, assistant("so"),
+        user("on"),
+    )  # fmt: skip
+    assert skips(STAGE, view(messages, recipient=CLAUDE, can_write_results=True))
+
+
+def test_words_beside_a_call_stay_when_both_are_members_of_the_record() -> None:
+    lost = replace(call_part("a", "f"), path=("messages", 1, "function_call", "arguments"))
+    words = TextPart(text="precious", path=("messages", 1, "content"))
+    answer = message("assistant", words, lost, record_path=("messages", 1))
+    of = view(conversation(user("go"), answer, user("on")))
+    drops = [edit.part for edit in propose(STAGE, of).edits if isinstance(edit, DropPart)]
+    assert drops == [1]
+
+
+def test_a_layout_that_keeps_originals_loses_no_message() -> None:
+    empty = message("user", TextPart(text=""))
+    of = view(conversation(empty, assistant("so"), user("on")), recipient=CLAUDE)
+    assert [edit.id for edit in propose(STAGE, of).edits if isinstance(edit, DropPart)] == ["m0"]
+    assert skips(STAGE, replace(of, keeps_originals=True))
+
+
+def test_of_a_conversation_something_is_left() -> None:
+    of = view(conversation(message("user", TextPart(text=""))), recipient=CLAUDE)
+    assert skipped(STAGE, of).reason == "nothing would be left of the conversation"

@@ -5,11 +5,11 @@ from typing import Any
 
 from builders import conversation
 
+from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, MessageId
 from compactctl.model.own_texts import WORDS
-from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import unsent_after
 from compactctl.records import replace
 from compactctl.stages.support.stage import Stage

@@ -3,9 +3,7 @@
 from builders import conversation, image, message, result_part, user
 from unit.pipeline.edits import hide, insert, marker, rewrite
 
-from compactctl.model.edit import Edit, Insert
-from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
-from compactctl.pipeline.apply import (
+from compactctl.history.apply import (
     apply,
     apply_all,
     latest_edit,
@@ -13,6 +11,8 @@ from compactctl.pipeline.apply import (
     synthetic_message,
     synthetic_tags,
 )
+from compactctl.model.edit import Edit, Insert
+from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
 
 
 def shown(messages: tuple[Message, ...]) -> list[str]:

@@ -209,6 +209,8 @@ def _with_field(part: Part, edit: SetField) -> Part:
             return replace(part, tool=edit.value)
         case ToolCallPart() if edit.name == "input":
             return replace(part, arguments=edit.value)
+        case ToolResultPart() if edit.name == "text":
+            return replace(part, text=edit.value)
         case MediaPart() if edit.name == "media_type":
             return replace(part, media_type=edit.value)
         case ToolResultPart() if edit.medium is not None:
