@@ -449,7 +449,7 @@ GATE = Addition(
         ),
         Line(
             path="compactctl/commands/compact/summing_up.py",
-            before="\nfrom compactctl.history.unread import describe_unread\n",
+            before="\nfrom compactctl.history.apply import net_edits\n",
             text=", SavesNothingError",
         ),
         Line(path="compactctl/errors.py", before="class UsageError(", text=SAVES_NOTHING_ERROR),
