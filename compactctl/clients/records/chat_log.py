@@ -564,7 +564,9 @@ class ChatLogReader:
             message = self._add_message(draft, fields, path, conversation, record.decoded)
             self.on_message(message, fields)
             return message
-        if refusal := conversation.refusal(fields):
+        # What has a value that was not read is not known to be empty.
+        is_unread = any(value and isinstance(value, Mapping | list) for value in fields.values())
+        if not is_unread and (refusal := conversation.refusal(fields)):
             self._refused.append(
                 RefusedRecord(
                     line=record.decoded.index,

@@ -89,10 +89,11 @@ class CheckResult(Record):
 
     @property
     def exit_code(self) -> int:
-        """1 if it will be refused or is due, 4 if too little was read to know, else 0."""
-        if self.refused:
-            return 1
-        return NotUnderstoodError.exit_code if self.is_unsure else int(self.due)
+        """4 if too little was read to know, 1 if it is due or will be refused, else 0."""
+        is_lost = bool(self.stats.transcript.unread.lost)
+        if self.is_unsure and (is_lost or not self.refused):
+            return NotUnderstoodError.exit_code
+        return int(self.due or bool(self.refused))
 
     @property
     def fired(self) -> str:
