@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from compactctl.history.pair_faults import MISPLACED, PAIR_RULES, PairOrder, find_pair_faults
@@ -29,9 +30,9 @@ from compactctl.records import Record, field, replace
 from compactctl.tokens.client_sizes import parse_version
 from compactctl.tokens.media import base64_length
 
+# Ids of calls and names of tools.
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _BEDROCK_ID = re.compile(r"[a-zA-Z0-9_.:-]+")
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 # The number of images from which the smaller limit of pixels holds, by Anthropic's page on vision.
 _MANY_IMAGES = 20
@@ -45,8 +46,6 @@ _ENDED_BY_PROMPT = frozenset({"ends-with-assistant"})
 # Providers whose limit of an image is one of its base64; that of others is one of its bytes.
 _COUNTING_BASE64 = frozenset({"anthropic"})
 _IN_BYTES = frozenset({"image-bytes", "document-bytes", "request-bytes"})
-
-
 _PAIRS: Mapping[str, RefusalRule] = {
     rule.id: rule
     for rule in (
@@ -80,6 +79,7 @@ class Recipient(Record):
         rules: all rules by id; by default those that every provider has.
         pair_order: where the result of a call must stand.
         is_request: whether the messages are one request, which is sent as it is.
+        sees_all: whether all text of the messages was read.
     """
 
     provider: str = ""
@@ -90,6 +90,7 @@ class Recipient(Record):
     rules: Mapping[str, RefusalRule] = field(default_factory=lambda: _PAIRS)
     pair_order: PairOrder = "anywhere"
     is_request: bool = False
+    sees_all: bool = True
 
     def limit(self, rule: RefusalRule) -> int:
         """Return the largest number that the provider accepts; 0 if the rule has no limit."""
@@ -177,12 +178,15 @@ class Fault(Record):
             # 32.0 MB over a limit of 32.0 MB tells nothing.
             is_told = len(set(sizes)) == len(sizes)
             actual, limit = sizes if is_told else (f"{actual} bytes", f"{limit} bytes")
-        says = (
-            self.rule.says
-            if self.who in _COUNTING_BASE64
-            else self.rule.says.replace(" as base64", "")
-        )
+        says = self.rule.says
+        if self.who not in _COUNTING_BASE64:
+            says = says.replace(" as base64", "")
         return says.replace("{actual}", actual).replace("{limit}", limit)
+
+
+def refused_among(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return the faults for which the request, or the session, will be refused."""
+    return tuple(fault for fault in faults if fault.is_refused)
 
 
 def find_faults(
@@ -309,6 +313,9 @@ def _empty_texts(request: _Request) -> Iterator[Spot]:
 
 
 def _empty_messages(request: _Request) -> Iterator[Spot]:
+    """Yield the messages without content; one without parts may have some that was not read."""
+    if not request.recipient.sees_all:
+        return
     last = len(request.messages) - 1
     for index, message in enumerate(request.messages):
         is_final_answer = index == last and message.role == "assistant"
@@ -340,7 +347,7 @@ def _long_ids(request: _Request) -> Iterator[Spot]:
 def _invalid_names(request: _Request) -> Iterator[Spot]:
     for index, call in request.calls:
         is_too_long = 0 < request.limit < len(call.tool)
-        if not call.embedded and (is_too_long or not _NAME.fullmatch(call.tool)):
+        if not call.embedded and (is_too_long or not _ID.fullmatch(call.tool)):
             yield Spot(*index)
 
 
@@ -415,13 +422,10 @@ def _starts_with_assistant(request: _Request) -> Iterator[Spot]:
 
 
 def _undefined_tools(request: _Request) -> Iterator[Spot]:
-    parts = [part for message in request.messages for part in message.parts]
-    if request.recipient.is_request and not any(
-        isinstance(part, ToolDefinitionPart) for part in parts
-    ):
-        call = next((index for index, call in request.calls if not call.embedded), None)
-        if call is not None:
-            yield Spot(*call)
+    has_tools = any(isinstance(part, ToolDefinitionPart) for _, part in request.parts)
+    if request.recipient.is_request and not has_tools:
+        calls = (index for index, call in request.calls if not call.embedded)
+        yield from (Spot(*index) for index in islice(calls, 1))
 
 
 def _user_after_result(request: _Request) -> Iterator[Spot]:
@@ -475,8 +479,7 @@ def _reasoning_alone(request: _Request) -> Iterator[Spot]:
 
 def _reasoning_without_seal(request: _Request) -> Iterator[Spot]:
     for index, part in request.parts:
-        is_short = isinstance(part, ReasoningPart) and part.sealed < _MIN_SIGNATURE
-        if isinstance(part, ReasoningPart) and part.opaque and is_short:
+        if isinstance(part, ReasoningPart) and part.opaque and part.sealed < _MIN_SIGNATURE:
             yield Spot(*index)
 
 
@@ -515,7 +518,7 @@ class _Medium(NamedTuple):
         return max(self.media.width, self.media.height)
 
     @property
-    def n_bytes(self) -> int:
+    def n_encoded(self) -> int:
         return base64_length(self.media.n_bytes)
 
 
@@ -529,7 +532,7 @@ def _media(parts: Iterable[tuple[PartIndex, Part]]) -> Iterator[_Medium]:
 def _large_images(request: _Request) -> Iterator[Spot]:
     is_base64 = request.recipient.provider in _COUNTING_BASE64
     for medium in request.media:
-        n_bytes = medium.n_bytes if is_base64 else medium.media.n_bytes
+        n_bytes = medium.n_encoded if is_base64 else medium.media.n_bytes
         if medium.is_image and n_bytes > request.limit > 0:
             yield medium.spot._replace(actual=n_bytes)
 
@@ -588,18 +591,15 @@ def _large_documents(request: _Request) -> Iterator[Spot]:
 
 
 def _large_request(request: _Request) -> Iterator[Spot]:
-    """Yield the oldest media without which the request is within its request.limit of bytes."""
+    """Yield the oldest media without which the request is within its limit of bytes."""
     media = [medium for medium in request.media if medium.media.n_bytes]
-    texts = (
-        text for message in request.messages for part in message.parts for text in _texts(part)
-    )
-    n_bytes = sum(medium.n_bytes for medium in media)
-    n_bytes += sum(len(text) for text in texts)
+    n_bytes = sum(medium.n_encoded for medium in media)
+    n_bytes += sum(len(text) for _, part in request.parts for text in _texts(part))
     actual = n_bytes
     for medium in media:
         if n_bytes <= request.limit or not request.limit:
             return
-        n_bytes -= medium.n_bytes
+        n_bytes -= medium.n_encoded
         yield medium.spot._replace(actual=actual)
 
 

@@ -138,7 +138,7 @@ class _FileLayout:
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.old_lines):
             unsent = self.unsent_by_line.get(index)
-            values = [value for edit in self.corrected.get(index, ()) for value in edit.values]
+            values = self._corrected_values(index)
             if unsent is None and not values:
                 yield from self._new_lines(index, data)
             elif unsent is None or unsent[0].path:
@@ -232,9 +232,12 @@ class _FileLayout:
         links = tuple(self._corrected_link(link, ids) for link in chain.links)
         return relink(links, dropped_lines, inserted, self.damaged_lines, chain.pointers)
 
+    def _corrected_values(self, line: int) -> list[FieldValue]:
+        return [value for edit in self.corrected.get(line, ()) for value in edit.values]
+
     def _corrected_link(self, link: Link, ids: Container[str]) -> Link:
         """Return a link with the parent that a correction sets, if that is in the file."""
-        values = [value for edit in self.corrected.get(link.line, ()) for value in edit.values]
+        values = self._corrected_values(link.line)
         parent = next((v.value for v in values if v.path == self.writer.parent_path), None)
         if not isinstance(parent, str) or parent not in ids:
             return link

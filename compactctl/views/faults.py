@@ -13,11 +13,6 @@ _MAX_PLACES = 8
 _LIST_DEPTH = 2
 
 
-def refused(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Return the faults that the client does not fix by itself."""
-    return tuple(fault for fault in faults if fault.is_refused)
-
-
 def verdict(faults: Sequence[Fault]) -> str:
     """Return what will happen: "will be refused: 2 faults in 3 records"."""
     rules = {fault.rule.id for fault in faults}

@@ -221,3 +221,15 @@ def test_what_a_transcript_does_not_show_is_not_said_to_be_rescued(ask: Ask) -> 
     assert "does not show which record is refused (rule thinking-modified)" in outcome.err
     shown = ask("harness", "overflow", error).out
     assert "does not show which record" in " ".join(shown.split())
+
+
+def test_a_message_is_empty_only_if_all_of_it_was_read(ask: Ask) -> None:
+    path = Path("request.json")
+    empty = {"role": "user"}
+    unread = {"role": "user", "content": {"data": ",".join(map(str, range(20_000)))}}
+    messages = [empty, {"role": "assistant", "content": "Yes."}, unread]
+    path.write_text(json.dumps({"model": "gpt-5", "messages": messages}, indent=1))
+    outcome = ask("check", "--json", path)
+    assert outcome.code == 4, outcome
+    places = [(fault["rule"], fault["path"]) for fault in outcome.json["faults"]]
+    assert places == [("message-empty", ["messages", 0])]

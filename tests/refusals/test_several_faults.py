@@ -38,17 +38,24 @@ def put(faults: Sequence[TalkFault], form: str) -> bytes | None:
         return None
 
 
+def _written(form: str, data: st.DataObject, at_least: int) -> tuple[Path, bytes]:
+    """Write a session with that many faults, or up to two more, into a folder of its own."""
+    rules = st.sampled_from(sorted(FAULTS[form]))
+    names = st.lists(rules, min_size=at_least, max_size=at_least + 2, unique=True)
+    session = put([FAULTS[form][name] for name in data.draw(names)], form)
+    assume(session is not None)
+    assert session is not None
+    path = Path(mkdtemp(dir=".")) / FILE_NAMES[form]
+    path.write_bytes(session)
+    return path, session
+
+
 @pytest.mark.parametrize("form", FAULTS)
 @tries(60)
 @given(data=st.data())
 def test_several_faults_are_set_right_at_once(ask: Ask, form: str, data: st.DataObject) -> None:
-    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=2, max_size=4, unique=True)
-    session = put([FAULTS[form][name] for name in data.draw(names)], form)
-    assume(session is not None)
-    assert session is not None
-    folder = Path(mkdtemp(dir="."))
-    path = folder / FILE_NAMES[form]
-    path.write_bytes(session)
+    path, session = _written(form, data, at_least=2)
+    folder = path.parent
     new = folder / "new" / path.name
     new.parent.mkdir()
     outcome = ask("rescue", path, "-o", new, "-f")
@@ -76,13 +83,8 @@ def test_every_byte_comes_back_however_it_is_repaired(
     ask: Ask, way: str, data: st.DataObject
 ) -> None:
     form = data.draw(st.sampled_from(sorted(FAULTS)))
-    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=1, max_size=3, unique=True)
-    session = put([FAULTS[form][name] for name in data.draw(names)], form)
-    assume(session is not None)
-    assert session is not None
-    folder = Path(mkdtemp(dir="."))
-    path = folder / FILE_NAMES[form]
-    path.write_bytes(session)
+    path, session = _written(form, data, at_least=1)
+    folder = path.parent
     new = folder / "new" / path.name
     new.parent.mkdir()
     outcome = ask("compact", path, "--stages", "repair", *WAYS[way], "-o", new)
@@ -96,13 +98,8 @@ def test_every_byte_comes_back_however_it_is_repaired(
 @tries(20)
 @given(data=st.data())
 def test_a_plan_repairs_as_much(ask: Ask, form: str, data: st.DataObject) -> None:
-    names = st.lists(st.sampled_from(sorted(FAULTS[form])), min_size=1, max_size=3, unique=True)
-    session = put([FAULTS[form][name] for name in data.draw(names)], form)
-    assume(session is not None)
-    assert session is not None
-    folder = Path(mkdtemp(dir="."))
-    path = folder / FILE_NAMES[form]
-    path.write_bytes(session)
+    path, _ = _written(form, data, at_least=1)
+    folder = path.parent
     new, plan = folder / "new" / path.name, folder / "plan.json"
     new.parent.mkdir()
     assert ask("compact", path, "--stages", "repair", "-n", "--plan-out", plan).code == 0

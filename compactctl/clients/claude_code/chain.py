@@ -241,7 +241,7 @@ def walk(
 ) -> tuple[list[Row], tuple[Join, ...]]:
     """Return the rows from the first one to the leaf, and where a parent was missing (``j1n``).
 
-    ``times`` are those of an earlier walk, of which the rows are not met again.
+    ``times`` are those of an earlier walk, whose rows are not met again.
     """
     seen: set[str] = set()
     path: list[Row] = []
@@ -263,7 +263,7 @@ def walk(
 def find_cuts(chain: RowChain) -> Iterator[HistoryCut]:
     """Yield where history of the file is cut off, newest first.
 
-    Behind each, the search goes on from the row before it.
+    The search continues from the row before each cut.
     """
     times: _Times | None = None
     sides: Mapping[object, list[Row]] | None = None

@@ -10,12 +10,11 @@ a number that compactctl inserts.
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.clients.records.builder import content_id, uuid_for
 from compactctl.clients.records.decode import NOT_UTF8, Decoded
-from compactctl.clients.records.json_values import parse_time, text_or_none
+from compactctl.clients.records.json_values import text_or_none, time_text
 from compactctl.model.message import NO_TAGS
 from compactctl.model.tags import is_appended, read_tags
 from compactctl.model.transcript import FieldValue, RefusedRecord
@@ -80,7 +79,7 @@ class CodexRefusals:
             self._newest_time = value
         elif isinstance(value, int | float) and not isinstance(value, bool):
             reason = "its timestamp is a number, so the client skips it"
-            text = _time_text(value) or self._newest_time
+            text = time_text(value) or self._newest_time
             fault = _refused(decoded, "field-type", reason, text, "timestamp")
             self._refused.append(replace(fault, is_sent=record.get("type") in _SENT))
 
@@ -142,15 +141,6 @@ def _refused(decoded: Decoded, rule: str, reason: str, value: object, *path: str
         rule=rule,
         values=(FieldValue(path=path, value=value),),
     )
-
-
-def _time_text(number: float) -> str:
-    """Return a time in ISO 8601; "" for a number that is none."""
-    time = parse_time(number)
-    if time is None:
-        return ""
-    text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
 
 
 def _is_inserted(record: Mapping[str, Any]) -> bool:

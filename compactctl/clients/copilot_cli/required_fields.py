@@ -9,13 +9,12 @@ task (2089), and an event that is marked as not ephemeral (issue 1007 of github/
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import UNSET
 
 from compactctl.clients.records.builder import content_id, uuid_for
-from compactctl.clients.records.json_values import object_or_empty, parse_time, text_or_empty
+from compactctl.clients.records.json_values import object_or_empty, text_or_empty, time_text
 from compactctl.model.message import JsonPath
 from compactctl.records import Record
 
@@ -272,7 +271,7 @@ def _envelope_faults(event: Mapping[str, Any]) -> Iterator[FieldFault]:
     if not _is_uuid(event.get("id")):
         yield FieldFault(("id",), "has no UUID as its id", _uuid(event.get("id"), event))
     if not is_time(event.get("timestamp")):
-        value = _time(event.get("timestamp"))
+        value = time_text(event.get("timestamp")) or _EPOCH
         yield FieldFault(("timestamp",), "has no timestamp with a time zone", value)
     parent = event.get("parentId")
     if "parentId" not in event or not (parent is None or _is_uuid(parent)):
@@ -289,14 +288,6 @@ def _is_uuid(value: object) -> bool:
 def _uuid(name: object, event: Mapping[str, Any]) -> str:
     """Return a UUID for another id, the same wherever that is named."""
     return uuid_for(name if isinstance(name, str) and name else content_id(event))
-
-
-def _time(value: object) -> str:
-    time = parse_time(value)
-    if time is None:
-        return _EPOCH
-    text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
 
 
 def _inner_faults(kind: str, data: Mapping[str, Any]) -> Iterator[FieldFault]:

@@ -111,6 +111,15 @@ def parse_time(value: object) -> float | None:
     return time if time is not None and 0 < time <= _MAX_TIME else None
 
 
+def time_text(value: object) -> str:
+    """Return what ``parse_time`` parses in ISO 8601, in UTC; "" if it is not a time."""
+    time = parse_time(value)
+    if time is None:
+        return ""
+    text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
 def _from_text(text: str) -> float:
     moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

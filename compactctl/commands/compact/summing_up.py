@@ -14,11 +14,10 @@ from compactctl.history.apply import net_edits
 from compactctl.history.unread import describe_unread
 from compactctl.model.edit import (
     CorrectRecord,
-    DropPart,
+    Edit,
     Hide,
     Insert,
-    Replace,
-    SetField,
+    PartEdit,
     groups_of,
 )
 from compactctl.model.message import MessageId
@@ -152,20 +151,24 @@ def _repairs_beyond_plan(applied: AppliedEdits) -> bool:
     """
     hiding = groups_of(edit for edit in applied.edits if isinstance(edit, Hide))
     return any(
-        isinstance(edit, DropPart | SetField | CorrectRecord | Replace)
+        isinstance(edit, PartEdit | CorrectRecord)
         or (isinstance(edit, Insert) and edit.message.group not in hiding)
         for edit in applied.edits
-        if applied.groups[groups_of([edit])[0]] == REPAIR
+        if _is_repair(edit, applied)
     )
 
 
 def _without_repair(applied: AppliedEdits) -> AppliedEdits:
     """Return the edits that a plan lists; those of the repair are made anew when it is applied."""
-    edits = tuple(edit for edit in applied.edits if applied.groups[groups_of([edit])[0]] != REPAIR)
-    repaired = net_edits(edit for edit in applied.edits if edit not in edits)
+    edits = tuple(edit for edit in applied.edits if not _is_repair(edit, applied))
+    repaired = net_edits(edit for edit in applied.edits if _is_repair(edit, applied))
     names = repaired.hidden.keys() | repaired.replaced.keys()
     reasons = {MessageId(name): "repaired after all else" for name in names}
     return replace(applied, edits=edits, protected={**applied.protected, **reasons})
+
+
+def _is_repair(edit: Edit, applied: AppliedEdits) -> bool:
+    return applied.groups[groups_of([edit])[0]] == REPAIR
 
 
 def _names_messages(options: CompactOptions) -> bool:

@@ -5,7 +5,7 @@ from compactctl.commands.client_sessions.new_session import new_session
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.reading.session_title import stored_session
 from compactctl.errors import NotUnderstoodError
-from compactctl.history.faults import Fault
+from compactctl.history.faults import Fault, refused_among
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
@@ -74,7 +74,7 @@ class CheckResult(Record):
     @property
     def refused(self) -> tuple[Fault, ...]:
         """What the next request, or the session, will be refused for."""
-        return tuple(fault for fault in self.stats.faults if fault.is_refused)
+        return refused_among(self.stats.faults)
 
     @property
     def is_fixed_in_place(self) -> bool:

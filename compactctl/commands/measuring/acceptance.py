@@ -10,7 +10,6 @@ from compactctl.commands.measuring.next_request import NO_EXTRAS, Extras
 from compactctl.history.faults import Fault, Recipient, find_faults
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
-from compactctl.model.refusal_rule import RefusalRule
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
@@ -40,19 +39,11 @@ def recipient_of(transcript: Transcript, measured: Measurement) -> Recipient:
         version=transcript.session.client_version,
         model=model,
         window=measured.budget.window,
-        rules=_rules_for(transcript),
+        rules=load_refusals(),
         pair_order=chosen.pair_order,
         is_request=not chosen.client and _is_request(transcript),
+        sees_all=not transcript.unread.lost,
     )
-
-
-def _rules_for(transcript: Transcript) -> Mapping[str, RefusalRule]:
-    """Return the rules by which a transcript can be judged."""
-    rules = load_refusals()
-    if not transcript.unread.lost:
-        return rules
-    # A message without parts may have what was not read.
-    return {name: rule for name, rule in rules.items() if name != "message-empty"}
 
 
 def _provider(chosen: Format, model: str) -> str:

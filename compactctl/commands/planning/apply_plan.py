@@ -93,10 +93,14 @@ def apply_plan(
         for messages in split_conversations(transcript.effective)
     ]
     if plan.repair:
-        refused = [transcript.refused, *[()] * len(runs)]
+        # What is refused of the file is corrected with its first conversation.
         runs = [
-            _repaired(conversation, replace(inputs, refused=records), measured.meter)
-            for conversation, records in zip(runs, refused, strict=False)
+            _repaired(
+                conversation,
+                replace(inputs, refused=() if number else transcript.refused),
+                measured.meter,
+            )
+            for number, conversation in enumerate(runs)
         ]
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:

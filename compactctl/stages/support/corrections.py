@@ -199,11 +199,8 @@ class _Round:
     """The edits for faults that are corrected together."""
 
     def __init__(self, corrections: Corrections) -> None:
-        self.view, self.group, self.messages = (
-            corrections.view,
-            corrections.group,
-            corrections.view.messages,
-        )
+        self.view, self.group = corrections.view, corrections.group
+        self.messages = self.view.messages
         self.written = corrections.written
         self.indices = {message.id: index for index, message in enumerate(self.messages)}
         self.pairs = tool_pairs(self.messages)
@@ -383,7 +380,7 @@ class _Round:
     def _call_at(self, place: PartIndex) -> ToolCallPart:
         part = self._part(place)
         if not isinstance(part, ToolCallPart):
-            raise TypeError(f"the part at {place} holds something else than a call")
+            raise TypeError(f"the part at {place} is not a call")
         return part
 
     def _replace(self, place: PartIndex, text: str, fault: Fault) -> None:

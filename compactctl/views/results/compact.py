@@ -8,7 +8,7 @@ from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.fates import MessageFate
-from compactctl.history.faults import Fault
+from compactctl.history.faults import Fault, refused_among
 from compactctl.model.operation import StageRecord
 from compactctl.stages.registry import stage_named
 from compactctl.stages.repair import NAME as REPAIR
@@ -30,7 +30,6 @@ from compactctl.views.facts import (
 from compactctl.views.faults import (
     fault_rows,
     place_text,
-    refused,
     repaired_faults,
     repaired_lines,
     unrepaired_faults,
@@ -172,7 +171,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
 
 def _refusal_lines(result: CompactResult) -> Iterator[str]:
     """Yield that the next request will still be refused, and for what first."""
-    faults = refused(result.remaining)
+    faults = refused_among(result.remaining)
     if faults:
         first = f"{place_text(faults[0])}: {one_line(faults[0].text)}"
         yield f"warning: {verdict(faults)} ({first}); rescue repairs what can be"
@@ -489,7 +488,7 @@ def _only_repaired(result: CompactResult) -> bool:
 
 def _remaining_lines(result: CompactResult) -> Iterator[str]:
     """Yield what will still be refused, and what the user can do, in a line each."""
-    for fault in refused(unrepaired_faults(result.faults, result.remaining)):
+    for fault in refused_among(unrepaired_faults(result.faults, result.remaining)):
         advice = f"; {fault.rule.advice}" if fault.rule.advice else ""
         yield f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id}){advice}"
 

@@ -7,12 +7,13 @@ from compactctl.clients.registry import format_named
 from compactctl.clients.sizes import client_sizes
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
+from compactctl.history.faults import refused_among
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
 from compactctl.views.facts import omission_counts, omissions_text, warning_lines
-from compactctl.views.faults import fault_rows, refused, verdict
+from compactctl.views.faults import fault_rows, verdict
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
 from compactctl.views.results.rounds import round_fields, rounds_terminal, session_graph
@@ -45,7 +46,7 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
 
 def _refusal(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield that the next request will be refused, in a line."""
-    faults = refused(result.faults)
+    faults = refused_among(result.faults)
     if faults:
         path = result.options.input.path
         more = "" if path == STANDARD_STREAM else f"; {typed_command('compactctl check', path)}"
