@@ -4,7 +4,7 @@ from typing import Literal
 
 import click
 
-from compactctl.asks import OUTPUT, POLICY, READS, WRITES
+from compactctl.asks import OUTPUT, WRITES
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.help import Help
 from compactctl.cli.opt import TYPED, OptGroup, beside, opt
@@ -20,19 +20,22 @@ from compactctl.cli.options.output import (
     native_option,
     one_document,
 )
-from compactctl.cli.options.planning import PLAN, PROTECT, plan_option, read_plan_option
+from compactctl.cli.options.planning import (
+    PLAN,
+    PROTECT,
+    from_error_option,
+    plan_option,
+    read_plan_option,
+)
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.commands.client_sessions.write import OutputLayout, OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import HiddenRange, hide_range, rescue
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
-from compactctl.profiles.overflow import Overflow
-from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
@@ -225,47 +228,14 @@ still be refused.
 )
 
 
-def _parse_overflow(from_error: str | None) -> Overflow | None:
-    """Read the error to recover from; None for one that a repair alone may fix.
-
-    Raises UsageError if neither that nor a smaller context would help.
-    """
-    error = overflow(from_error) if from_error is not None else None
-    if error is None or error.overflow:
-        return error
-    if error.rule is not None and load_refusals()[error.rule].certain:
-        return None
-    if error.rule is not None:
-        raise UsageError(
-            "--from-error: the transcript does not show which record is refused (rule "
-            f"{error.rule}), so that it cannot be repaired; go on from before the answer"
-        )
-    if error.pattern is not None:
-        raise UsageError(
-            "--from-error: this is a rate limit or quota error; compacting does not help"
-        )
-    raise UsageError(
-        "--from-error: not recognized as a context overflow; leave it out to compact anyway"
-    )
-
-
 @shown_command(
     CompactOptions,
     SESSION,
     OptGroup(
         "recipe.plan",
-        # Rejects other errors than the other commands do.
-        OptGroup(
-            "overflow",
-            opt(
-                "from_error",
-                POLICY,
-                READS,
-                "Recover from this error of the client or provider. A size named in it is used.",
-                path="settings",
-                metavar="TEXT|FILE",
-            ),
-            make=_parse_overflow,
+        from_error_option(
+            "Recover from this error of the client or provider: name the record that it is about "
+            "and repair it, or free as many tokens as it says."
         ),
         *asked(PlanOptions, target="Stop at this size: 60k tokens, or 60% of the window."),
     ),

@@ -46,6 +46,15 @@ _ENDED_BY_PROMPT = frozenset({"ends-with-assistant"})
 # Providers whose limit of an image is one of its base64; that of others is one of its bytes.
 _COUNTING_BASE64 = frozenset({"anthropic"})
 _IN_BYTES = frozenset({"image-bytes", "document-bytes", "request-bytes"})
+# Rules by which the provider may refuse any reasoning, and any image: the transcript shows only the
+# worst.
+_OF_REASONING = frozenset(
+    {"thinking-signature", "thinking-modified", "thinking-missing", "reasoning-encrypted"}
+)
+_OF_IMAGES = frozenset({"image-readable"})
+_OF_ITEMS = frozenset({"reasoning-missing"})
+NamedPlace = tuple[str, MessageId, int | None]
+"""The id of a rule, and the message and the index of the part that break it."""
 _PAIRS: Mapping[str, RefusalRule] = {
     rule.id: rule
     for rule in (
@@ -80,6 +89,7 @@ class Recipient(Record):
         pair_order: where the result of a call must stand.
         is_request: whether the messages are one request, which is sent as it is.
         sees_all: whether all text of the messages was read.
+        named: what an error of the provider is about; it may show only there.
     """
 
     provider: str = ""
@@ -91,6 +101,7 @@ class Recipient(Record):
     pair_order: PairOrder = "anywhere"
     is_request: bool = False
     sees_all: bool = True
+    named: frozenset[NamedPlace] = frozenset()
 
     def limit(self, rule: RefusalRule) -> int:
         """Return the largest number that the provider accepts; 0 if the rule has no limit."""
@@ -141,6 +152,7 @@ class Fault(Record):
             "" if it is not known since when.
         who: the provider or client that refuses it.
         record: the record, if a client refuses the file.
+        is_named: whether an error of the provider is about it.
         is_in_document: whether its line is the whole file, so that only the path names the place.
     """
 
@@ -155,12 +167,13 @@ class Fault(Record):
     fixed_since: str | None = None
     who: str = ""
     record: RefusedRecord | None = None
+    is_named: bool = False
     is_in_document: bool = False
 
     @property
     def is_refused(self) -> bool:
-        """Whether it is certain, and the client does not fix it by itself."""
-        return self.fixed_since is None and self.rule.certain
+        """Whether it was refused, or is certain to be and the client does not fix it by itself."""
+        return self.is_named or (self.fixed_since is None and self.rule.certain)
 
     @property
     def outlasts_prompt(self) -> bool:
@@ -215,6 +228,13 @@ def find_faults(
     return tuple(sorted((*of_file, *as_sent, *only_stored), key=_order))
 
 
+def may_break(rule: str, message: Message, part: Part) -> bool:
+    """Whether a part may break a rule although the transcript does not show that it does."""
+    is_reasoning = rule in _OF_REASONING and isinstance(part, ReasoningPart)
+    is_image = rule in _OF_IMAGES and bool(media_of(part))
+    return is_reasoning or is_image or (rule in _OF_ITEMS and message.item_id is not None)
+
+
 def _place(fault: Fault) -> tuple[str, MessageId | None, int | None]:
     return fault.rule.id, fault.message, fault.part
 
@@ -242,19 +262,32 @@ def _of_record(record: RefusedRecord, recipient: Recipient) -> Fault:
 
 
 def _faults_in(messages: Sequence[Message], recipient: Recipient) -> Iterator[Fault]:
+    shown = tuple(_shown_faults(messages, recipient))
+    yield from shown
+    named = recipient.named.difference(map(_place, shown))
+    for index, part in iter_parts(messages) if named else ():
+        message = messages[index.message]
+        for name, rule in recipient.rules.items():
+            is_named = (name, message.id, index.part) in named
+            if is_named and may_break(name, message, part):
+                yield fault_at(messages, Spot(*index), rule, recipient)
+
+
+def _shown_faults(messages: Sequence[Message], recipient: Recipient) -> Iterator[Fault]:
+    """Yield what the messages alone show to be refused."""
     parts = tuple(iter_parts(messages))
     calls, media = tuple(_calls(parts)), tuple(_media(parts))
     for name, find_spots in _FINDERS.items():
         rule = recipient.rules.get(name)
         if rule is not None and recipient.refuses_by(rule):
             request = _Request(messages, recipient, recipient.limit(rule), parts, calls, media)
-            yield from (_fault(messages, spot, rule, recipient) for spot in find_spots(request))
+            yield from (fault_at(messages, spot, rule, recipient) for spot in find_spots(request))
     for name, index in find_pair_faults(messages, recipient.pair_order):
         rule = recipient.rules.get(name)
         # A data set may write calls as text of its own, which no request has.
         is_text = recipient.provider == "openai" and _is_embedded(messages, index)
         if rule is not None and recipient.refuses_by(rule) and not is_text:
-            yield _fault(messages, Spot(*index), rule, recipient)
+            yield fault_at(messages, Spot(*index), rule, recipient)
 
 
 def _is_embedded(messages: Sequence[Message], index: PartIndex) -> bool:
@@ -262,9 +295,10 @@ def _is_embedded(messages: Sequence[Message], index: PartIndex) -> bool:
     return isinstance(part, ToolCallPart | ToolResultPart) and part.embedded
 
 
-def _fault(
+def fault_at(
     messages: Sequence[Message], spot: Spot, rule: RefusalRule, recipient: Recipient
 ) -> Fault:
+    """Return the fault of a rule that is broken at a place in the messages."""
     message = messages[spot.message]
     part = None if spot.part is None else message.parts[spot.part]
     since = recipient.fixed_since(rule)
@@ -281,6 +315,7 @@ def _fault(
         actual=spot.actual,
         fixed_since=since,
         who=recipient.provider,
+        is_named=(rule.id, message.id, spot.part) in recipient.named,
     )
 
 
@@ -590,12 +625,17 @@ def _large_documents(request: _Request) -> Iterator[Spot]:
             yield medium.spot._replace(actual=medium.media.n_bytes)
 
 
+def request_size(messages: Sequence[Message]) -> int:
+    """Return how large a request with these messages is at least, in bytes."""
+    parts = tuple(iter_parts(messages))
+    n_bytes = sum(medium.n_encoded for medium in _media(parts) if medium.media.n_bytes)
+    return n_bytes + sum(len(text) for _, part in parts for text in _texts(part))
+
+
 def _large_request(request: _Request) -> Iterator[Spot]:
     """Yield the oldest media without which the request is within its limit of bytes."""
     media = [medium for medium in request.media if medium.media.n_bytes]
-    n_bytes = sum(medium.n_encoded for medium in media)
-    n_bytes += sum(len(text) for _, part in request.parts for text in _texts(part))
-    actual = n_bytes
+    actual = n_bytes = request_size(request.messages)
     for medium in media:
         if n_bytes <= request.limit or not request.limit:
             return

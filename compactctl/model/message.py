@@ -398,6 +398,13 @@ class Locks(Record):
 NO_LOCKS = Locks()
 
 
+class ItemId(NamedTuple):
+    """The id by which OpenAI's Responses API knows an item; ``path`` leads to it in its line."""
+
+    text: str
+    path: JsonPath
+
+
 class FirstPlace(NamedTuple):
     """Where a message stood in the first state of its transcript that had it.
 
@@ -428,6 +435,7 @@ class Message(Record):
             it says which messages that concerns.
         first_place: set if the transcript was compacted before; summaries refer to it.
         dialect: the format that the record is written in, in a file that mixes formats; else None.
+        item_id: the id that the provider gave it; only in items of OpenAI's Responses API.
         cache_marks: the paths of its ``cache_control`` members, from the root of the line; only in
             requests to Anthropic's API, which limits their number.
     """
@@ -449,6 +457,7 @@ class Message(Record):
     rank: int | None = None
     first_place: FirstPlace | None = None
     dialect: str | None = None
+    item_id: ItemId | None = None
     cache_marks: tuple[JsonPath, ...] = ()
 
     @property

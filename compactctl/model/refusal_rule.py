@@ -1,9 +1,12 @@
-"""A rule of what providers and clients refuse."""
+"""A rule of what providers and clients refuse, and what an error says about one."""
 
 from collections.abc import Mapping
 
 from compactctl.model.bounds import Positive
 from compactctl.records import Record, field
+
+APIS = frozenset({"anthropic", "bedrock", "openai", "openai-responses", "gemini", "mistral"})
+"""The APIs that refuse requests; OpenAI's without a suffix is Chat Completions."""
 
 
 class RefusalRule(Record):
@@ -16,8 +19,8 @@ class RefusalRule(Record):
             files.
         limits: by provider, the largest number that it accepts, in the unit of the rule.
         sentences: words of the errors that say so; "…" matches up to 200 characters.
-        places: how the errors name the place, such as ``messages.{m}.content.{b}``; the
-            placeholders are the fields of ``ErrorPlace``.
+        places: how the errors name the place, such as ``messages.{message}.content.{block}``;
+            the placeholders are the fields of ``ErrorPlace``.
         fixed_by: by the display name of a client, the oldest version that was seen to fix such a
             session by itself.
         says: what is wrong, as a clause in which {actual} and {limit} may stand.
@@ -38,3 +41,46 @@ class RefusalRule(Record):
     advice: str = ""
     certain: bool = True
     source: str
+
+    @property
+    def is_of_api(self) -> bool:
+        """Whether an API refuses requests by it, instead of a client its files."""
+        return not APIS.isdisjoint(self.providers)
+
+
+class ErrorPlace(Record):
+    """Where an error says that the fault is; None for what it does not say.
+
+    Attributes:
+        message: index of the message in the request.
+        block: index of the block in the message, or of the call.
+        item: index of the item in the input of a request to the Responses API.
+        line: line of the file, from 1.
+        call_id: id of the tool call.
+        item_id: id of the item.
+    """
+
+    message: int | None = None
+    block: int | None = None
+    item: int | None = None
+    line: int | None = None
+    call_id: str | None = None
+    item_id: str | None = None
+
+
+class RefusalError(Record):
+    """An error by which a request, or a session, was refused for what is in it.
+
+    Attributes:
+        rules: the rules that it may be about, the most likely one first; only the transcript tells
+            which of them is meant.
+        sentence: the words by which they were recognized, as the rules have them; "" for the size
+            of a request.
+        place: where it says that the fault is.
+        limit: the bytes that a request may have; None if it does not say.
+    """
+
+    rules: tuple[RefusalRule, ...]
+    sentence: str = ""
+    place: ErrorPlace = ErrorPlace()
+    limit: int | None = None

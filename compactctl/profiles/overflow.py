@@ -1,48 +1,71 @@
-"""Classify a provider's error: whether the context was too long, by how much, and for whom."""
+"""Classify an error: whether the context was too long and by how much, or what was refused."""
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
+from compactctl.model.refusal_rule import RefusalError
 from compactctl.profiles.error_texts import NOT_RETRYABLE, error_texts
 from compactctl.profiles.refusals import (
     ErrorPattern,
     FigureForm,
     TokenFigures,
-    find_sentence,
     load_patterns,
     read_figures,
+    refusal_in,
+    size_refusal,
 )
 from compactctl.records import Record, replace
 
 # NeuroLink does not retry an error with this status.
 _BAD_REQUEST = "status 400"
-_NOT_SHOWN = "the transcript does not show which record is refused"
 _LOWER_MAX_TOKENS = "too many tokens are reserved for the answer: lower max_tokens"
 
 
+ErrorKind = Literal["overflow", "refused", "rate"]
+"""What an error means: the request is too large, its content is not accepted, or it is one of too
+many."""
+
+
 class Overflow(Record):
-    """What an error says about the context.
+    """What an error says about the request that it answers.
 
     Attributes:
-        overflow: whether the request was too large.
+        kind: what the error means; None if it is not known.
         provider: who answered, if the error says so; None if it is not an overflow.
         actual: tokens sent; None if the error does not say, as for limits in bytes.
         limit: tokens allowed; None likewise.
         answer: the tokens of ``actual`` that were reserved for the answer.
         retryable: whether the same request can succeed later; None if unknown.
         pattern: the pattern of refusals.toml that decided; None if none did.
-        rule: the id of the rule by which the request was refused for another reason; None for none.
+        refusal: what is refused, as far as the error says: something in the request, or its size in
+            bytes; None for any other error.
         note: what is uncertain, or what to do; "" for nothing.
     """
 
-    overflow: bool
+    kind: ErrorKind | None = None
     provider: str | None = None
     actual: int | None = None
     limit: int | None = None
     answer: int = 0
     retryable: bool | None = None
     pattern: str | None = None
-    rule: str | None = None
+    refusal: RefusalError | None = None
     note: str = ""
+
+    @property
+    def overflow(self) -> bool:
+        """Whether the request was too large."""
+        return self.kind == "overflow"
+
+    @property
+    def is_of_tokens(self) -> bool:
+        """Whether the request had too many tokens."""
+        return self.overflow and self.refusal is None
+
+    @property
+    def rule(self) -> str | None:
+        """The id of the rule by which the request was refused; None for none."""
+        return None if self.refusal is None else self.refusal.rules[0].id
 
     @property
     def prompt(self) -> int | None:
@@ -88,7 +111,7 @@ def classify_error(text: str) -> Overflow:
 def _describe_answer(pattern: ErrorPattern, figures: TokenFigures) -> Overflow:
     """Describe an error that only the tokens reserved for the answer caused."""
     return Overflow(
-        overflow=False,
+        kind="refused",
         actual=figures.prompt if figures.answer else None,
         limit=figures.limit if figures.answer else None,
         retryable=False,
@@ -107,14 +130,14 @@ def _describe_overflow(
     hinted_provider = _hinted_provider(pattern, error_text, hints)
     is_settled = hinted_provider is not None and len(pattern.providers) != 1
     result = Overflow(
-        overflow=True,
+        kind="overflow",
         provider=hinted_provider or next(iter(pattern.providers), None),
         retryable=False,
         pattern=pattern.text,
         note="" if is_settled else pattern.note,
     )
     if pattern.unit != "tokens":
-        return result
+        return replace(result, refusal=size_refusal(error_text))
     return replace(result, actual=figures.actual, limit=figures.limit, answer=figures.answer)
 
 
@@ -124,7 +147,7 @@ def _classify_by_figures(error_text: str, forms: Iterable[FigureForm]) -> Overfl
         figures = read_figures(error_text, [form])
         if form.proves_overflow and figures.gap is not None:
             return Overflow(
-                overflow=True,
+                kind="overflow",
                 actual=figures.actual,
                 limit=figures.limit,
                 answer=figures.answer,
@@ -137,17 +160,15 @@ def _classify_by_figures(error_text: str, forms: Iterable[FigureForm]) -> Overfl
 
 def _classify_by_rules(error_text: str) -> Overflow | None:
     """Classify an error about what is in a request: sent again, it is refused again."""
-    sentence = find_sentence(error_text)
-    if sentence is None:
+    refusal = refusal_in(error_text)
+    if refusal is None:
         return None
-    rule = sentence.rules[0]
-    names = "compactctl check names the record that is refused"
     return Overflow(
-        overflow=False,
+        kind="refused",
         retryable=False,
-        pattern=sentence.words,
-        rule=rule.id,
-        note=f"{names if rule.certain else _NOT_SHOWN} (rule {rule.id})",
+        pattern=refusal.sentence,
+        refusal=refusal,
+        note="compactctl rescue --from-error names and repairs the record that is refused",
     )
 
 
@@ -155,13 +176,13 @@ def _classify_by_status(rate_limit: ErrorPattern | None, error_text: str) -> Ove
     """Classify any other error by its rate limit or its HTTP status."""
     if rate_limit is not None:
         return Overflow(
-            overflow=False,
+            kind="rate",
             retryable=rate_limit.retryable,
             pattern=rate_limit.text,
             note=rate_limit.note,
         )
     is_final = not {NOT_RETRYABLE, _BAD_REQUEST}.isdisjoint(error_text.split("\n"))
-    return Overflow(overflow=False, retryable=False if is_final else None)
+    return Overflow(retryable=False if is_final else None)
 
 
 def _hinted_provider(

@@ -8,9 +8,8 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from compactctl.model.refusal_rule import RefusalRule
+from compactctl.model.refusal_rule import ErrorPlace, RefusalError, RefusalRule
 from compactctl.model.validation import validated
-from compactctl.profiles.error_texts import error_texts
 from compactctl.records import Record
 
 # All repetitions are bounded, so that matching is fast on any text. A number has at most 19 digits
@@ -26,6 +25,10 @@ _ID = r"([\w:-]{1,200})"
 _FULL = 0.8
 # Between the two halves of a pattern, in characters.
 _BETWEEN = ".{0,200}?"
+_SIZE = re.compile(r"(?<![\d.,])(\d[\d,]{0,18}(?:\.\d{1,3})?) ?(bytes|[KMG]i?B)\b", re.IGNORECASE)
+# Fewer bytes than any limit of a request.
+_MIN_REQUEST = 1 << 10
+_BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class TokenFigures(Record):
@@ -151,26 +154,6 @@ class RefusalSentence(Record):
     rules: tuple[RefusalRule, ...]
 
 
-class ErrorPlace(Record):
-    """Where an error says that the fault is; None for what it does not say.
-
-    Attributes:
-        m: index of the message in the request.
-        b: index of the block in the message, or of the call.
-        i: index of the item in the input of a request to the Responses API.
-        n: line of the file, from 1.
-        call_id: id of the tool call.
-        item_id: id of the item.
-    """
-
-    m: int | None = None
-    b: int | None = None
-    i: int | None = None
-    n: int | None = None
-    call_id: str | None = None
-    item_id: str | None = None
-
-
 class ErrorPatterns(Record):
     """The words of refusals.toml, compiled; ``hints`` are words by provider, gateways first."""
 
@@ -206,31 +189,30 @@ def rules_of(*refusers: str) -> tuple[RefusalRule, ...]:
     return tuple(rule for rule in rules if not set(refusers).isdisjoint(rule.providers))
 
 
-def rule_of_error(text: str) -> RefusalRule | None:
-    """Return the rule that an error is most likely about; None if it is about none."""
-    return next(iter(rules_of_error(text)), None)
+def refusal_in(error_text: str) -> RefusalError | None:
+    """Return what the texts of an error say is refused; None if they have no rule's sentence.
 
-
-def rules_of_error(text: str) -> tuple[RefusalRule, ...]:
-    """Return the rules that an error may be about, the most likely one first.
-
-    An error is plain text, a JSON body, or JSON within text. If its sentence belongs to several
-    rules, only the transcript tells which of them is meant.
+    "messages.5.content.0: Invalid `signature`"  is at  message=5, block=0.
     """
-    sentence = find_sentence("\n".join(error_texts(text)))
-    return () if sentence is None else sentence.rules
-
-
-def find_place(rule: RefusalRule, text: str) -> ErrorPlace:
-    """Return where an error about this rule says that the fault is.
-
-    "messages.5.content.0: Invalid `signature`"  is at  m=5, b=0.
-    """
-    error_text = "\n".join(error_texts(text))
+    sentence = find_sentence(error_text)
+    if sentence is None:
+        return None
     values: dict[str, Any] = {}
-    for place in reversed(rule.places):
+    for place in (place for rule in reversed(sentence.rules) for place in reversed(rule.places)):
         values |= _place_values(place, error_text)
-    return ErrorPlace(**values)
+    return RefusalError(rules=sentence.rules, sentence=sentence.words, place=ErrorPlace(**values))
+
+
+def size_refusal(error_text: str) -> RefusalError:
+    """Return what the texts of an error say of the size of a request in bytes."""
+    sizes = (
+        round(float(size.replace(",", "")) * _BYTES[unit[0].lower()])
+        for size, unit in _SIZE.findall(error_text)
+    )
+    rule = load_refusals()["request-bytes"]
+    # Of the size that was sent and the one that is allowed, the smaller one.
+    limit = min((size for size in sizes if size >= _MIN_REQUEST), default=None)
+    return RefusalError(rules=(rule,), limit=limit)
 
 
 def _place_values(place: str, error_text: str) -> Iterator[tuple[str, int | str]]:

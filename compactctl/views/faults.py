@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.faults import Fault
 from compactctl.views.terminal.tables import Table, table, text
 from compactctl.views.terminal.text import one_line, plural
@@ -40,6 +41,30 @@ def place_text(fault: Fault) -> str:
     depth = max(n for n, step in enumerate(fault.path) if isinstance(step, int))
     place = ".".join(map(str, fault.path[: depth + 1]))
     return place if fault.is_in_document else f"{line}, {place}"
+
+
+def subject_text(subject: ErrorSubject) -> str:
+    """Return what an error is about: "the error is about line 1,204: image over 5 MB"."""
+    if subject.faults:
+        what = one_line(subject.faults[0].text)
+        return f"the error is about {_places_text(subject.faults)}: {what}"
+    if subject.place is not None:
+        where = place_text(subject.place)
+        return f"the error is about {where}, where nothing breaks the rule {subject.rule.id}"
+    return f"nothing in the transcript breaks the rule of the error ({subject.rule.id})"
+
+
+def subject_document(subject: ErrorSubject | None) -> dict[str, Any] | None:
+    """Return what an error is about as a JSON object; None without an error."""
+    if subject is None:
+        return None
+    first = next(filter(None, (*subject.faults, subject.place)), None)
+    return {
+        "rule": subject.rule.id,
+        "line": None if first is None else first.line + 1,
+        "path": None if first is None else list(first.path),
+        "faults": fault_rows(subject.faults),
+    }
 
 
 def repaired_lines(

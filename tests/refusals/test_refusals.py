@@ -212,17 +212,6 @@ def test_an_append_leaves_the_faults_and_says_so(ask: Ask) -> None:
     assert "which appending cannot fix; leave out --native" in outcome.out
 
 
-def test_what_a_transcript_does_not_show_is_not_said_to_be_rescued(ask: Ask) -> None:
-    path = Path("session.jsonl")
-    path.write_bytes(SOUND["claude-code"]().faulty)
-    error = "thinking blocks in the latest assistant message cannot be modified"
-    outcome = ask("rescue", path, "--from-error", error)
-    assert outcome.code == 2, outcome
-    assert "does not show which record is refused (rule thinking-modified)" in outcome.err
-    shown = ask("harness", "overflow", error).out
-    assert "does not show which record" in " ".join(shown.split())
-
-
 def test_a_message_is_empty_only_if_all_of_it_was_read(ask: Ask) -> None:
     path = Path("request.json")
     empty = {"role": "user"}

@@ -99,10 +99,10 @@ def test_a_session_with_room_goes_on_itself(home: Home) -> None:
 def test_what_an_error_reports_beyond_the_count_stays(more: int, home: Home) -> None:
     path = claude(home)
     counted = rescued(path).tokens_before
-    error = Overflow(overflow=True, actual=counted + more)
+    error = Overflow(kind="overflow", actual=counted + more)
     options = replace(
         PLAIN,
-        recipe=Recipe(plan=PlanOptions(stages=("truncate",), keep=0.5, overflow=error)),
+        recipe=Recipe(plan=PlanOptions(stages=("truncate",), keep=0.5, error=error)),
         output=OutputOptions(dry_run=True),
     )
     result = rescued(path, options)

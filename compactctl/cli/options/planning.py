@@ -119,17 +119,28 @@ def _plan(
     return with_template(build(PlanOptions, values), template)
 
 
-def _overflow(from_error: str | None) -> Overflow | None:
-    """Read the error to recover from. Raises UsageError if it is not about the context size."""
+def read_error(from_error: str | None) -> Overflow | None:
+    """Read the error to recover from; None without one.
+
+    Raises UsageError for one that neither a repair nor a smaller context helps against.
+    """
     if from_error is None:
         return None
-    reading = overflow(from_error)
-    if not reading.overflow:
-        advice = "see compactctl harness overflow, and compact without it"
-        if reading.retryable:
-            advice = reading.note or "wait: the same request can succeed later"
-        raise UsageError(f"--from-error: not recognized as a context overflow; {advice}")
-    return reading
+    error = overflow(from_error)
+    if error.overflow or error.refusal is not None:
+        return error
+    match error.kind:
+        case "rate":
+            advice = "wait: the same request can succeed later" if error.retryable else "raise it"
+            what = f"this is a rate limit or quota error; {error.note or advice}"
+        case "refused":
+            what = error.note
+        case _:
+            what = (
+                "not recognized as a context overflow or a refusal; leave it out, and compactctl "
+                "check names what is refused"
+            )
+    raise UsageError(f"--from-error: {what}")
 
 
 def _texts(summary_file: str | None) -> SummaryInputs:
@@ -143,22 +154,22 @@ def _summary(path: str) -> str:
     return text
 
 
+def from_error_option(text: str) -> OptGroup:
+    """Return ``--from-error`` with the help ``text``."""
+    return OptGroup(
+        "error",
+        opt("from_error", POLICY, READS, text, path="settings", metavar="TEXT|FILE"),
+        make=read_error,
+    )
+
+
 # The error and the summary are read from files here: their fields are below what reads these.
 PLAN = OptGroup(
     "plan",
     *asked(PlanOptions),
-    OptGroup(
-        "overflow",
-        opt(
-            "from_error",
-            POLICY,
-            READS,
-            "Recover from this context-overflow error: compact to 70% of the available input, "
-            "removing at least 110% of the reported excess.",
-            path="settings",
-            metavar="TEXT|FILE",
-        ),
-        make=_overflow,
+    from_error_option(
+        "Recover from this error. After a context overflow, compact to 70% of the available input, "
+        "removing at least 110% of the reported excess; else repair what is refused."
     ),
     OptGroup(
         "texts",

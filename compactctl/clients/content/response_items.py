@@ -21,6 +21,7 @@ from compactctl.clients.records.json_values import (
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
+    ItemId,
     JsonPath,
     Part,
     ReasoningPart,
@@ -142,6 +143,19 @@ def item_draft(
 
     ``tools`` maps the ids of earlier calls to tool names.
     """
+    draft, name = _draft_of(item, path, tools), item.get("id")
+    if draft is None or draft.item_id is not None or not isinstance(name, str):
+        return draft
+    # The id of some items is that of their call.
+    is_of_call = any(isinstance(p, ToolCallPart) and p.call_id == name for p in draft.parts)
+    if is_of_call or draft.role != "assistant":
+        return draft
+    return replace(draft, item_id=ItemId(name, (*path, "id")))
+
+
+def _draft_of(
+    item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
+) -> MessageDraft | None:
     kind = item_kind(item)
     if kind in _WRAPPER_TYPES and isinstance(item.get(_PROVIDER_DATA), Mapping):
         return _wrapped_draft(item, path, tools)

@@ -447,6 +447,7 @@ def build_message(  # noqa: PLR0913 - a record as its format read it, and where 
         clearing=draft.clearing,
         timestamp=record_time(record) if draft.timestamp is None else draft.timestamp,
         dialect=place.dialect,
+        item_id=draft.item_id,
         cache_marks=draft.cache_marks,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.model.message import (
     Clearing,
+    ItemId,
     JsonPath,
     Part,
     ReportedUsage,
@@ -35,6 +36,7 @@ class MessageDraft(Record):
     usage: ReportedUsage | None = None
     clearing: Clearing | None = None
     timestamp: float | None = None
+    item_id: ItemId | None = None
     cache_marks: tuple[JsonPath, ...] = ()
 
     @property

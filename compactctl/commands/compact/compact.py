@@ -1,7 +1,7 @@
 """Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from compactctl.commands.client_sessions.accepted import check_accepted
@@ -44,7 +44,7 @@ from compactctl.commands.compact.place import (
 from compactctl.commands.compact.prepared import Prepared, is_archived
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
-from compactctl.commands.measuring.acceptance import faults_of
+from compactctl.commands.measuring.acceptance import REQUEST_SIZE, faults_of, subject_of
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.measuring.next_request import restatement, sized_requests
@@ -69,6 +69,8 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
 )
 from compactctl.errors import OutputFaultError, UsageError
+from compactctl.history.error_subject import ErrorSubject
+from compactctl.history.faults import Fault, may_break
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.edit import CorrectRecord, RecordEdit
 from compactctl.model.message import Message, MessageId
@@ -267,12 +269,16 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     summarizer = summarizer_for(recipe.summarizer)
     check_strict(transcript, options.input)
     measured = measure(transcript, recipe.measure)
+    error = recipe.plan.refusal
+    subject = None if error is None else subject_of(error, transcript, measured)
     plan = make_plan(recipe, measured.limits, measured.model)
     if _repairs(options):
         plan = plan.with_repair()
-    if _only_repairs(options, transcript, measured):
+    if _only_repairs(options, transcript, measured, subject):
         plan = plan.of_repair()
     inputs = _stage_inputs(options, read, plan, summarizer)
+    if subject is not None:
+        inputs = replace(inputs, recipient=subject.recipient)
     if plan_file is None:
         sized = SizedTranscript.of(transcript, measured)
         done = run_stages(sized, plan, inputs, held)
@@ -290,26 +296,41 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
         plan=plan,
         run=done,
         summaries=_audited(options, read.file, done.applied, inputs.originals, measured),
+        subject=subject,
         restated=_restated(options, read.file, done, measured),
         held=held,
     )
 
 
 def _repairs(options: CompactOptions) -> bool:
-    """Whether what is refused is repaired unasked: in new sessions, and by our own profiles."""
+    """Whether what is refused is repaired unasked: in new sessions, and by our own profiles.
+
+    What an error is about is repaired wherever it can be.
+    """
     if options.plan_file is not None:
         return options.plan_file.repair
     recipe = options.recipe
     is_own = not (recipe.plan.stages or emulates_system(recipe.measure.profile))
-    is_new_session = options.output.fork is not None
-    return options.output.layout == "split" and (is_new_session or is_own)
+    is_asked = options.output.fork is not None or recipe.plan.refusal is not None
+    return options.output.layout == "split" and (is_asked or is_own)
 
 
-def _only_repairs(options: CompactOptions, transcript: Transcript, measured: Measurement) -> bool:
+def _only_repairs(
+    options: CompactOptions,
+    transcript: Transcript,
+    measured: Measurement,
+    subject: ErrorSubject | None,
+) -> bool:
     """Whether a rescue has something to repair and, as it was not asked to, no space to free."""
-    if not options.only_accepted or options.recipe.plan != PlanOptions():
+    plan = options.recipe.plan
+    is_asked = plan.overflow is not None or replace(plan, error=None) != PlanOptions()
+    if not options.only_accepted or is_asked:
         return False
-    if not any(fault.is_refused for fault in faults_of(transcript, measured)):
+    recipient = None if subject is None else subject.recipient
+    faults = faults_of(transcript, measured, recipient=recipient)
+    # Where nothing is to be repaired, only less context makes a request of fewer bytes.
+    has_subject = subject is not None and subject.rule.id != REQUEST_SIZE
+    if not has_subject and not any(fault.is_refused for fault in faults):
         return False
     size = context_size(transcript, measured)
     requests = sized_requests(transcript.effective, measured.meter, size.unseen)
@@ -412,10 +433,25 @@ def _laid_out(draft: Draft) -> Prepared:
         expected=expected,
         deposits=tuple(deposits),
         identity=identity,
+        unrepaired=tuple(_unrepaired(draft)),
         undo_option=undo_option(read.appended_to, closed=draft.options.output.closed)
         if read.appended_to
         else "",
     )
+
+
+def _unrepaired(draft: Draft) -> Iterator[Fault]:
+    """Yield what the error is about, and what only the error shows, where nothing changed it."""
+    after = {message.id: message for message in draft.run.applied.after}
+    edits = draft.run.applied.edits
+    corrected = {(edit.line, edit.path) for edit in edits if isinstance(edit, CorrectRecord)}
+    for fault in draft.subject.faults if draft.subject else ():
+        message = after.get(fault.message or MessageId(""))
+        is_there = message is not None and (message.line, message.record_path) not in corrected
+        if message is None or fault.part is None or not is_there:
+            continue
+        if may_break(fault.rule.id, message, message.parts[fault.part]):
+            yield fault
 
 
 def _proven(prepared: Prepared) -> Prepared:
@@ -430,7 +466,7 @@ def _proven(prepared: Prepared) -> Prepared:
     name = str(prepared.source.path or "standard input")
     transcript = prove_layout(lines, prepared.format, prepared.expected, name)
     result = prepared.result
-    remaining = faults_of(transcript, result.measure)
+    remaining = (*faults_of(transcript, result.measure), *prepared.unrepaired)
     if result.options.output.fork is not None:
         records = [fault.record for fault in remaining if fault.is_refused and fault.record]
         before = [fault.record.reason for fault in result.faults if fault.record]

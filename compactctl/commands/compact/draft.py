@@ -19,6 +19,7 @@ from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.transcript import TranscriptFile, format_field
 from compactctl.history.apply import net_edits
+from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, Operation, OperationId
@@ -72,8 +73,8 @@ class CompactInput(Record):
 class Draft(Record):
     """A compaction in memory with all its messages, before it is laid out.
 
-    ``restated`` is the usage from which the client will read its context size. ``held`` is the
-    reason why no stage may run, else "".
+    ``subject`` is what the error to recover from is about. ``restated`` is the usage from which the
+    client will read its context size. ``held`` is the reason why no stage may run, else "".
     """
 
     options: CompactOptions
@@ -82,6 +83,7 @@ class Draft(Record):
     plan: Plan
     run: StageRun
     summaries: tuple[WrittenSummary, ...]
+    subject: ErrorSubject | None = None
     restated: UsageRestatement | None = None
     held: str = ""
 

@@ -23,6 +23,7 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage
+from compactctl.history.faults import Fault
 from compactctl.records import Record, replace
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -41,6 +42,7 @@ class Prepared(Record):
         format: its format.
         content: the new file; if nothing changed, the old one.
         expected: the messages that the new file must hold; () if it is the old one.
+        unrepaired: what the error that it recovers from is about, where that is still as it was.
         identity: the text whose hash is the id of the operation, "" if nothing changed.
         deposits: the archives to write: of the client's compactions undone first, of the operation.
         undo_option: the option that undoing it takes, or "".
@@ -52,6 +54,7 @@ class Prepared(Record):
     format: Format
     content: Content
     expected: tuple[ExpectedMessage, ...] = ()
+    unrepaired: tuple[Fault, ...] = ()
     identity: str = ""
     deposits: tuple[ArchiveDraft, ...] = ()
     undo_option: str = ""
@@ -102,7 +105,8 @@ class Prepared(Record):
     def _is_idle(self) -> bool:
         """Whether there is nothing to write: no change, and no output named, or one in vain."""
         options = self.result.options
-        is_vain = options.only_accepted and any(fault.is_refused for fault in self.result.remaining)
+        is_refused = any(fault.is_refused for fault in self.result.remaining)
+        is_vain = options.only_accepted and (is_refused or self.result.misses_error)
         return not self.deposits and (options.output.path is None or is_vain)
 
     def _earlier(self) -> Written | None:

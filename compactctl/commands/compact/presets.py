@@ -81,9 +81,13 @@ class RescueResult(Record):
 
     @property
     def exit_code(self) -> int:
-        """5 if the next request will still be refused, for what only the user can fix."""
-        is_refused = any(fault.outlasts_prompt for fault in self.compacted.remaining)
-        return DoesNotFitError.exit_code if is_refused else 0
+        """5 if the next request will still be refused, for what only the user can fix.
+
+        Also if the error to recover from is about something that the transcript does not show.
+        """
+        done = self.compacted
+        is_refused = any(fault.outlasts_prompt for fault in done.remaining)
+        return DoesNotFitError.exit_code if is_refused or done.misses_error else 0
 
     @property
     def tokens_before(self) -> int:

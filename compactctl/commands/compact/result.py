@@ -24,6 +24,7 @@ from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.faults import Fault
 from compactctl.history.protection import pin_reason
 from compactctl.model.client_compaction import ClientCompaction
@@ -118,6 +119,7 @@ class CompactResult(Record):
         summaries: the summaries written.
         restated: the usage from which the client reads its context size, None if unchanged.
         undone: the compactions by the client that were undone first.
+        subject: what the error to recover from is about.
         faults: what will be refused of the input.
         remaining: what will still be refused afterwards.
         opaque: content that was copied without being understood.
@@ -138,6 +140,7 @@ class CompactResult(Record):
     summaries: tuple[WrittenSummary, ...] = ()
     restated: UsageRestatement | None = None
     undone: tuple[ClientCompaction, ...] = ()
+    subject: ErrorSubject | None = None
     faults: tuple[Fault, ...] = ()
     remaining: tuple[Fault, ...] = ()
     opaque: tuple[Opaque, ...] = ()
@@ -147,6 +150,11 @@ class CompactResult(Record):
     earlier: Written | None = None
     data: Iterable[bytes] | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def misses_error(self) -> bool:
+        """Whether nothing was changed, as the transcript does not show what the error is about."""
+        return self.subject is not None and not (self.subject.faults or self.compacted)
 
     @property
     def before(self) -> Digest:

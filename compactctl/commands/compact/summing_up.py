@@ -36,7 +36,8 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
     _check_reachable(draft)
     file, outcome = draft.input.file, draft.run.outcome
     unread = describe_unread(file.transcript.unread)
-    faults = faults_of(file.transcript, draft.measured)
+    recipient = None if draft.subject is None else draft.subject.recipient
+    faults = faults_of(file.transcript, draft.measured, recipient=recipient)
     result = CompactResult(
         options=draft.options,
         format=file.format.name,
@@ -47,6 +48,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         summaries=draft.summaries,
         restated=draft.restated,
         undone=draft.input.undone,
+        subject=draft.subject,
         faults=faults,
         remaining=faults,
         opaque=file.transcript.opaque,

@@ -1,15 +1,17 @@
 """Finds out what the provider, or the client, will refuse in the next request."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.clients.format import Format
 from compactctl.clients.registry import format_of
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import NO_EXTRAS, Extras
-from compactctl.history.faults import Fault, Recipient, find_faults
+from compactctl.history.error_subject import ErrorSubject, find_subject
+from compactctl.history.faults import Fault, Recipient, find_faults, request_size
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
+from compactctl.model.refusal_rule import RefusalError
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
@@ -26,6 +28,8 @@ _PROVIDERS: Mapping[str, str] = {
     "codestral": "mistral",
     "ministral": "mistral",
 }
+REQUEST_SIZE = "request-bytes"
+"""The rule on the bytes of a request."""
 _FAMILY = re.compile(r"[a-z]+")
 
 
@@ -68,23 +72,70 @@ def _is_request(transcript: Transcript) -> bool:
     )
 
 
+def subject_of(error: RefusalError, transcript: Transcript, measured: Measurement) -> ErrorSubject:
+    """Return what an error is about, which a request of a transcript got."""
+    recipient = _refuser(error, recipient_of(transcript, measured), transcript)
+    error = replace(error, rules=tuple(recipient.rules[rule.id] for rule in error.rules))
+    subjects = [
+        find_subject(error, _faults_in(transcript, sent, recipient, number), sent, recipient)
+        for number, sent in enumerate(split_conversations(transcript.effective) or ((),))
+    ]
+    subject = next((subject for subject in subjects if subject.faults), subjects[0])
+    return subject.in_document if transcript.n_lines == 1 else subject
+
+
+def _refuser(error: RefusalError, recipient: Recipient, transcript: Transcript) -> Recipient:
+    """Return the recipient with what the error says of it: the provider, and the size it accepts.
+
+    A size that it does not name is half of what was sent, if that is within the known limit.
+    """
+    providers = [name for rule in error.rules for name in rule.providers]
+    rule = error.rules[0]
+    if recipient.provider not in providers and rule.is_of_api and rule.id != REQUEST_SIZE:
+        return replace(recipient, provider=providers[0])
+    if rule.id != REQUEST_SIZE:
+        return recipient
+    # An older client may have sent all that is stored.
+    conversations = split_conversations(transcript.history)
+    n_bytes = max(map(request_size, conversations), default=0)
+    limit = error.limit or recipient.limit(rule)
+    if not 0 < limit < n_bytes:
+        limit, rule = n_bytes // 2, replace(rule, says="request of {actual} is too large")
+    rule = replace(rule, providers=(recipient.provider,), limits={recipient.provider: limit})
+    return replace(recipient, rules={**recipient.rules, REQUEST_SIZE: rule})
+
+
 def faults_of(
-    transcript: Transcript, measured: Measurement, extras: Extras = NO_EXTRAS
+    transcript: Transcript,
+    measured: Measurement,
+    extras: Extras = NO_EXTRAS,
+    recipient: Recipient | None = None,
 ) -> tuple[Fault, ...]:
     """Return what will be refused, or would be if the client did not fix it, line by line.
 
-    ``extras`` are sent with a request.
+    ``extras`` are sent with a request, to the ``recipient`` if one is named.
     """
-    recipient = recipient_of(transcript, measured)
+    recipient = recipient or recipient_of(transcript, measured)
     conversations = split_conversations(transcript.effective) or ((),)
     faults: list[Fault] = []
     for number, sent in enumerate(conversations):
-        refused = () if number else transcript.refused
-        messages = extras.around(sent) if recipient.is_request else sent
-        faults += find_faults(messages, stored_of(transcript, sent), refused, recipient)
-    is_document = transcript.n_lines == 1
+        faults += _faults_in(transcript, sent, recipient, number, extras)
     # What was given beside the transcript has no line.
-    return tuple(replace(fault, is_in_document=is_document) for fault in faults if fault.line >= 0)
+    return tuple(fault for fault in faults if fault.line >= 0)
+
+
+def _faults_in(
+    transcript: Transcript,
+    sent: Sequence[Message],
+    recipient: Recipient,
+    number: int,
+    extras: Extras = NO_EXTRAS,
+) -> Iterator[Fault]:
+    """Yield the faults of one conversation; the first one has those of the file."""
+    refused = () if number else transcript.refused
+    messages = extras.around(sent) if recipient.is_request else sent
+    for fault in find_faults(messages, stored_of(transcript, sent), refused, recipient):
+        yield replace(fault, is_in_document=transcript.n_lines == 1)
 
 
 def stored_of(transcript: Transcript, sent: Sequence[Message]) -> tuple[Message, ...]:

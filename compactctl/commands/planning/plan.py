@@ -9,6 +9,7 @@ from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.summarizer_options import SummarizerOptions
 from compactctl.model.operation import OptionValue
+from compactctl.model.refusal_rule import RefusalError
 from compactctl.model.summary import NO_SUMMARY_INPUTS, SummaryInputs
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.overflow import Overflow
@@ -55,7 +56,7 @@ class PlanOptions(Record):
 
     Attributes:
         stages: empty for those of the profile.
-        overflow: the error of a provider to recover from; it makes the target smaller.
+        error: the error of a provider or client to recover from.
         settings: options of stages, over those of the profile.
         texts: inputs of the summarize stage besides its options.
     """
@@ -98,9 +99,19 @@ class PlanOptions(Record):
         parse=parse_trigger,
     )
     if_needed: bool = flag("Do nothing unless compaction is due.", POLICY, MAY)
-    overflow: Overflow | None = None
+    error: Overflow | None = None
     settings: StageSettings = field(default_factory=dict)
     texts: SummaryInputs = NO_SUMMARY_INPUTS
+
+    @property
+    def overflow(self) -> Overflow | None:
+        """The error, if it says that there were too many tokens; it makes the target smaller."""
+        return self.error if self.error is not None and self.error.is_of_tokens else None
+
+    @property
+    def refusal(self) -> RefusalError | None:
+        """What the error says was refused, if it was anything but the number of tokens."""
+        return None if self.error is None else self.error.refusal
 
 
 class Recipe(Record):
@@ -169,8 +180,9 @@ class Plan(Record):
         return replace(self, steps=(repair, *self.steps))
 
     def of_repair(self) -> "Plan":
-        """Return the plan with its repair alone."""
-        return replace(self, steps=tuple(step for step in self.steps if step.stage.repairs))
+        """Return the plan with its repair alone, which frees no space."""
+        steps = tuple(step for step in self.steps if step.stage.repairs)
+        return replace(self, steps=steps, reach=SizeToReach())
 
     @property
     def removes_unsent(self) -> bool:

@@ -28,6 +28,7 @@ from compactctl.commands.measuring.next_request import (
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.history.apply import apply_all
 from compactctl.history.conversation_view import ConversationView, Protection
+from compactctl.history.faults import Recipient
 from compactctl.history.omissions import with_omitted_hidden
 from compactctl.history.protection import ProtectionLimits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import is_proven, is_unchanged, newest_id, newest_summary
@@ -66,6 +67,7 @@ class StageInputs(Record):
         unsent: the records that are never sent, for stages that remove them; None if all records
             stay in the file.
         refused: the records for which the client refuses the file, for the stage that repairs it.
+        recipient: who gets the next request, if an error says more of them than the transcript.
         keeps_originals: whether the new file keeps all records.
     """
 
@@ -74,6 +76,7 @@ class StageInputs(Record):
     texts: SummaryInputs = NO_SUMMARY_INPUTS
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
     refused: tuple[RefusedRecord, ...] = ()
+    recipient: Recipient | None = None
     keeps_originals: bool = False
 
 
@@ -233,13 +236,15 @@ def _run_conversation(
         if share_tokens is None
         else _always(share_tokens)
     )
+    view = view_of(messages, sized.transcript, measured, plan.protect, room)
     view = replace(
-        view_of(messages, sized.transcript, measured, plan.protect, room),
+        view,
         originals=inputs.originals,
         summarizer=inputs.summarizer,
         summary_inputs=inputs.texts,
         unsent=inputs.unsent,
         refused=inputs.refused,
+        recipient=inputs.recipient or view.recipient,
         keeps_originals=inputs.keeps_originals,
     )
     request = sized_request(messages, meter, sized.size.unseen)

@@ -57,8 +57,8 @@ _EMPTY_RESULT = "[empty]"
 _LEFT_OUT = frozenset({"field-value", "field-required"})
 _NEW_IDS = frozenset({"call-id-unique", "call-id-pattern", "call-id-length"})
 _DROPPED = frozenset({
-    "text-empty", "result-once", "thinking-signature", "reasoning-alone", "reasoning-encrypted",
-    "reasoning-content", "item-value",
+    "text-empty", "result-once", "thinking-signature", "thinking-modified", "thinking-missing",
+    "reasoning-alone", "reasoning-encrypted", "reasoning-content", "item-value",
 })  # fmt: skip
 # Rules whose results go where their call wants them.
 _MOVED = frozenset({"result-not-next", "result-first", "result-in-user", "result-with-text"})
@@ -119,6 +119,8 @@ class Corrections:
                 self._add_counted(fault, self._correction(fault))
             elif fault.rule.id == "cache-control-count":
                 self._add_counted(fault, self._without_marks(fault))
+            elif fault.rule.id == "reasoning-missing":
+                self._add_counted(fault, self._without_id(fault))
 
     def correct(self, rules: frozenset[str]) -> None:
         """Correct what breaks these rules, which belong to one round."""
@@ -181,6 +183,12 @@ class Corrections:
             paths[line].append(FieldValue(path=path))
         for line, values in paths.items():
             yield self._corrected(line, (), tuple(values), fault.rule.repaired)
+
+    def _without_id(self, fault: Fault) -> Iterator[Edit]:
+        item = next(message for message in self._originals if message.id == fault.message)
+        if item.item_id is not None:
+            values = (FieldValue(path=item.item_id.path),)
+            yield self._corrected(item.line, item.record_path, values, fault.text)
 
     def _corrected(
         self, line: int, path: tuple[str | int, ...], values: tuple[FieldValue, ...], reason: str

@@ -32,6 +32,8 @@ from compactctl.views.faults import (
     place_text,
     repaired_faults,
     repaired_lines,
+    subject_document,
+    subject_text,
     unrepaired_faults,
     verdict,
 )
@@ -67,6 +69,8 @@ _PLURAL = re.compile(r"s\b")
 
 def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield the output: the answer, then the stages that add up to it, and fates on request."""
+    if result.subject is not None:
+        yield subject_text(result.subject)
     yield answer_line(result)
     if result.outcome.conversation.after != result.outcome.conversation.before:
         yield share_line(result)
@@ -130,6 +134,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
+        "error": subject_document(result.subject),
         "faults": fault_rows(result.faults),
         "remainingFaults": fault_rows(result.remaining),
         "forkedTo": written.forked_to if written else None,
@@ -449,6 +454,8 @@ def _output_lines(result: CompactResult, written: Written) -> Iterator[str]:
 def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield the output: the context before and after, and how to undo and resume it."""
     done = result.compacted
+    if done.subject is not None:
+        yield subject_text(done.subject)
     yield _rescue_answer(result)
     yield from _remaining_lines(done)
     if result.uncounted:
@@ -514,6 +521,9 @@ def _rescue_answer(result: RescueResult) -> Accent:
         return Accent(f"rescued before, as {session}; nothing was written", "bold")
     done, after = result.compacted, result.tokens_after
     remaining = tuple(fault for fault in done.remaining if fault.outlasts_prompt)
+    if done.misses_error:
+        why = "the client may have fixed it, or sent what the transcript does not hold"
+        return Accent(f"nothing was changed: {why}", "bold red")
     if remaining:
         return Accent(f"{verdict(remaining)}, {_whose_fix(done, remaining)}", "bold red")
     if (fixed := _repair_answer(result)) and _only_repaired(done):

@@ -7,6 +7,7 @@ from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
 from compactctl.commands.harness.file_budget import FileBudgetResult
 from compactctl.commands.harness.limit_output import LimitOutputResult
 from compactctl.commands.harness.prompt import PromptResult
+from compactctl.model.refusal_rule import ErrorPlace, RefusalError
 from compactctl.profiles.overflow import Overflow
 from compactctl.tokens.file_budget import FileAllocation
 from compactctl.views.encode import encoded, measure_fields, record
@@ -31,17 +32,42 @@ _RETRY_ADVICE = {
 
 def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
     """Yield the output: the verdict, then the facts found in the error."""
-    if result.overflow:
-        yield Accent("overflow: the context exceeds the model's window", "bold")
-    else:
-        yield Accent("no overflow: the error is not about the size of the context", "bold")
+    yield Accent(_verdict(result), "bold")
     yield Facts(tuple(_overflow_facts(result)))
 
 
 def overflow_document(result: Overflow) -> dict[str, Any]:
-    """Return the facts about the context that the error gives."""
-    fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
-    return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
+    """Return the facts about the request that the error gives."""
+    fields = ("provider", "actual", "limit", "gap", "retryable", "pattern", "note")
+    refusal = result.refusal
+    return {
+        "schema": "compactctl.overflow/1",
+        "overflow": result.overflow,
+        "kind": result.kind,
+        **record(result, only=fields),
+        "rule": result.rule,
+        "place": _place(refusal.place) if refusal else None,
+        "limitBytes": refusal.limit if refusal else None,
+    }
+
+
+def _place(place: ErrorPlace) -> dict[str, Any] | None:
+    """Return the place as far as the error names it; indices count from 0, lines from 1."""
+    return {name: value for name, value in record(place).items() if value is not None} or None
+
+
+def _verdict(result: Overflow) -> str:
+    match result.kind:
+        case "overflow" if result.refusal is not None:
+            return "overflow: the request has too many bytes"
+        case "overflow":
+            return "overflow: the context exceeds the model's window"
+        case "refused":
+            return "no overflow: the request is refused for what is in it"
+        case "rate":
+            return "no overflow: a rate limit or quota, not the request"
+        case _:
+            return "no overflow: the error is not about the size of the context"
 
 
 def _overflow_facts(result: Overflow) -> Iterator[Fact]:
@@ -54,11 +80,21 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
     ):
         if count is not None:
             yield Fact(label, tokens_text(count))
+    if result.refusal is not None:
+        yield from _refusal_facts(result.refusal)
     yield Fact("try again", _RETRY_ADVICE[result.retryable])
     if result.pattern is not None:
         yield Fact("matched", f'"{result.pattern}"')
     if result.note:
         yield Fact("note", result.note)
+
+
+def _refusal_facts(refusal: RefusalError) -> Iterator[Fact]:
+    yield Fact("rule", refusal.rules[0].id)
+    if place := _place(refusal.place):
+        yield Fact("place", ", ".join(f"{name} {value}" for name, value in place.items()))
+    if refusal.limit is not None:
+        yield Fact("allowed", f"{refusal.limit:,} bytes")
 
 
 def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:

@@ -27,7 +27,7 @@ def test_another_error_is_1(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("messages: text content blocks must be non-empty", "compactctl check"),
+        ("messages: text content blocks must be non-empty", "compactctl rescue"),
         ("Range of max_tokens should be [1, 8192]", "lower max_tokens"),
     ],
 )
@@ -51,6 +51,7 @@ def test_the_document(ask: Ask) -> None:
     assert ask("harness", "overflow", LONG, "--json").json == {
         "schema": "compactctl.overflow/1",
         "overflow": True,
+        "kind": "overflow",
         "provider": "anthropic",
         "actual": 205_000,
         "limit": 200_000,
@@ -58,7 +59,34 @@ def test_the_document(ask: Ask) -> None:
         "retryable": False,
         "pattern": "prompt is too long",
         "note": "",
+        "rule": None,
+        "place": None,
+        "limitBytes": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "facts"),
+    [
+        (
+            "messages.5.content.2: Invalid `signature` in `thinking` block",
+            ["refused", "thinking-signature", {"message": 5, "block": 2}, None],
+        ),
+        (
+            "No tool output found for function call call_7.",
+            ["refused", "call-without-result", {"callId": "call_7"}, None],
+        ),
+        ("Request too large (max 32MB).", ["overflow", "request-bytes", None, 32 << 20]),
+        ("413 Payload Too Large", ["overflow", "request-bytes", None, None]),
+        ("429 rate limit exceeded", ["rate", None, None, None]),
+        ("Range of max_tokens should be [1, 8192]", ["refused", None, None, None]),
+        ("connection reset by peer", [None, None, None, None]),
+    ],
+)
+def test_the_document_says_what_the_error_means(error: str, facts: list[object], ask: Ask) -> None:
+    document = ask("harness", "overflow", error, "--json").json
+    assert [document[name] for name in ("kind", "rule", "place", "limitBytes")] == facts
+    assert document["overflow"] is (facts[0] == "overflow")
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])

@@ -6,16 +6,20 @@ from string import Formatter
 
 import pytest
 
+from compactctl.model.refusal_rule import ErrorPlace, RefusalError, RefusalRule
 from compactctl.profiles.overflow import classify_error
-from compactctl.profiles.refusals import (
-    ErrorPlace,
-    _load_table,
-    find_place,
-    load_refusals,
-    rule_of_error,
-    rules_of,
-    rules_of_error,
-)
+from compactctl.profiles.refusals import _load_table, load_refusals, rules_of
+
+
+def refusal_in(error: str) -> RefusalError:
+    refusal = classify_error(error).refusal
+    assert refusal is not None
+    return refusal
+
+
+def rules_in(error: str) -> tuple[RefusalRule, ...]:
+    return refusal_in(error).rules
+
 
 APIS = {"anthropic", "bedrock", "openai", "openai-responses", "gemini", "mistral"}
 CLIENTS = {"Claude Code", "Codex", "Copilot CLI", "Cline", "Gemini CLI", "OpenCode", "pi"}
@@ -86,6 +90,9 @@ EXAMPLES = {
     ),
     "reasoning-alone": (
         "Item 'rs_3' of type 'reasoning' was provided without its required following item."
+    ),
+    "thinking-missing": (
+        "messages.5.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`."
     ),
     "reasoning-missing": (
         "Item 'msg_4' of type 'message' was provided without its required 'reasoning' item: 'rs_3'."
@@ -163,7 +170,7 @@ def test_its_clauses_are_short_and_its_placeholders_are_filled(rule_id: str) -> 
 @pytest.mark.parametrize("rule_id", RULES)
 def test_every_sentence_finds_itself(rule_id: str) -> None:
     for sentence in RULES[rule_id].sentences:
-        assert rule_id in {rule.id for rule in rules_of_error(sentence.replace("…", " of 9 "))}
+        assert rule_id in {rule.id for rule in rules_in(sentence.replace("…", " of 9 "))}
 
 
 def test_only_a_rule_without_errors_lacks_sentences() -> None:
@@ -175,14 +182,12 @@ def test_only_a_rule_without_errors_lacks_sentences() -> None:
 def test_an_error_is_recognized_by_its_rule(rule_id: str) -> None:
     body = json.dumps({"error": {"type": "invalid_request_error", "message": EXAMPLES[rule_id]}})
     for text in (EXAMPLES[rule_id], body, f"API Error: 400 {body}", json.dumps({"error": body})):
-        rule = rule_of_error(text)
-        assert rule is not None
-        assert rule.id == LIKELIER.get(rule_id, rule_id)
+        assert refusal_in(text).rules[0].id == LIKELIER.get(rule_id, rule_id)
 
 
 @pytest.mark.parametrize("rule_id", EXAMPLES)
 def test_another_rule_takes_it_only_by_a_sentence_that_both_have(rule_id: str) -> None:
-    rules = rules_of_error(EXAMPLES[rule_id])
+    rules = rules_in(EXAMPLES[rule_id])
     assert RULES[rule_id] in rules
     for other in rules:
         assert not set(RULES[rule_id].sentences).isdisjoint(other.sentences), other.id
@@ -191,8 +196,8 @@ def test_another_rule_takes_it_only_by_a_sentence_that_both_have(rule_id: str) -
 @pytest.mark.parametrize("rule_id", sorted(EXAMPLES.keys() - {"request-bytes"}))
 def test_a_refusal_for_another_reason_is_no_overflow_and_not_tried_again(rule_id: str) -> None:
     result = classify_error(EXAMPLES[rule_id])
-    assert (result.overflow, result.retryable) == (False, False)
-    assert LIKELIER.get(rule_id, rule_id) in result.note
+    assert (result.kind, result.overflow, result.retryable) == ("refused", False, False)
+    assert result.rule == LIKELIER.get(rule_id, rule_id)
 
 
 @pytest.mark.parametrize("rule_id", ["text-empty", "call-without-result", "image-readable"])
@@ -203,35 +208,36 @@ def test_an_index_that_looks_like_a_status_does_not_make_it_a_rate_limit(rule_id
 @pytest.mark.parametrize(
     ("rule_id", "place"),
     [
-        ("call-without-result", ErrorPlace(m=17, call_id="toolu_ab")),
-        ("result-without-call", ErrorPlace(m=4, b=2, call_id="toolu_cd")),
-        ("result-once", ErrorPlace(m=3, b=1, call_id="toolu_ef")),
-        ("call-id-length", ErrorPlace(i=12)),
-        ("thinking-modified", ErrorPlace(m=1, b=0)),
+        ("call-without-result", ErrorPlace(message=17, call_id="toolu_ab")),
+        ("result-without-call", ErrorPlace(message=4, block=2, call_id="toolu_cd")),
+        ("result-once", ErrorPlace(message=3, block=1, call_id="toolu_ef")),
+        ("call-id-length", ErrorPlace(item=12)),
+        ("thinking-modified", ErrorPlace(message=1, block=0)),
         ("reasoning-missing", ErrorPlace(item_id="msg_4")),
         ("item-reference", ErrorPlace(item_id="rs_9")),
-        ("field-required", ErrorPlace(n=12)),
+        ("field-required", ErrorPlace(line=12)),
         ("image-readable", ErrorPlace()),
     ],
 )
 def test_an_error_names_the_place(rule_id: str, place: ErrorPlace) -> None:
-    assert find_place(RULES[rule_id], EXAMPLES[rule_id]) == place
-    assert find_place(RULES[rule_id], json.dumps({"error": EXAMPLES[rule_id]})) == place
+    assert refusal_in(EXAMPLES[rule_id]).place == place
+    assert refusal_in(json.dumps({"error": EXAMPLES[rule_id]})).place == place
 
 
 def test_a_field_of_the_error_names_the_place() -> None:
     error = {"message": EXAMPLES["item-value"], "param": "input[3].action.type"}
-    assert find_place(RULES["item-value"], json.dumps({"error": error})) == ErrorPlace(i=3)
+    assert refusal_in(json.dumps({"error": error})).place == ErrorPlace(item=3)
 
 
 def test_a_place_that_counts_from_1_is_an_index() -> None:
-    error = "Value 'x y' at 'messages.2.member.content.1.member.toolUse.name' failed to satisfy"
-    assert find_place(RULES["call-name-pattern"], error) == ErrorPlace(m=1, b=0)
+    place = "messages.2.member.content.1.member.toolUse.name"
+    error = f"Value 'x y' at '{place}' failed to satisfy constraint"
+    assert refusal_in(error).place == ErrorPlace(message=1, block=0)
 
 
 @pytest.mark.parametrize("text", ["", "ECONNRESET", "429 rate limit exceeded", "Overloaded"])
 def test_other_errors_have_no_rule(text: str) -> None:
-    assert rule_of_error(text) is None
+    assert classify_error(text).refusal is None
 
 
 def test_the_rules_of_a_provider_and_its_client() -> None:

@@ -82,16 +82,16 @@ def test_a_plan_reaches_a_size(made: Recipe, size: int | None, below: int) -> No
 @pytest.mark.parametrize(
     ("overflow", "size", "excess"),
     [
-        (Overflow(overflow=True, actual=210_000, limit=200_000), 95_200, 11_000),
-        (Overflow(overflow=True, actual=100_001, limit=100_000), 70_000, 2),
-        (Overflow(overflow=True), 95_200, 20_000),
-        (Overflow(overflow=True, limit=50_000), 35_000, 15_000),
+        (Overflow(kind="overflow", actual=210_000, limit=200_000), 95_200, 11_000),
+        (Overflow(kind="overflow", actual=100_001, limit=100_000), 70_000, 2),
+        (Overflow(kind="overflow"), 95_200, 20_000),
+        (Overflow(kind="overflow", limit=50_000), 35_000, 15_000),
     ],
 )
 def test_after_an_overflow_less_is_reached_and_the_excess_goes(
     overflow: Overflow, size: int, excess: int
 ) -> None:
-    reach = make_plan(recipe(overflow=overflow), LIMITS).reach
+    reach = make_plan(recipe(error=overflow), LIMITS).reach
     assert (reach.tokens, reach.excess) == (size, excess)
 
 
@@ -130,7 +130,7 @@ def test_stages_are_those_of_the_profile_or_named_ones_with_its_options() -> Non
     )
     assert make_plan(recipe(optional, stages=("prune",)), LIMITS).steps[0].options.min_savings == 9
     over = replace(PROFILE, overflow_stages=(ProfileStage(name="truncate"),))
-    steps = make_plan(recipe(over, overflow=Overflow(overflow=True)), LIMITS).steps
+    steps = make_plan(recipe(over, error=Overflow(kind="overflow")), LIMITS).steps
     assert [step.stage.name for step in steps] == ["truncate"]
 
 

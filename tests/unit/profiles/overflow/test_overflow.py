@@ -406,7 +406,7 @@ def test_the_echo_of_a_request_is_no_error() -> None:
 )
 def test_what_is_not_to_be_tried_again(fields: dict[str, object], retryable: bool | None) -> None:  # noqa: FBT001
     found = classify_error(json.dumps({"message": "no such tool", **fields}))
-    assert found == Overflow(overflow=False, retryable=retryable)
+    assert found == Overflow(retryable=retryable)
 
 
 def test_line_breaks_and_case_do_not_matter() -> None:
@@ -486,4 +486,4 @@ def test_every_provider_has_hints() -> None:
 def test_the_prompt_is_what_was_sent_without_the_room_for_an_answer() -> None:
     found = classify_error("exceed context limit: 190000 + 16000 > 200000")
     assert (found.actual, found.prompt, found.answer) == (206_000, 190_000, 16_000)
-    assert Overflow(overflow=True).prompt is None
+    assert Overflow(kind="overflow").prompt is None

@@ -29,14 +29,14 @@ from compactctl.views.results.harness import (
 )
 
 OVER = "overflow: the context exceeds the model's window"
-NOT_OVER = "no overflow: the error is not about the size of the context"
+RATE = "no overflow: a rate limit or quota, not the request"
 
 
 @pytest.mark.parametrize(
     ("result", "lines"),
     [
         (
-            Overflow(overflow=True, provider="anthropic", actual=210_000, limit=200_000),
+            Overflow(kind="overflow", provider="anthropic", actual=210_000, limit=200_000),
             [
                 OVER,
                 "provider anthropic",
@@ -47,7 +47,7 @@ NOT_OVER = "no overflow: the error is not about the size of the context"
             ],
         ),
         (
-            Overflow(overflow=True, retryable=False, pattern="too long", note="shorten it"),
+            Overflow(kind="overflow", retryable=False, pattern="too long", note="shorten it"),
             [
                 OVER,
                 "provider not named",
@@ -57,8 +57,8 @@ NOT_OVER = "no overflow: the error is not about the size of the context"
             ],
         ),
         (
-            Overflow(overflow=False, retryable=True),
-            [NOT_OVER, "try again wait: the same request can succeed later"],
+            Overflow(kind="rate", retryable=True),
+            [RATE, "try again wait: the same request can succeed later"],
         ),
     ],
 )
