@@ -101,7 +101,7 @@ def _hidden(messages: str | None, *, widen: bool) -> HiddenRange | None:
         ),
     ),
     OptGroup("output", *asked(OutputOptions, "tags", "dry_run")),
-    *asked(CompactOptions, without=("plan_out", "redo", "archived_out")),
+    *asked(CompactOptions, without=("plan_out", "redo", "archived_out", "end")),
     OptGroup("output", *asked(OutputOptions, "force")),
     FORMAT,
     LIMITS,
@@ -160,7 +160,8 @@ def _suggest_for_real(result: CompactResult) -> None:
     A dry run that wrote a plan has said how to apply that.
     """
     options = result.options
-    if not (options.output.dry_run and result.compacted) or options.plan_out is not None:
+    is_changed = result.compacted or result.end is not None
+    if not (options.output.dry_run and is_changed) or options.plan_out is not None:
         return
     from compactctl.commands.compact.place import target_of
     from compactctl.views.facts import labeled
@@ -239,7 +240,7 @@ still be refused.
         ),
         *asked(PlanOptions, target="Stop at this size: 60k tokens, or 60% of the window."),
     ),
-    *asked(CompactOptions, "redo"),
+    *asked(CompactOptions, "end", "redo"),
     OptGroup(
         "output",
         *asked(

@@ -79,8 +79,13 @@ def _messages_by_line(messages: Iterable[Message], n_lines: int) -> Iterator[Seq
         yield ordered[start:end]
 
 
-def removal_rows(lines: Sequence[bytes], after: NewFile) -> Iterator[ArchivedLine]:
-    """Yield the rows for a change that removed records without the edits of a stage."""
+def removal_rows(
+    lines: Sequence[bytes], after: NewFile, group: str | None = None
+) -> Iterator[ArchivedLine]:
+    """Yield the rows for a change that removed records without the edits of a stage.
+
+    ``group`` is the one of what was removed, None if that is not shown as hidden.
+    """
     for index, raw in enumerate(lines):
         new_index = after.new_indices.get(index)
         fate: LineFate = (
@@ -90,7 +95,8 @@ def removal_rows(lines: Sequence[bytes], after: NewFile) -> Iterator[ArchivedLin
             if after.is_unchanged(new_index)
             else "replaced"
         )
-        yield ArchivedLine(raw=raw, fate=fate, after_line=new_index)
+        hidden_by = group if new_index is None else None
+        yield ArchivedLine(raw=raw, fate=fate, after_line=new_index, group=hidden_by)
 
 
 def rewind_rows(lines: Iterable[bytes]) -> Iterator[ArchivedLine]:

@@ -69,7 +69,9 @@ def undo_compactions(
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
-    operation = _operation(loaded, compactions, content, parent)
+    places = ", ".join(f"{compaction.line:,}" for compaction in compactions)
+    detail = f"of a compaction by its client on line {places}"
+    operation = undo_operation(loaded, content, parent, detail)
     rows = removal_rows(lines, new) if lines is loaded.lines else rewind_rows(lines)
     return ClientUndo(
         compactions=compactions,
@@ -249,18 +251,13 @@ def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) 
     return new.new_indices[line], (*holder, index - before)
 
 
-def _operation(
-    loaded: TranscriptFile,
-    compactions: Sequence[ClientCompaction],
-    after: Content,
-    parent: OperationId | None,
+def undo_operation(
+    loaded: TranscriptFile, after: Content, parent: OperationId | None, detail: str
 ) -> Operation:
+    """Return the record of a change that undoes what the client wrote; ``detail`` says what."""
     before = loaded.source.digest
-    content = "\n".join(
-        ("undo", before.sha256, after.digest.sha256, *(compaction.id for compaction in compactions))
-    )
+    content = f"undo\n{before.sha256}\n{after.digest.sha256}\n{detail}"
     operation_id = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
-    lines = ", ".join(f"{compaction.line:,}" for compaction in compactions)
     return Operation(
         id=operation_id,
         parent=parent,
@@ -271,7 +268,7 @@ def _operation(
         records=read_records(after.chunks, array_path(loaded.lines, loaded.transcript)),
         format=loaded.format.name,
         counter="",
-        detail=f"by its client on line {lines}",
+        detail=detail,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

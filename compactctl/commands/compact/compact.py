@@ -23,7 +23,7 @@ from compactctl.commands.compact.audits import (
     require_related,
     summaries_of,
 )
-from compactctl.commands.compact.cut_history import with_cuts_joined
+from compactctl.commands.compact.cut_history import joins_cuts, with_cuts_joined
 from compactctl.commands.compact.draft import (
     CompactInput,
     Draft,
@@ -33,6 +33,7 @@ from compactctl.commands.compact.draft import (
     new_file,
     operation_id,
 )
+from compactctl.commands.compact.earlier_end import ended_at
 from compactctl.commands.compact.place import (
     check_appending,
     check_contradictions,
@@ -214,6 +215,8 @@ def read_input(options: CompactOptions) -> CompactInput:
     if options.plan_file is not None:
         check_input(options.plan_file, source.digest, options.input.path)
     read = CompactInput(source=source, history=history, file=file)
+    if options.end is not None:
+        read = ended_at(read, options.end, options.input.path)
     if options.redo:
         read = _without_client_compactions(read, is_new_session=options.output.fork is not None)
     return _without_superseded_records(options, read)
@@ -321,19 +324,25 @@ def _only_repairs(
     measured: Measurement,
     subject: ErrorSubject | None,
 ) -> bool:
-    """Whether a rescue has something to repair and, as it was not asked to, no space to free."""
+    """Whether a rescue has something to set right and, as it was not asked to, no space to free.
+
+    What it brings back stays, unless it does not fit.
+    """
     plan = options.recipe.plan
     is_asked = plan.overflow is not None or replace(plan, error=None) != PlanOptions()
     if not options.only_accepted or is_asked:
         return False
+    brings_back = options.end is not None or joins_cuts(transcript)
     recipient = None if subject is None else subject.recipient
     faults = faults_of(transcript, measured, recipient=recipient)
     # Where nothing is to be repaired, only less context makes a request of fewer bytes.
     has_subject = subject is not None and subject.rule.id != REQUEST_SIZE
-    if not has_subject and not any(fault.is_refused for fault in faults):
+    if not (brings_back or has_subject or any(fault.is_refused for fault in faults)):
         return False
     size = context_size(transcript, measured)
     requests = sized_requests(transcript.effective, measured.meter, size.unseen)
+    if brings_back:
+        return all(request.tokens <= measured.limits.base_tokens for request in requests)
     trigger = builtin_profile(DEFAULT_PROFILE).effective_trigger
     situations = (request.situation(measured.limits) for request in requests)
     return not any(map(trigger.matched_condition, situations))

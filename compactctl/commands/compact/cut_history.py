@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from compactctl.commands.reading.transcript import TranscriptFile, parse
-from compactctl.model.transcript import RefusedRecord
+from compactctl.model.transcript import RefusedRecord, Transcript
 from compactctl.pipeline.record_splice import with_values
 from compactctl.records import replace
 
 _CUTS = frozenset({"parent-missing", "torn"})
+
+
+def joins_cuts(transcript: Transcript) -> bool:
+    """Whether a repair joins history that the client does not send."""
+    return any(record.rule == "parent-missing" and record.values for record in transcript.refused)
 
 
 def with_cuts_joined(file: TranscriptFile) -> TranscriptFile:

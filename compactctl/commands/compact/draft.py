@@ -11,7 +11,7 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.client_sessions.native import with_block
 from compactctl.commands.compact.audits import WrittenSummary
-from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.compact.result import CompactOptions, EarlierEnd
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
@@ -42,15 +42,18 @@ class CompactInput(Record):
         source: the file as it is on disk.
         history: the operations behind it.
         file: what the stages see: under the new id if a new session is written, without the
-            client's compactions in ``undone``, without superseded records if it is appended to.
+            client's compactions in ``undone``, up to its ``end``, without superseded records if it
+            is appended to.
+        end: where it was ended, None where it ends.
         undone: the compactions by the client that were undone first.
-        undo_deposit: the archive that restores them.
+        undo_deposit: the archive that restores what was undone or left out.
         appended_to: the whole session, if the output is appended to it.
     """
 
     source: Source
     history: OperationHistory
     file: TranscriptFile
+    end: EarlierEnd | None = None
     undone: tuple[ClientCompaction, ...] = ()
     undo_deposit: ArchiveDraft | None = None
     appended_to: TranscriptFile | None = None

@@ -30,6 +30,8 @@ def check_contradictions(options: CompactOptions) -> None:
     """
     if options.redo and options.output.layout == "inline":
         raise UsageError("--redo needs an archive and cannot be used with --layout inline")
+    if options.end is not None and options.output.layout == "native":
+        raise UsageError("--from writes a new session; leave out --native")
     piped = STANDARD_STREAM in (options.input.path, options.output.path)
     if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output cannot be used together")

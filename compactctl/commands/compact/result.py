@@ -8,6 +8,7 @@ from compactctl.asks import (
     ONE_RUN,
     OUTPUT,
     PLAN_FILES,
+    POLICY,
     SHOWN,
     SUMMARIES,
     WRITES,
@@ -67,6 +68,15 @@ class CompactOptions(Record):
         SUMMARIES,
         ONE_RUN,
     )
+    end: str | None = ask(
+        None,
+        "Continue from this message (a line, a reference or an id), without what was written after "
+        "it: compactctl view --archived lists branches and history that was cut off.",
+        POLICY,
+        ONE_RUN,
+        flag="--from",
+        metavar="LINE",
+    )
     archived_out: str | None = ask(
         None,
         "Also write the hidden messages to this file, as compactctl view --archived --jsonl "
@@ -105,6 +115,13 @@ class Requested(Record):
     pays_after: int | None = None
 
 
+class EarlierEnd(Record):
+    """Where a transcript was ended: the index of its last line, and how many messages followed."""
+
+    line: int
+    left_out: int
+
+
 class CompactResult(Record):
     """What a compaction did, or would do in a dry run.
 
@@ -119,6 +136,7 @@ class CompactResult(Record):
         summaries: the summaries written.
         restated: the usage from which the client reads its context size, None if unchanged.
         undone: the compactions by the client that were undone first.
+        end: where the input was ended, None where it ends.
         subject: what the error to recover from is about.
         faults: what will be refused of the input.
         remaining: what will still be refused afterwards.
@@ -140,6 +158,7 @@ class CompactResult(Record):
     summaries: tuple[WrittenSummary, ...] = ()
     restated: UsageRestatement | None = None
     undone: tuple[ClientCompaction, ...] = ()
+    end: EarlierEnd | None = None
     subject: ErrorSubject | None = None
     faults: tuple[Fault, ...] = ()
     remaining: tuple[Fault, ...] = ()

@@ -48,6 +48,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         summaries=draft.summaries,
         restated=draft.restated,
         undone=draft.input.undone,
+        end=draft.input.end,
         subject=draft.subject,
         faults=faults,
         remaining=faults,

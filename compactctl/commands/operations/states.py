@@ -156,7 +156,11 @@ def states_of(
     """
     transcripts = [*(state.transcript for state in before_steps), newest]
     past_states = (
-        _hidden(before, _left_behind(_edited(state.rows, step.where), before, after))
+        _hidden(
+            before,
+            (_left_out(state) if step.undoes_client else {})
+            | _left_behind(_edited(state.rows, step.where), before, after),
+        )
         for step, state, (before, after) in zip(
             steps, before_steps, pairwise(transcripts), strict=True
         )
@@ -208,6 +212,20 @@ def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenB
         for name, hide in folded.hidden.items()
     }
     return edited | hidden
+
+
+def _left_out(state: StateBefore) -> dict[MessageId, HiddenBy]:
+    """Return the messages that a step left out behind an earlier end."""
+    groups = {
+        index: HiddenBy(group=row.group, tag="")
+        for index, row in enumerate(state.rows)
+        if row.group is not None
+    }
+    return {
+        message.id: groups[message.line]
+        for message in state.transcript.messages
+        if message.line in groups
+    }
 
 
 def _hidden(transcript: Transcript, hidden: Mapping[MessageId, HiddenBy]) -> PastMessages:

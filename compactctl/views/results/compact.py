@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.presets import RescueResult
-from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.compact.result import CompactResult, EarlierEnd
 from compactctl.commands.planning.fates import MessageFate
 from compactctl.history.faults import Fault, refused_among
 from compactctl.model.operation import StageRecord
@@ -134,6 +134,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
+        "from": _end(result.end),
         "error": subject_document(result.subject),
         "faults": fault_rows(result.faults),
         "remainingFaults": fault_rows(result.remaining),
@@ -414,6 +415,10 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     return {**fields, "as": foreign_records(stage.foreign_schemas, figures)}
 
 
+def _end(end: EarlierEnd | None) -> dict[str, Any] | None:
+    return None if end is None else {"line": end.line + 1, "messagesLeftOut": end.left_out}
+
+
 def _restated(result: CompactResult) -> dict[str, Any] | None:
     restated = result.restated
     return None if restated is None else {"line": restated.line + 1, "tokens": restated.tokens}
@@ -456,6 +461,8 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     done = result.compacted
     if done.subject is not None:
         yield subject_text(done.subject)
+    if done.end is not None:
+        yield _end_text(done.end)
     yield _rescue_answer(result)
     yield from _remaining_lines(done)
     if result.uncounted:
@@ -468,7 +475,7 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     if repairs:
         yield ""
         yield Facts(repairs)
-    if (done.compacted or done.written is not None) and not _only_repaired(done):
+    if done.compacted and not _only_repaired(done):
         yield ""
         yield _stage_table(done)
         facts = tuple(_facts(done))
@@ -479,6 +486,12 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
         yield ""
         # Whole on their lines, to be copied.
         yield from map(Verbatim, lines)
+
+
+def _end_text(end: EarlierEnd) -> str:
+    """Return where a session continues: "continues from line 1,009, without 5 later messages"."""
+    later = f", without {plural(end.left_out, 'later message')}" if end.left_out else ""
+    return f"continues from line {end.line + 1:,}{later}"
 
 
 def _repairs(result: CompactResult) -> Iterator[Fact]:
@@ -540,7 +553,7 @@ def _rescue_answer(result: RescueResult) -> Accent:
         changed = f"{result.tokens_before:,} → " if done.compacted else ""
         size = f"{changed}at least {after:,} tokens"
         return Accent(f"{size}: unknown how much is free ({base})", "bold")
-    if not (done.compacted or done.written is not None):
+    if not (done.compacted or done.end is not None or done.written is not None):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
         return Accent(f"{what}: {after:,} tokens, {state}", "bold" if free >= 0 else "bold red")
     style: TextStyle = "bold" if free > 0 else "bold red"

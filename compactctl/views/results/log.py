@@ -112,7 +112,7 @@ def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         how = ", appended" if operation.appended else ""
         return f"back to {operation.head or 'the first state'}{how}"
-    undo = "undo of a compaction" if operation.kind == "undo" else ""
+    undo = "undo" if operation.kind == "undo" else ""
     appended = "appended" if operation.appended else ""
     detail = " ".join(filter(None, (undo, one_line(operation.detail))))
     return ", ".join(filter(None, ("in effect" if in_effect else "", appended, detail)))
