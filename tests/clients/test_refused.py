@@ -50,7 +50,7 @@ OUTCOMES: Mapping[str, Mapping[str, Sequence[str]]] = {
             "ordinal twice",
         ),
         CUT: ("field-type",),
-        REFUSED: ("bom", "header"),
+        REFUSED: ("bom", "header", "ordinal missing at the end"),
     },
     "copilot": {
         ACCEPTED: (
