@@ -519,6 +519,8 @@ def _line_of(written: Written, kind: str) -> int:
 
 
 def _number(written: Written) -> None:
+    """Number the records, as Codex does where it shows the history page by page."""
+    written.records[0]["payload"]["history_mode"] = "paginated"
     for number, record in enumerate(written.records):
         record["ordinal"] = number
 
@@ -528,6 +530,12 @@ def ordinal_missing(written: Written) -> int:
     number = _line_of(written, "event_msg") + 2
     del written.records[number - 1]["ordinal"]
     return number
+
+
+def last_ordinal_missing(written: Written) -> int:
+    _number(written)
+    del written.records[-1]["ordinal"]
+    return len(written.records)
 
 
 def ordinal_twice(written: Written) -> int:
@@ -568,6 +576,7 @@ FILE_FAULTS: Sequence[tuple[str, str, FileFault, str]] = (
     ("parent-missing", "", parent_missing, "claude-code"),
     ("field-type", "", time_as_number, "codex"),
     ("ordinal", "missing", ordinal_missing, "codex"),
+    ("ordinal", "missing at the end", last_ordinal_missing, "codex"),
     ("ordinal", "twice", ordinal_twice, "codex"),
     ("field-value", "exit code", negative_exit_code, "copilot-cli"),
     ("field-value", "tokens", _event("session.compaction_complete", _COMPACTED), "copilot-cli"),

@@ -1,10 +1,10 @@
 """What Codex does not accept in a rollout: its header, the numbers of its records, their times.
 
-Client 0.171.0 refuses a header behind a byte order mark, a damaged one, and a last record without a
-number where others have one; it skips records whose timestamp is a number. Other missing or
-repeated numbers it accepts, although users report that the history of such a thread could not be
-shown (``expected ordinal 10, got 9``). Gaps are accepted everywhere, and so are the records without
-a number that compactctl inserts.
+Client 0.171.0 refuses a header behind a byte order mark, a damaged one, and in a paginated thread
+(``history_mode``) a last record without a number; it skips records whose timestamp is a number.
+Other missing or repeated numbers it accepts, although users report that the history of such a
+thread could not be shown (``expected ordinal 10, got 9``). Gaps are accepted everywhere, and so are
+the records without a number that compactctl inserts.
 """
 
 import json
