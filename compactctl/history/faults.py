@@ -22,6 +22,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
     block_path,
+    is_compaction,
     media_of,
 )
 from compactctl.model.refusal_rule import RefusalRule
@@ -230,7 +231,8 @@ def find_faults(
 
 def may_break(rule: str, message: Message, part: Part) -> bool:
     """Whether a part may break a rule although the transcript does not show that it does."""
-    is_reasoning = rule in _OF_REASONING and isinstance(part, ReasoningPart)
+    is_reasoning = isinstance(part, ReasoningPart) and not part.is_compaction
+    is_reasoning = is_reasoning and rule in _OF_REASONING
     is_image = rule in _OF_IMAGES and bool(media_of(part))
     return is_reasoning or is_image or (rule in _OF_ITEMS and message.item_id is not None)
 
@@ -508,14 +510,23 @@ def _unsigned_calls(request: _Request) -> Iterator[Spot]:
 def _reasoning_alone(request: _Request) -> Iterator[Spot]:
     for index, message in enumerate(request.messages):
         following = request.messages[index + 1] if index + 1 < len(request.messages) else None
-        if message.is_only_reasoning and (following is None or following.role != "assistant"):
+        is_alone = message.is_only_reasoning and not any(map(is_compaction, message.parts))
+        if is_alone and (following is None or following.role != "assistant"):
             yield Spot(index)
 
 
 def _reasoning_without_seal(request: _Request) -> Iterator[Spot]:
+    yield from (index for index, part in _without_seal(request) if not part.is_compaction)
+
+
+def _compactions_without_seal(request: _Request) -> Iterator[Spot]:
+    yield from (index for index, part in _without_seal(request) if part.is_compaction)
+
+
+def _without_seal(request: _Request) -> Iterator[tuple[Spot, ReasoningPart]]:
     for index, part in request.parts:
         if isinstance(part, ReasoningPart) and part.opaque and part.sealed < _MIN_SIGNATURE:
-            yield Spot(*index)
+            yield Spot(*index), part
 
 
 def _reasoning_with_content(request: _Request) -> Iterator[Spot]:
@@ -668,6 +679,7 @@ _FINDERS: Mapping[str, _Finder] = {
     "thought-signature": _unsigned_calls,
     "reasoning-alone": _reasoning_alone,
     "reasoning-encrypted": _reasoning_without_seal,
+    "compaction-encrypted": _compactions_without_seal,
     "reasoning-content": _reasoning_with_content,
     "item-value": _invalid_searches,
     "result-empty": _empty_results,

@@ -1,6 +1,6 @@
 """What the provider or the client refuses: the places and reasons, and what was repaired."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from compactctl.history.error_subject import ErrorSubject
@@ -88,17 +88,30 @@ def unrepaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tu
 
 
 def _divided(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[tuple[Fault, ...], ...]:
-    """Return the faults that are gone, that remain, and that are new."""
-    after = _by_rule(remaining)
-    gone, stay = [], []
-    for fault in reversed(tuple(faults)):
-        if after.get(fault.rule.id):
-            after[fault.rule.id].pop()
-            stay.append(fault)
-        else:
-            gone.append(fault)
-    new = [fault for group in after.values() for fault in group]
-    return tuple(reversed(gone)), tuple(reversed(stay)), tuple(new)
+    """Return the faults that are gone, that remain, and that are new.
+
+    Of a rule, those remain that are in the same messages, then the last ones.
+    """
+    before, new = list(faults), list(remaining)
+    stay = [*_taken(before, new, _message_of), *_taken(before, new, lambda fault: fault.rule.id)]
+    return tuple(before), tuple(sorted(stay, key=lambda fault: fault.line)), tuple(new)
+
+
+def _message_of(fault: Fault) -> Hashable:
+    return (fault.rule.id, fault.message) if fault.message else None
+
+
+def _taken(
+    before: list[Fault], after: list[Fault], key: Callable[[Fault], Hashable]
+) -> Iterator[Fault]:
+    """Take the faults out of both lists that have the same key, and yield those before."""
+    for fault in reversed(before[:]):
+        name = key(fault)
+        other = next((other for other in after if name is not None and key(other) == name), None)
+        if other is not None:
+            before.remove(fault)
+            after.remove(other)
+            yield fault
 
 
 def _by_rule(faults: Iterable[Fault]) -> dict[str, list[Fault]]:

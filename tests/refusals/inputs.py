@@ -419,6 +419,13 @@ def linked_image(messages: Messages) -> Place:
     return _insert(messages, 4, 0, {"type": "image", "source": source})
 
 
+def compaction(messages: Messages) -> Place:
+    """Put what OpenAI compacted before a request."""
+    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": FERNET}
+    messages[3]["content"].append({"type": "item", "item": item})
+    return None
+
+
 _SEARCH: Json = {"type": "web_search_call", "status": "completed"}
 _SEARCH |= {"action": {"type": "search", "query": "tide"}}
 
@@ -426,6 +433,7 @@ ACCEPTED: Sequence[tuple[str, TalkFault, Sequence[str]]] = (
     ("signed thinking", _thinking(signature=SIGNATURE), _ANTHROPIC),
     ("encrypted reasoning", _item(reasoning(encrypted_content=FERNET)), _ITEMS),
     ("a search", _item(_SEARCH), _ITEMS),
+    ("a compaction", compaction, _ITEMS),
     ("an image", _images(png()), (*_PICTURES, *_OPENAI)),
     ("an image in a result", _shown_in_result(png()), _ANTHROPIC),
     ("the largest image", _images(png(n_bytes=3_932_160)), _ANTHROPIC),

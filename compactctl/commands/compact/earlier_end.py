@@ -36,7 +36,8 @@ def ended_at(read: CompactInput, name: str, path: str) -> CompactInput:
     new = NewFile(file.lines, _lines_until(end, read))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, file.format)
-    if not any(message.line == end for message in transcript.history):
+    main = (message for message in transcript.history if not message.origin.is_subagent)
+    if not any(message.line == end for message in main):
         raise UsageError(
             f"{path}: line {end + 1:,} would not be sent, as of a subagent; name another message"
         )

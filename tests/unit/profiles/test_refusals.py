@@ -27,6 +27,7 @@ CLIENTS = {"Claude Code", "Codex", "Copilot CLI", "Cline", "Gemini CLI", "OpenCo
 LIKELIER = {
     "result-not-next": "call-without-result",
     "result-with-text": "call-without-result",
+    "compaction-encrypted": "reasoning-encrypted",
 }
 # An error per rule, in the shapes in which users paste them.
 EXAMPLES = {
@@ -98,6 +99,7 @@ EXAMPLES = {
         "Item 'msg_4' of type 'message' was provided without its required 'reasoning' item: 'rs_3'."
     ),
     "reasoning-encrypted": "The encrypted content gAAA...xyz could not be verified.",
+    "compaction-encrypted": "The encrypted content gAAA...9w== could not be verified.",
     "reasoning-content": (
         "Invalid type for 'input[7].content': expected one of an array of objects or null"
     ),
