@@ -76,7 +76,11 @@ def left_by_pi(records: Rows) -> Rows:
 
 
 def compacted_by_claude(records: Rows) -> Rows:
-    boundary: dict[str, Any] = {"type": "system", "subtype": "compact_boundary", "content": "Compacted"}
+    boundary: dict[str, Any] = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "content": "Compacted",
+    }
     boundary |= {"uuid": "b" * 8, "parentUuid": None, "logicalParentUuid": records[-1]["uuid"]}
     boundary |= {"timestamp": "2026-03-03T00:00:00Z", "compactMetadata": {"trigger": "manual"}}
     summary = {**records[0], "uuid": "c" * 8, "parentUuid": "b" * 8, "isCompactSummary": True}
