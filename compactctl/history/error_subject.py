@@ -3,14 +3,20 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
-from compactctl.history.faults import Fault, Recipient, Spot, fault_at, may_break
+from compactctl.history.faults import (
+    Fault,
+    Recipient,
+    Spot,
+    fault_at,
+    follows_reasoning,
+    may_break,
+)
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.turns import find_turns
 from compactctl.model.message import (
     Message,
     MessageId,
     OmittedPart,
-    ReasoningPart,
     ToolCallPart,
     ToolResultPart,
 )
@@ -208,7 +214,7 @@ def _with_siblings(
         case "reasoning-encrypted":
             numbers = range(len(sent))
         case "reasoning-missing":
-            numbers = [n for n in range(len(sent)) if not _follows_reasoning(n, sent)]
+            numbers = [n for n in range(len(sent)) if not follows_reasoning(n, sent)]
         case _:
             numbers = ()
     messages = set(numbers)
@@ -226,15 +232,6 @@ def _answer(number: int, sent: Sequence[Message]) -> Sequence[int]:
 
 def _newest_model(sent: Sequence[Message]) -> str | None:
     return next((message.model for message in reversed(sent) if message.model), None)
-
-
-def _follows_reasoning(number: int, sent: Sequence[Message]) -> bool:
-    """Whether the answer that an item is of has reasoning before it."""
-    while number >= 0 and sent[number].role == "assistant":
-        if any(isinstance(part, ReasoningPart) for part in sent[number].parts):
-            return True
-        number -= 1
-    return False
 
 
 def _faults_at(

@@ -507,6 +507,15 @@ def _unsigned_calls(request: _Request) -> Iterator[Spot]:
                 break
 
 
+def follows_reasoning(number: int, messages: Sequence[Message]) -> bool:
+    """Whether an item of the Responses API, by its index, has reasoning before it in its answer."""
+    while number >= 0 and messages[number].role == "assistant":
+        if any(isinstance(part, ReasoningPart) for part in messages[number].parts):
+            return True
+        number -= 1
+    return False
+
+
 def _reasoning_alone(request: _Request) -> Iterator[Spot]:
     for index, message in enumerate(request.messages):
         following = request.messages[index + 1] if index + 1 < len(request.messages) else None

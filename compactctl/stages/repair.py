@@ -105,6 +105,7 @@ def propose(
         _repair_once(corrections, pairs, options)
         if len(corrections.edits) == n_edits:
             break
+    corrections.drop_lone_ids()
     if not corrections.edits:
         return pairs.refusal or _cannot_be_repaired(others, view)
     if not corrections.view.messages:

@@ -175,11 +175,17 @@ def items(*added: tuple[int, Json]) -> Path:
 
 def test_all_encrypted_reasoning_is_left_out_that_another_account_got(ask: Ask) -> None:
     one = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": FERNET}
-    path = items((1, one), (5, one | {"id": "rs_2"}))
+    path = items((2, one), (5, one | {"id": "rs_2"}))
+    body = json.loads(path.read_bytes())
+    # What follows reasoning is only accepted without it if it has no id.
+    body["input"][3]["id"], body["input"][13]["id"] = "msg_1", "msg_2"
+    path.write_bytes(json.dumps(body, indent=1).encode())
     error = "The encrypted content gAAA...mm== could not be verified."
     outcome, new = rescued(ask, path, error)
     assert outcome.code == 0, outcome
     assert b"encrypted_content" not in new.read_bytes()
+    assert b"msg_1" not in new.read_bytes()
+    assert b"msg_2" in new.read_bytes()
     assert find_refusals(new) == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from compactctl.history.apply import apply
 from compactctl.history.conversation_view import ConversationView
-from compactctl.history.faults import IMAGE_TYPES, Fault, find_faults
+from compactctl.history.faults import IMAGE_TYPES, Fault, find_faults, follows_reasoning
 from compactctl.history.pair_faults import unpaired_halves
 from compactctl.history.pairs import PartIndex, tool_pairs
 from compactctl.history.stand_ins import newest_id
@@ -120,7 +120,8 @@ class Corrections:
             elif fault.rule.id == "cache-control-count":
                 self._add_counted(fault, self._without_marks(fault))
             elif fault.rule.id == "reasoning-missing":
-                self._add_counted(fault, self._without_id(fault))
+                item = next(one for one in self._originals if one.id == fault.message)
+                self._add_counted(fault, self._without_id(item))
 
     def correct(self, rules: frozenset[str]) -> None:
         """Correct what breaks these rules, which belong to one round."""
@@ -129,6 +130,18 @@ class Corrections:
             edits, corrected = _Round(self).correct(faults)
             self.repaired.update(fault.rule.repaired for fault in corrected)
             self.add(edits)
+
+    def drop_lone_ids(self) -> None:
+        """Leave out the ids of items whose reasoning was left out, which the provider looks for."""
+        followed = {
+            message.id
+            for number, message in enumerate(self._originals)
+            if message.item_id is not None and follows_reasoning(number, self._originals)
+        }
+        for number, message in enumerate(self.view.messages):
+            if message.id in followed and not follows_reasoning(number, self.view.messages):
+                followed.remove(message.id)
+                self.add(tuple(self._without_id(message)))
 
     def put_user_first(self) -> None:
         """Let the conversation begin with a message of the user, if it must."""
@@ -184,11 +197,11 @@ class Corrections:
         for line, values in paths.items():
             yield self._corrected(line, (), tuple(values), fault.rule.repaired)
 
-    def _without_id(self, fault: Fault) -> Iterator[Edit]:
-        item = next(message for message in self._originals if message.id == fault.message)
+    def _without_id(self, item: Message) -> Iterator[Edit]:
         if item.item_id is not None:
             values = (FieldValue(path=item.item_id.path),)
-            yield self._corrected(item.line, item.record_path, values, fault.text)
+            reason = "its reasoning is missing"
+            yield self._corrected(item.line, item.record_path, values, reason)
 
     def _corrected(
         self, line: int, path: tuple[str | int, ...], values: tuple[FieldValue, ...], reason: str
