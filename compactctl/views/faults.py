@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compactctl.history.faults import Fault
+from compactctl.views.encode import encoded
 from compactctl.views.terminal.tables import Table, table, text
 from compactctl.views.terminal.text import one_line, plural
 
@@ -111,6 +112,7 @@ def fault_rows(faults: Iterable[Fault]) -> list[dict[str, Any]]:
             "fixedByClientSince": fault.fixed_since,
             "repair": fault.rule.repaired or None,
             "certain": fault.rule.certain,
+            "island": encoded(None if fault.record is None else fault.record.island),
         }
         for fault in faults
     ]

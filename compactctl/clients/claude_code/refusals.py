@@ -5,15 +5,17 @@ pull request (issue 62851 of anthropics/claude-code); 2.1.197 and later do, and 
 record behind a byte order mark.
 """
 
+import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.chain import HistoryCut
+from compactctl.clients.claude_code.islands import RequestSizes, messages_of
 from compactctl.clients.claude_code.rows import Row
 from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.versions import is_older
+from compactctl.model.island import Island, island_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import FieldValue, RefusedRecord
 
@@ -27,12 +29,12 @@ class ClaudeRefusals:
 
     def __init__(self) -> None:
         self._old: RefusedRecord | None = None
-        self._damaged: list[int] = []
+        self._damaged: list[Decoded] = []
 
     def add_line(self, decoded: Decoded) -> None:
         """Add a line of the session."""
         if decoded.damage not in (None, NOT_UTF8):
-            self._damaged.append(decoded.index)
+            self._damaged.append(decoded)
         elif decoded.index == 0 and decoded.values:
             self._old = _first_fault(decoded, decoded.values[0])
 
@@ -50,34 +52,81 @@ class ClaudeRefusals:
         refused = (
             [] if self._old is None or not is_older(version, _LENIENT_VERSION) else [self._old]
         )
-        sizes: _Sizes | None = None
+        sizes: RequestSizes | None = None
         for cut in cuts:
-            sizes = _Sizes(rows, messages) if sizes is None else sizes
-            if not sizes.may_continue(cut):
+            said = messages_of(cut.rows, messages)
+            if not said:
                 break
-            refused += self._of_cut(cut)
+            sizes = RequestSizes(rows, messages) if sizes is None else sizes
+            island = island_of(sizes.kind_of(cut.row), said)
+            damaged = self._between(cut)
+            if not (sizes.continue_at(cut.row) or any(_holds(line, cut.row) for line in damaged)):
+                refused.append(_offered(cut, island))
+                break
+            refused += _torn(damaged)
+            refused.append(_missing(cut, island))
         return sorted(refused, key=lambda record: record.line)
 
-    def _of_cut(self, cut: HistoryCut) -> Iterator[RefusedRecord]:
-        """Yield the record whose parent is missing, and the damaged lines that may hold it."""
-        start = bisect_left(self._damaged, cut.before.line)
-        end = bisect_left(self._damaged, cut.row.line)
-        for line in self._damaged[start:end]:
-            yield RefusedRecord(
-                line=line,
-                client=_CLIENT,
-                reason="it is damaged, so the client sends nothing that was said before it",
-                is_sent=False,
-                rule="torn",
-            )
+    def _between(self, cut: HistoryCut) -> Sequence[Decoded]:
+        """Return the damaged lines between a record whose parent is missing and the one before."""
+        start = bisect_left(self._damaged, cut.before.line, key=_index)
+        end = bisect_left(self._damaged, cut.row.line, key=_index)
+        return self._damaged[start:end]
+
+
+def _index(decoded: Decoded) -> int:
+    return decoded.index
+
+
+def _holds(damaged: Decoded, row: Row) -> bool:
+    """Return whether a damaged line holds the record that a row follows, or the end of it."""
+    parent = row.parent or ""
+    if any(isinstance(value, Mapping) and value.get("uuid") == parent for value in damaged.values):
+        return True
+    name = re.compile(rb'(?<!\\)"uuid"\s*:\s*"%b"' % re.escape(parent.encode()))
+    return any(map(name.search, damaged.lost))
+
+
+def _torn(damaged: Iterable[Decoded]) -> Iterator[RefusedRecord]:
+    for line in damaged:
         yield RefusedRecord(
-            line=cut.row.line,
+            line=line.index,
             client=_CLIENT,
-            reason="its parent is not in the file, so the client sends nothing before it",
-            is_sent=True,
-            rule="parent-missing",
-            values=(FieldValue(_PARENT, cut.before.uuid),),
+            reason="it is damaged, so the client sends nothing that was said before it",
+            is_sent=False,
+            rule="torn",
         )
+
+
+def _missing(cut: HistoryCut, island: Island) -> RefusedRecord:
+    """Return a record with the parent that it has lost."""
+    return RefusedRecord(
+        line=cut.row.line,
+        client=_CLIENT,
+        reason=f"the client will not send {island.describe('earlier record')}; rescue brings "
+        f"{_them(island)} back",
+        is_sent=True,
+        rule="parent-missing",
+        values=(FieldValue(_PARENT, cut.before.uuid),),
+        island=island,
+    )
+
+
+def _offered(cut: HistoryCut, island: Island) -> RefusedRecord:
+    """Return a record that may follow nothing, because the context was cleared."""
+    return RefusedRecord(
+        line=cut.row.line,
+        client=_CLIENT,
+        reason=f"the client will not send {island.describe('earlier record')}: the context may "
+        "have been cleared",
+        is_sent=True,
+        rule="context-cleared",
+        island=island,
+    )
+
+
+def _them(island: Island) -> str:
+    return "it" if len(island.messages) == 1 else "them"
 
 
 def _first_fault(decoded: Decoded, record: Any) -> RefusedRecord | None:  # noqa: ANN401 - JSON
@@ -102,32 +151,3 @@ def _first_fault(decoded: Decoded, record: Any) -> RefusedRecord | None:  # noqa
             rule="header",
         )
     return None
-
-
-class _Sizes:
-    """The sizes of requests by the place of their rows, apart for each side.
-
-    A compaction, after which requests are smaller, is one of unknown size.
-    """
-
-    def __init__(self, rows: Iterable[Row], messages: Mapping[str, Sequence[Message]]) -> None:
-        self._places: defaultdict[object, list[int]] = defaultdict(list)
-        self._sizes: defaultdict[object, list[int]] = defaultdict(list)
-        for row in rows:
-            usages = (message.usage for message in messages.get(row.uuid, ()))
-            size = next((usage.context for usage in usages if usage), 0)
-            if size > 0 or row.boundary is not None:
-                self._places[row.side].append(row.place)
-                self._sizes[row.side].append(max(size, 0))
-
-    def may_continue(self, cut: HistoryCut) -> bool:
-        """Return whether what follows a cut may continue what stands before it.
-
-        It does not if the first request behind it was smaller than the last one before it, as
-        after the context was cleared.
-        """
-        sizes = self._sizes[cut.row.side]
-        index = bisect_left(self._places[cut.row.side], cut.row.place)
-        before = sizes[index - 1] if index else 0
-        after = next((sizes[i] for i in range(index, len(sizes)) if sizes[i]), 0)
-        return not after or after >= before
