@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compactctl.history.faults import Fault
-from compactctl.views.encode import encoded
+from compactctl.views.islands import island_document
 from compactctl.views.terminal.tables import Table, table, text
 from compactctl.views.terminal.text import one_line, plural
 
@@ -112,7 +112,12 @@ def fault_rows(faults: Iterable[Fault]) -> list[dict[str, Any]]:
             "fixedByClientSince": fault.fixed_since,
             "repair": fault.rule.repaired or None,
             "certain": fault.rule.certain,
-            "island": encoded(None if fault.record is None else fault.record.island),
+            "island": _island(fault),
         }
         for fault in faults
     ]
+
+
+def _island(fault: Fault) -> dict[str, Any] | None:
+    island = None if fault.record is None else fault.record.island
+    return None if island is None else island_document(island)

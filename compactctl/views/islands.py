@@ -4,7 +4,6 @@ from typing import Any
 
 from compactctl.model.island import Island
 from compactctl.store.files.source import STANDARD_STREAM
-from compactctl.views.encode import encoded
 from compactctl.views.terminal.text import typed_command
 
 
@@ -15,8 +14,8 @@ def continue_command(path: str, island: Island) -> str:
     return typed_command("compactctl rescue", path, ("--from", f"{island.last + 1}"))
 
 
-@encoded.register
-def _island_document(island: Island) -> dict[str, Any]:
+def island_document(island: Island) -> dict[str, Any]:
+    """Return an island as a JSON object; ``continueFrom`` is the line that the command names."""
     return {
         "kind": island.kind,
         "firstLine": island.first + 1,

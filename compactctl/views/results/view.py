@@ -21,7 +21,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
-from compactctl.views.islands import continue_command
+from compactctl.views.islands import continue_command, island_document
 from compactctl.views.terminal.screen import Raw, Verbatim
 from compactctl.views.terminal.text import path_name, plural, safe_text
 
@@ -57,7 +57,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
         "what": result.options.what,
         "found": len(result.messages) if result.n_matches is None else result.n_matches,
         "before": result.before,
-        "islands": encoded(result.islands),
+        "islands": [island_document(island) for island in result.islands],
         "messages": encoded(result.messages),
         "warnings": encoded(result.warnings),
     }
@@ -70,7 +70,7 @@ def view_messages(result: ViewResult) -> Iterator[str]:
         yield f"{path_name(result.options.input.path)}: {_matches_text(result, result.n_matches)}"
     elif not result.messages:
         is_archive = result.options.what == "archived"
-        nothing = "everything is sent" if is_archive else "there are no messages"
+        nothing = "nothing is hidden" if is_archive else "there are no messages"
         yield f"{path_name(result.options.input.path)}: {nothing}"
 
 
