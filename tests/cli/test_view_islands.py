@@ -81,6 +81,27 @@ def test_check_offers_what_may_have_been_cleared(session: Path, ask: Ask) -> Non
     assert fault["island"]["continueFrom"] == 2
 
 
+@pytest.mark.parametrize(
+    ("n_cut_off", "sentence"),
+    [
+        (2, "2 earlier records with 1 request (lines 1 to 2); rescue brings them back"),
+        (1, "1 earlier record (line 1); rescue brings it back"),
+    ],
+)
+def test_check_says_what_a_cut_costs(
+    n_cut_off: int, sentence: str, tmp_path: Path, ask: Ask
+) -> None:
+    reported = {"usage": {"input_tokens": 900, "output_tokens": 5}}
+    records = [
+        *[user("u1", None, "Row out."), said("a1", "u1", "Aye.", inner=reported)][-n_cut_off:],
+        user("u2", LOST, "And back."),
+        said("a2", "u2", "Aye, aye.", inner=reported),
+    ]
+    outcome = ask("check", write_lines(tmp_path / "run.jsonl", *records))
+    assert outcome.code == 1
+    assert f"the client will not send {sentence}  parent-missing" in outcome.out
+
+
 def test_a_repair_leaves_alone_what_may_have_been_cleared(session: Path, ask: Ask) -> None:
     data = session.read_bytes()
     outcome = ask("compact", session, "--stages", "repair", "-o", session.with_name("out.jsonl"))

@@ -60,11 +60,11 @@ class ClaudeRefusals:
             sizes = RequestSizes(rows, messages) if sizes is None else sizes
             island = island_of(sizes.kind_of(cut.row), said)
             damaged = self._between(cut)
-            if not (sizes.continue_at(cut.row) or any(_holds(line, cut.row) for line in damaged)):
-                refused.append(_offered(cut, island))
+            is_proven = sizes.continue_at(cut.row) or any(_holds(line, cut.row) for line in damaged)
+            refused.append(_cut_at(cut, island, is_proven=is_proven))
+            if not is_proven:
                 break
             refused += _torn(damaged)
-            refused.append(_missing(cut, island))
         return sorted(refused, key=lambda record: record.line)
 
     def _between(self, cut: HistoryCut) -> Sequence[Decoded]:
@@ -98,35 +98,17 @@ def _torn(damaged: Iterable[Decoded]) -> Iterator[RefusedRecord]:
         )
 
 
-def _missing(cut: HistoryCut, island: Island) -> RefusedRecord:
-    """Return a record with the parent that it has lost."""
+def _cut_at(cut: HistoryCut, island: Island, *, is_proven: bool) -> RefusedRecord:
+    """Return a record whose parent is missing, with the one before it if that is proven."""
     return RefusedRecord(
         line=cut.row.line,
         client=_CLIENT,
-        reason=f"the client will not send {island.describe('earlier record')}; rescue brings "
-        f"{_them(island)} back",
+        reason="its parent is not in the file, so the client sends nothing before it",
         is_sent=True,
-        rule="parent-missing",
-        values=(FieldValue(_PARENT, cut.before.uuid),),
+        rule="parent-missing" if is_proven else "context-cleared",
+        values=(FieldValue(_PARENT, cut.before.uuid),) if is_proven else (),
         island=island,
     )
-
-
-def _offered(cut: HistoryCut, island: Island) -> RefusedRecord:
-    """Return a record that may follow nothing, because the context was cleared."""
-    return RefusedRecord(
-        line=cut.row.line,
-        client=_CLIENT,
-        reason=f"the client will not send {island.describe('earlier record')}: the context may "
-        "have been cleared",
-        is_sent=True,
-        rule="context-cleared",
-        island=island,
-    )
-
-
-def _them(island: Island) -> str:
-    return "it" if len(island.messages) == 1 else "them"
 
 
 def _first_fault(decoded: Decoded, record: Any) -> RefusedRecord | None:  # noqa: ANN401 - JSON

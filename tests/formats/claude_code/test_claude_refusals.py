@@ -49,17 +49,7 @@ def test_a_record_without_its_parent_is_linked_to_the_one_before_it() -> None:
     assert (fault.client, fault.rule, fault.line) == ("Claude Code", "parent-missing", 2)
     assert fault.values == (FieldValue(("parentUuid",), "a1"),)
     assert not fault.is_fatal
-    assert fault.reason == (
-        "the client will not send 2 earlier records with 1 request (lines 1 to 2); "
-        "rescue brings them back"
-    )
-
-
-def test_one_record_is_not_several() -> None:
-    [fault] = refused(*cut(900, 1_000)[1:])
-    assert fault.reason == (
-        "the client will not send 1 earlier record (line 1); rescue brings it back"
-    )
+    assert fault.reason == "its parent is not in the file, so the client sends nothing before it"
 
 
 @pytest.mark.parametrize(
