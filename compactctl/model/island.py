@@ -7,8 +7,8 @@ from compactctl.model.message import Message, MessageId
 from compactctl.records import Record
 
 IslandKind = Literal["cut off", "context cleared", "other branch"]
-"""Why they are not sent: a record after them names one that is not in the file, and usage shrinks
-there if the context was cleared; or the user left them for another branch."""
+"""Why they are not sent: the record behind them names one that is not in the file; the context was
+cleared there, or requests are smaller as if it was; or the user went on from an earlier record."""
 
 
 class Island(Record):

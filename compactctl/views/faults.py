@@ -53,8 +53,12 @@ def repaired_lines(
 
 
 def repaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Return the faults that are gone; of each rule, as many of the last ones may remain."""
-    return _divided(faults, remaining)[0]
+    """Return the faults that are gone; of each rule, as many of the last ones may remain.
+
+    What is only offered to the user is none.
+    """
+    gone = _divided(faults, remaining)[0]
+    return tuple(fault for fault in gone if fault.rule.certain or fault.rule.repaired)
 
 
 def unrepaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 from formats.claude_code.sessions import said, user
-from formats.jsonl import write_lines
+from formats.jsonl import raw_lines, write_lines
 from transcripts import FOLDER, needs_real
 
 LOST = "0b0b0b0b-0000-4000-8000-000000000000"
@@ -103,12 +103,16 @@ def test_check_says_what_a_cut_costs(
 
 
 def test_a_repair_leaves_alone_what_may_have_been_cleared(session: Path, ask: Ask) -> None:
-    data = session.read_bytes()
-    outcome = ask("compact", session, "--stages", "repair", "-o", session.with_name("out.jsonl"))
-    assert outcome.code == 0
-    assert not session.with_name("out.jsonl").exists() or (
-        session.with_name("out.jsonl").read_bytes() == data
-    )
+    repaired = ask("compact", session, "--stages", "repair", "-n")
+    assert repaired.code == 0
+    assert "every tool call has its result and every result its call" in repaired.out
+    longer = [user("u4", "a2", "Row on. " * 3_000), said("a4", "u4", "Aye.")]
+    last = [user("u5", "a4", "And back."), said("a5", "u5", "Aye.")]
+    with session.open("ab") as file:
+        file.writelines(raw_lines(*longer, *last))
+    rescued = ask("rescue", session, "-n", "--target", "500")
+    assert rescued.code == 0
+    assert "context-cleared" not in rescued.out
 
 
 @needs_real

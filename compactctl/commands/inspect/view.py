@@ -128,7 +128,7 @@ def all_messages(loaded: TranscriptFile, history: OperationHistory) -> tuple[Vie
 
 
 def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
-    """Yield the hidden lines, each with its tags; raises as ``view`` does."""
+    """Yield the lines that are not sent, with their tags if any; raises as ``view`` does."""
     read = InputOptions(path=path, format=format_name, limits=limits)
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
 
