@@ -43,10 +43,10 @@ class RequestSizes:
         before, after = self._around(row)
         return 0 < before <= after
 
-    def kind_of(self, row: Row) -> IslandKind:
-        """Return why what stands before a row without its parent is not sent."""
+    def shrink_at(self, row: Row) -> bool:
+        """Return whether requests are smaller from a row on, as after the context was cleared."""
         before, after = self._around(row)
-        return "context cleared" if 0 < after < before else "cut off"
+        return 0 < after < before
 
     def _around(self, row: Row) -> tuple[int, int]:
         """Return the sizes of the last request before a row and of the first one from it on.
@@ -59,12 +59,22 @@ class RequestSizes:
         return before, sizes[index] if index < len(sizes) else 0
 
 
+def kind_of_cut(row: Row, sizes: RequestSizes, torn_uuids: Collection[str]) -> IslandKind:
+    """Return why what stands before a row is not sent whose parent is missing, or damaged."""
+    is_cleared = sizes.shrink_at(row) and row.parent not in torn_uuids
+    return "context cleared" if is_cleared else "cut off"
+
+
 def find_islands(
-    entries: Sequence[Entry], sent: Collection[str], messages: Mapping[str, Sequence[Message]]
+    entries: Sequence[Entry],
+    sent: Collection[str],
+    messages: Mapping[str, Sequence[Message]],
+    torn_uuids: Collection[str],
 ) -> Iterator[Island]:
     """Yield the branches of a session that are not sent, newest first.
 
-    ``sent`` are the rows of the next request, and ``messages`` those of each row by uuid.
+    ``sent`` are the rows of the next request, ``messages`` those of each row by uuid, and
+    ``torn_uuids`` the rows that damage has lost.
     """
     rows = newest_versions(load_rows(entries))
     unsent = _unsent(rows, sent)
@@ -74,7 +84,8 @@ def find_islands(
         said = messages_of(branch, messages)
         if said:
             row = cuts.get(end.uuid)
-            yield island_of("other branch" if row is None else sizes.kind_of(row), said)
+            kind = "other branch" if row is None else kind_of_cut(row, sizes, torn_uuids)
+            yield island_of(kind, said)
 
 
 def messages_of(

@@ -401,7 +401,8 @@ class ClaudeReader(LineReader):
         """Return what the file holds and the next request does not send, in file order."""
         sent = self.sent()
         rows = {*sent.included, *sent.path}
-        islands = find_islands(self.entries, rows, self.row_messages)
+        torn = self.refusals.torn_uuids
+        islands = find_islands(self.entries, rows, self.row_messages, torn)
         return tuple(sorted(islands, key=lambda island: island.first))
 
     def sessions(self) -> tuple[SessionLines, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.chain import HistoryCut
-from compactctl.clients.claude_code.islands import RequestSizes, messages_of
+from compactctl.clients.claude_code.islands import RequestSizes, kind_of_cut, messages_of
 from compactctl.clients.claude_code.rows import Row
 from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.versions import is_older
@@ -22,19 +22,26 @@ from compactctl.model.transcript import FieldValue, RefusedRecord
 _CLIENT = "Claude Code"
 _LENIENT_VERSION = (2, 1, 197)
 _PARENT = ("parentUuid",)
+# In a text, the quotation marks are escaped.
+_UUID = re.compile(rb'(?<!\\)"uuid"\s*:\s*"([0-9A-Za-z-]+)"')
 
 
 class ClaudeRefusals:
-    """Collects the lines that the client does not accept, in file order."""
+    """Collects the lines that the client does not accept, in file order.
+
+    ``torn_uuids`` are those of the records on damaged lines, which the client does not read.
+    """
 
     def __init__(self) -> None:
+        self.torn_uuids: set[str] = set()
         self._old: RefusedRecord | None = None
-        self._damaged: list[Decoded] = []
+        self._damaged: list[int] = []
 
     def add_line(self, decoded: Decoded) -> None:
         """Add a line of the session."""
         if decoded.damage not in (None, NOT_UTF8):
-            self._damaged.append(decoded)
+            self._damaged.append(decoded.index)
+            self.torn_uuids.update(_torn_uuids(decoded))
         elif decoded.index == 0 and decoded.values:
             self._old = _first_fault(decoded, decoded.values[0])
 
@@ -58,44 +65,35 @@ class ClaudeRefusals:
             if not said:
                 break
             sizes = RequestSizes(rows, messages) if sizes is None else sizes
-            island = island_of(sizes.kind_of(cut.row), said)
-            damaged = self._between(cut)
-            is_proven = sizes.continue_at(cut.row) or any(_holds(line, cut.row) for line in damaged)
+            island = island_of(kind_of_cut(cut.row, sizes, self.torn_uuids), said)
+            is_proven = cut.row.parent in self.torn_uuids or sizes.continue_at(cut.row)
             refused.append(_cut_at(cut, island, is_proven=is_proven))
             if not is_proven:
                 break
-            refused += _torn(damaged)
+            refused += self._torn_before(cut)
         return sorted(refused, key=lambda record: record.line)
 
-    def _between(self, cut: HistoryCut) -> Sequence[Decoded]:
-        """Return the damaged lines between a record whose parent is missing and the one before."""
-        start = bisect_left(self._damaged, cut.before.line, key=_index)
-        end = bisect_left(self._damaged, cut.row.line, key=_index)
-        return self._damaged[start:end]
+    def _torn_before(self, cut: HistoryCut) -> Iterator[RefusedRecord]:
+        """Yield the damaged lines that may hold the parent which is missing."""
+        start = bisect_left(self._damaged, cut.before.line)
+        end = bisect_left(self._damaged, cut.row.line)
+        for line in self._damaged[start:end]:
+            yield RefusedRecord(
+                line=line,
+                client=_CLIENT,
+                reason="it is damaged, so the client sends nothing that was said before it",
+                is_sent=False,
+                rule="torn",
+            )
 
 
-def _index(decoded: Decoded) -> int:
-    return decoded.index
-
-
-def _holds(damaged: Decoded, row: Row) -> bool:
-    """Return whether a damaged line holds the record that a row follows, or the end of it."""
-    parent = row.parent or ""
-    if any(isinstance(value, Mapping) and value.get("uuid") == parent for value in damaged.values):
-        return True
-    name = re.compile(rb'(?<!\\)"uuid"\s*:\s*"%b"' % re.escape(parent.encode()))
-    return any(map(name.search, damaged.lost))
-
-
-def _torn(damaged: Iterable[Decoded]) -> Iterator[RefusedRecord]:
-    for line in damaged:
-        yield RefusedRecord(
-            line=line.index,
-            client=_CLIENT,
-            reason="it is damaged, so the client sends nothing that was said before it",
-            is_sent=False,
-            rule="torn",
-        )
+def _torn_uuids(damaged: Decoded) -> Iterator[str]:
+    """Yield the uuids of the records on a damaged line, or of what is left of them."""
+    for value in damaged.values:
+        if isinstance(value, Mapping) and isinstance(value.get("uuid"), str):
+            yield value["uuid"]
+    for piece in damaged.lost:
+        yield from (match[1].decode() for match in _UUID.finditer(piece))
 
 
 def _cut_at(cut: HistoryCut, island: Island, *, is_proven: bool) -> RefusedRecord:

@@ -162,7 +162,12 @@ def test_a_torn_line_with_the_missing_record_proves_what_usage_does_not(
 ) -> None:
     expected = [("torn", 3), ("parent-missing", 4)] if is_proof else [("context-cleared", 4)]
     for before, after in ((900, 0), (0, 900), (0, 0), (900, 800)):
-        assert places(*torn_talk(torn.encode(), before, after)) == expected
+        faults = refused(*torn_talk(torn.encode(), before, after))
+        assert [(fault.rule, fault.line) for fault in faults] == expected
+        island = faults[-1].island
+        is_cleared = not is_proof and (before, after) == (900, 800)
+        assert island is not None
+        assert island.kind == ("context cleared" if is_cleared else "cut off")
 
 
 LINK = {"type": "pr-link", "sessionId": "s", "prNumber": 3, "prUrl": "https://host/3"}
