@@ -62,7 +62,7 @@ class _Request(Record):
             "what",
             STATE,
             ONE_RUN,
-            "Show only hidden messages.",
+            "Show only messages that are not sent: hidden, cut off, or on another branch.",
             flag="--archived",
             flag_value="archived",
         ),

@@ -10,6 +10,7 @@ from compactctl.clients.content.part_rewrite import rewrite_value
 from compactctl.clients.records.decode import Decoded
 from compactctl.history.omissions import sent_messages
 from compactctl.history.pair_faults import PairOrder
+from compactctl.model.island import Island
 from compactctl.model.message import JsonPath, Message, Part, RecordLocation, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
@@ -60,6 +61,13 @@ class Format(RecordWriter, ABC):
     @abstractmethod
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order. Every line becomes a message, metadata or opaque."""
+
+    def islands(self, lines: Iterable[Decoded]) -> tuple[Island, ...]:
+        """Return the messages that no next request sends, branch by branch in file order.
+
+        Those that a compaction by the client hides may be among them, none of subagents.
+        """
+        return ()
 
     def for_list(self) -> Self:
         """Return this format for the messages of one conversation, in the order they stand in."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compactctl.history.pair_faults import MISPLACED, PAIR_RULES, PairOrder, find_pair_faults
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.model.characters import has_halves
+from compactctl.model.island import Island
 from compactctl.model.message import (
     FilePart,
     JsonPath,
@@ -183,7 +184,9 @@ class Fault(Record):
 
     @property
     def text(self) -> str:
-        """What is wrong, as a clause."""
+        """What is wrong, as a clause; of a cut in the history, what it costs."""
+        if self.record is not None and self.record.island is not None:
+            return _cost_of(self.record.island, is_repaired=bool(self.rule.repaired))
         if self.record is not None and self.record.reason:
             return self.record.reason
         actual, limit = f"{self.actual:,}", f"{self.limit:,}"
@@ -196,6 +199,14 @@ class Fault(Record):
         if self.who not in _COUNTING_BASE64:
             says = says.replace(" as base64", "")
         return says.replace("{actual}", actual).replace("{limit}", limit)
+
+
+def _cost_of(island: Island, *, is_repaired: bool) -> str:
+    """Return what a cut leaves out, and whether that comes back."""
+    cost = f"the client will not send {island.describe('earlier record')}"
+    if not is_repaired:
+        return f"{cost}: the context may have been cleared"
+    return f"{cost}; rescue brings {'it' if len(island.messages) == 1 else 'them'} back"
 
 
 def refused_among(faults: Iterable[Fault]) -> tuple[Fault, ...]:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct
 
+from compactctl.model.island import Island
 from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
 from compactctl.records import Record, field
 
@@ -174,7 +175,7 @@ class Omission(Record):
 
 # Rules for which clients only skip a record, or what stands before it. Codex 0.171.0 also resumes a
 # session with a wrong ordinal, unless the last record has none; in a new session it has one.
-_MINOR_RULES = frozenset({"field-type", "ordinal", "parent-missing", "torn"})
+_MINOR_RULES = frozenset({"context-cleared", "field-type", "ordinal", "parent-missing", "torn"})
 
 
 class FieldValue(Record, kw_only=False):
@@ -199,6 +200,7 @@ class RefusedRecord(Record):
         rule: id of the rule in ``profiles/refusals.toml``.
         path: leads to the record in its line; () when the record is the line.
         values: what is accepted in it instead; () if it can only be left out.
+        island: the history that is not sent because of it, None for none.
     """
 
     line: int
@@ -208,6 +210,7 @@ class RefusedRecord(Record):
     rule: str = "field-value"
     path: JsonPath = ()
     values: tuple[FieldValue, ...] = ()
+    island: Island | None = None
 
     @property
     def is_fatal(self) -> bool:

@@ -93,7 +93,12 @@ def propose(
     view = replace(view, messages=view.stored or view.messages, protection=Protection())
     faults = find_faults(view.messages, (), view.refused, view.recipient)
     halves = unpaired_halves(view.messages)
-    others = [fault for fault in faults if fault.rule.id not in PAIR_RULES]
+    # Of the file, what may be meant so is only offered to the user.
+    others = [
+        fault
+        for fault in faults
+        if fault.rule.id not in PAIR_RULES and (fault.record is None or fault.rule.certain)
+    ]
     if not halves and not others:
         reason = "every tool call has its result and every result its call"
         return SkippedStage(stage=NAME, reason=reason)

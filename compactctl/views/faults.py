@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.faults import Fault
+from compactctl.views.islands import island_document
 from compactctl.views.terminal.tables import Table, table, text
 from compactctl.views.terminal.text import one_line, plural
 
@@ -77,8 +78,12 @@ def repaired_lines(
 
 
 def repaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Return the faults that are gone; of each rule, as many of the last ones may remain."""
-    return _divided(faults, remaining)[0]
+    """Return the faults that are gone; of each rule, as many of the last ones may remain.
+
+    What is only offered to the user is none.
+    """
+    gone = _divided(faults, remaining)[0]
+    return tuple(fault for fault in gone if fault.rule.certain or fault.rule.repaired)
 
 
 def unrepaired_faults(faults: Iterable[Fault], remaining: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -149,6 +154,12 @@ def fault_rows(faults: Iterable[Fault]) -> list[dict[str, Any]]:
             "fixedByClientSince": fault.fixed_since,
             "repair": fault.rule.repaired or None,
             "certain": fault.rule.certain,
+            "island": _island(fault),
         }
         for fault in faults
     ]
+
+
+def _island(fault: Fault) -> dict[str, Any] | None:
+    island = None if fault.record is None else fault.record.island
+    return None if island is None else island_document(island)

@@ -6,7 +6,7 @@ called in the bundle. Client 2.1.197 takes the same steps, except where a docstr
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from compactctl.clients.claude_code.beside import recover_beside
 from compactctl.clients.claude_code.boundaries import Boundary
@@ -34,10 +34,14 @@ class Join(Record, kw_only=False):
 
 
 class HistoryCut(Record, kw_only=False):
-    """A row whose parent is missing, so that nothing before it is sent; and the row before it."""
+    """A row whose parent is missing, so that nothing before it is sent; and the row before it.
+
+    ``rows`` would be sent again if the one followed the other, back to the next cut.
+    """
 
     row: Row
     before: Row
+    rows: tuple[Row, ...]
 
 
 class RowChain(Record):
@@ -67,7 +71,7 @@ def build_chain(entries: Sequence[Entry], n_bytes: int = 0) -> RowChain:
     ``entries`` are in file order; ``n_bytes`` is the size of the file.
     """
     entries = skip_head(entries, n_bytes)
-    loaded = drop_unreadable(skip_progress(_rows_of(entries)))
+    loaded = load_rows(entries)
     all_rows = newest_versions(loaded)
     preserved = newest_preserved(all_rows)
     rows = all_rows
@@ -112,8 +116,10 @@ def skip_head(entries: Sequence[Entry], n_bytes: int) -> Sequence[Entry]:
     return entries
 
 
-def _rows_of(entries: Iterable[Entry]) -> list[Row]:
-    return [entry for entry in entries if isinstance(entry, Row)]
+def load_rows(entries: Iterable[Entry]) -> Sequence[Row]:
+    """Return the rows that the client links, older versions included."""
+    rows = [entry for entry in entries if isinstance(entry, Row)]
+    return drop_unreadable(skip_progress(rows))
 
 
 def skip_progress(rows: Iterable[Row]) -> list[Row]:
@@ -260,28 +266,47 @@ def walk(
     return path[::-1], tuple(joins)
 
 
-def find_cuts(chain: RowChain) -> Iterator[HistoryCut]:
-    """Yield where history of the file is cut off, newest first.
+def find_cuts(chain: RowChain) -> Sequence[HistoryCut]:
+    """Return where history of the file is cut off, newest first.
 
     The search continues from the row before each cut.
     """
-    times: _Times | None = None
-    sides: Mapping[object, list[Row]] | None = None
-    cut_rows: set[str] = set()
+    if not _is_cut(chain.joins):
+        return ()
+    sides, times = rows_by_side(chain.rows.values()), _Times(chain.rows.values())
+    ends: dict[str, tuple[Row, Row]] = {}
+    paths: list[list[Row]] = []
     joins = chain.joins
-    while joins and joins[-1].parent is None and not joins[-1].is_circle:
+    while _is_cut(joins):
         row = joins[-1].row
-        sides = _by_side(chain.rows.values()) if sides is None else sides
-        before = _row_before(sides.get(row.side, ()), row)
-        if before is None or row.uuid in cut_rows:
-            return
-        yield HistoryCut(row, before)
-        cut_rows.add(row.uuid)
-        times = _Times(chain.rows.values()) if times is None else times
-        _, joins = walk(chain.rows, before, times)
+        before = row_before(sides.get(row.side, ()), row)
+        if before is None or row.uuid in ends:
+            break
+        ends[row.uuid] = row, before
+        path, joins = walk(chain.rows, before, times)
+        paths.append(path)
+    rows = _split(chain, paths)
+    return [HistoryCut(row, before, rows[n]) for n, (row, before) in enumerate(ends.values())]
 
 
-def _by_side(rows: Iterable[Row]) -> Mapping[object, list[Row]]:
+def _is_cut(joins: Sequence[Join]) -> bool:
+    return bool(joins) and joins[-1].parent is None and not joins[-1].is_circle
+
+
+def _split(chain: RowChain, paths: Sequence[Sequence[Row]]) -> Sequence[tuple[Row, ...]]:
+    """Return the rows of each path, newest first, with what would be sent beside them."""
+    numbers = {row.uuid: number for number, path in enumerate(paths) for row in path}
+    seen = {*numbers, *(row.uuid for row in chain.order)}
+    path = [row for path in reversed(paths) for row in path]
+    rows: list[list[Row]] = [[] for _ in paths]
+    number = len(paths) - 1
+    for row in recover_beside(chain.rows, path, seen):
+        number = numbers.get(row.uuid, number)
+        rows[number].append(row)
+    return [*map(tuple, rows)]
+
+
+def rows_by_side(rows: Iterable[Row]) -> Mapping[object, Sequence[Row]]:
     """Return the rows of each side in file order, from the first one on that was said."""
     sides: dict[object, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.place):
@@ -290,7 +315,7 @@ def _by_side(rows: Iterable[Row]) -> Mapping[object, list[Row]]:
     return sides
 
 
-def _row_before(rows: Sequence[Row], row: Row) -> Row | None:
+def row_before(rows: Sequence[Row], row: Row) -> Row | None:
     """Return the newest of the rows before another; None if there is none."""
     index = bisect_left(rows, row.place, key=lambda earlier: earlier.place)
     return rows[index - 1] if index else None

@@ -15,6 +15,7 @@ from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import (
     text_or_none,
 )
+from compactctl.model.island import Island
 from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
@@ -52,6 +53,12 @@ class ClaudeCode(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ClaudeReader().read(lines)
+
+    def islands(self, lines: Iterable[Decoded]) -> tuple[Island, ...]:
+        """Return what the next request does not send; see ``Format.islands``."""
+        reader = ClaudeReader()
+        reader.add_lines(lines)
+        return reader.islands()
 
     def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
         """Mark what the client leaves out of the next request; see ``request.py``."""

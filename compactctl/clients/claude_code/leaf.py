@@ -131,15 +131,15 @@ def _ends(
             leaf = last
         if leaf is None and not has_preserved and not ends_on_snapshot:
             leaf = last if checkpoint.names_leaf else _newest_after(rows, main)
-        end = _said_at(rows, leaf)
+        end = said_at(rows, leaf)
         if end is not None:
             return {end}
-    ends = _terminals(rows)
+    ends = branch_ends(rows)
     if len(ends) <= 1:
         return ends
     is_open = named in ends and not _is_passed(rows, last, named, checkpoint, direct=False)
     chosen = named if is_open else None if ends_on_snapshot else last
-    end = _said_at(rows, chosen)
+    end = said_at(rows, chosen)
     return ends if end is None else {end}
 
 
@@ -154,16 +154,16 @@ def _latest(rows: Iterable[Row]) -> Row | None:
     return latest
 
 
-def _said_at(rows: Rows, uuid: str | None) -> str | None:
+def said_at(rows: Rows, uuid: str | None) -> str | None:
     """Return the nearest row that is said, from a row on towards the start; None if none is."""
     return next((row.uuid for row in towards_start(rows, uuid) if row.is_said), None)
 
 
-def _terminals(rows: Rows) -> set[str]:
+def branch_ends(rows: Rows) -> set[str]:
     """Return where branches end that nothing that is said goes on from (``Yrn``)."""
     parents = {row.parent for row in rows.values()}
     said_parents = {row.parent for row in rows.values() if row.is_said}
-    ends = {_said_at(rows, uuid) for uuid in rows if uuid not in parents}
+    ends = {said_at(rows, uuid) for uuid in rows if uuid not in parents}
     return {end for end in ends if end is not None and end not in said_parents}
 
 

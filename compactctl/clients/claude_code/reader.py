@@ -12,6 +12,7 @@ from compactctl.clients.claude_code.attachments import (
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
 from compactctl.clients.claude_code.chain import build_chain
+from compactctl.clients.claude_code.islands import find_islands
 from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
 from compactctl.clients.claude_code.refusals import ClaudeRefusals
 from compactctl.clients.claude_code.request import (
@@ -65,6 +66,7 @@ from compactctl.clients.records.responses import find_reused_ids, with_responses
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.omissions import as_sent, replaced_results
 from compactctl.history.provider_edits import as_read
+from compactctl.model.island import Island
 from compactctl.model.message import (
     Locks,
     Message,
@@ -395,6 +397,14 @@ class ClaudeReader(LineReader):
         messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
         return sent_rows(build_chain(self.entries, self.n_bytes), messages)
 
+    def islands(self) -> tuple[Island, ...]:
+        """Return what the file holds and the next request does not send, in file order."""
+        sent = self.sent()
+        rows = {*sent.included, *sent.path}
+        torn = self.refusals.torn_uuids
+        islands = find_islands(self.entries, rows, self.row_messages, torn)
+        return tuple(sorted(islands, key=lambda island: island.first))
+
     def sessions(self) -> tuple[SessionLines, ...]:
         """Return the line ranges of unrelated sessions in the file; () if all are related."""
         rows = {entry.uuid: entry for entry in self.entries if isinstance(entry, Row)}
@@ -422,9 +432,9 @@ class ClaudeReader(LineReader):
         self.builder.warnings += sent.warnings
         if self.is_log is not True:
             rows = [entry for entry in self.entries if isinstance(entry, Row)]
-            self.builder.refused = self.refusals.records(
-                self.version, sent.cuts, rows, self.row_messages
-            )
+            row_messages = self.row_messages.items() if sent.cuts else ()
+            messages = {uuid: with_changes(said, changes) for uuid, said in row_messages}
+            self.builder.refused = self.refusals.records(self.version, sent.cuts, rows, messages)
         self.builder.errors = [
             error for error in self.builder.errors if error.name in sent.included
         ]

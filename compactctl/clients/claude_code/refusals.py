@@ -5,27 +5,35 @@ pull request (issue 62851 of anthropics/claude-code); 2.1.197 and later do, and 
 record behind a byte order mark.
 """
 
+import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.clients.claude_code.chain import HistoryCut
+from compactctl.clients.claude_code.islands import RequestSizes, kind_of_cut, messages_of
 from compactctl.clients.claude_code.rows import Row
 from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.versions import is_older
+from compactctl.model.island import Island, island_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import FieldValue, RefusedRecord
 
 _CLIENT = "Claude Code"
 _LENIENT_VERSION = (2, 1, 197)
 _PARENT = ("parentUuid",)
+# In a text, the quotation marks are escaped.
+_UUID = re.compile(rb'(?<!\\)"uuid"\s*:\s*"([0-9A-Za-z-]+)"')
 
 
 class ClaudeRefusals:
-    """Collects the lines that the client does not accept, in file order."""
+    """Collects the lines that the client does not accept, in file order.
+
+    ``torn_uuids`` are those of the records on damaged lines, which the client does not read.
+    """
 
     def __init__(self) -> None:
+        self.torn_uuids: set[str] = set()
         self._old: RefusedRecord | None = None
         self._damaged: list[int] = []
 
@@ -33,6 +41,7 @@ class ClaudeRefusals:
         """Add a line of the session."""
         if decoded.damage not in (None, NOT_UTF8):
             self._damaged.append(decoded.index)
+            self.torn_uuids.update(_torn_uuids(decoded))
         elif decoded.index == 0 and decoded.values:
             self._old = _first_fault(decoded, decoded.values[0])
 
@@ -50,16 +59,22 @@ class ClaudeRefusals:
         refused = (
             [] if self._old is None or not is_older(version, _LENIENT_VERSION) else [self._old]
         )
-        sizes: _Sizes | None = None
+        sizes: RequestSizes | None = None
         for cut in cuts:
-            sizes = _Sizes(rows, messages) if sizes is None else sizes
-            if not sizes.may_continue(cut):
+            said = messages_of(cut.rows, messages)
+            if not said:
                 break
-            refused += self._of_cut(cut)
+            sizes = RequestSizes(rows, messages) if sizes is None else sizes
+            island = island_of(kind_of_cut(cut.row, sizes, self.torn_uuids), said)
+            is_proven = cut.row.parent in self.torn_uuids or sizes.continue_at(cut.row)
+            refused.append(_cut_at(cut, island, is_proven=is_proven))
+            if not is_proven:
+                break
+            refused += self._torn_before(cut)
         return sorted(refused, key=lambda record: record.line)
 
-    def _of_cut(self, cut: HistoryCut) -> Iterator[RefusedRecord]:
-        """Yield the record whose parent is missing, and the damaged lines that may hold it."""
+    def _torn_before(self, cut: HistoryCut) -> Iterator[RefusedRecord]:
+        """Yield the damaged lines that may hold the parent which is missing."""
         start = bisect_left(self._damaged, cut.before.line)
         end = bisect_left(self._damaged, cut.row.line)
         for line in self._damaged[start:end]:
@@ -70,14 +85,28 @@ class ClaudeRefusals:
                 is_sent=False,
                 rule="torn",
             )
-        yield RefusedRecord(
-            line=cut.row.line,
-            client=_CLIENT,
-            reason="its parent is not in the file, so the client sends nothing before it",
-            is_sent=True,
-            rule="parent-missing",
-            values=(FieldValue(_PARENT, cut.before.uuid),),
-        )
+
+
+def _torn_uuids(damaged: Decoded) -> Iterator[str]:
+    """Yield the uuids of the records on a damaged line, or of what is left of them."""
+    for value in damaged.values:
+        if isinstance(value, Mapping) and isinstance(value.get("uuid"), str):
+            yield value["uuid"]
+    for piece in damaged.lost:
+        yield from (match[1].decode() for match in _UUID.finditer(piece))
+
+
+def _cut_at(cut: HistoryCut, island: Island, *, is_proven: bool) -> RefusedRecord:
+    """Return a record whose parent is missing, with the one before it if that is proven."""
+    return RefusedRecord(
+        line=cut.row.line,
+        client=_CLIENT,
+        reason="its parent is not in the file, so the client sends nothing before it",
+        is_sent=True,
+        rule="parent-missing" if is_proven else "context-cleared",
+        values=(FieldValue(_PARENT, cut.before.uuid),) if is_proven else (),
+        island=island,
+    )
 
 
 def _first_fault(decoded: Decoded, record: Any) -> RefusedRecord | None:  # noqa: ANN401 - JSON
@@ -102,32 +131,3 @@ def _first_fault(decoded: Decoded, record: Any) -> RefusedRecord | None:  # noqa
             rule="header",
         )
     return None
-
-
-class _Sizes:
-    """The sizes of requests by the place of their rows, apart for each side.
-
-    A compaction, after which requests are smaller, is one of unknown size.
-    """
-
-    def __init__(self, rows: Iterable[Row], messages: Mapping[str, Sequence[Message]]) -> None:
-        self._places: defaultdict[object, list[int]] = defaultdict(list)
-        self._sizes: defaultdict[object, list[int]] = defaultdict(list)
-        for row in rows:
-            usages = (message.usage for message in messages.get(row.uuid, ()))
-            size = next((usage.context for usage in usages if usage), 0)
-            if size > 0 or row.boundary is not None:
-                self._places[row.side].append(row.place)
-                self._sizes[row.side].append(max(size, 0))
-
-    def may_continue(self, cut: HistoryCut) -> bool:
-        """Return whether what follows a cut may continue what stands before it.
-
-        It does not if the first request behind it was smaller than the last one before it, as
-        after the context was cleared.
-        """
-        sizes = self._sizes[cut.row.side]
-        index = bisect_left(self._places[cut.row.side], cut.row.place)
-        before = sizes[index - 1] if index else 0
-        after = next((sizes[i] for i in range(index, len(sizes)) if sizes[i]), 0)
-        return not after or after >= before

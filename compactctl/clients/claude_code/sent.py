@@ -37,7 +37,7 @@ class SentChain(Record):
     rows: tuple[Row, ...] = ()
     joined: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    cuts: tuple[HistoryCut, ...] = ()
+    cuts: Sequence[HistoryCut] = ()
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
         },
         warnings=tuple(map(_join_warning, chain.joins)),
-        cuts=tuple(find_cuts(chain)),
+        cuts=find_cuts(chain),
     )
 
 

@@ -38,6 +38,9 @@ class _Turn(Record, kw_only=False):
     begins: bool
 
 
+_Step = Message | _Replaced | _Condensed | _RolledBack | _Turn
+
+
 class CodexHistory:
     """Add what happened in file order, then call ``messages`` for what Codex would send.
 
@@ -50,7 +53,7 @@ class CodexHistory:
     def __init__(self) -> None:
         self.unreplaceable: set[str] = set()
         self.agent_ids: set[str] = set()
-        self._steps: list[Message | _Replaced | _Condensed | _RolledBack | _Turn] = []
+        self._steps: list[_Step] = []
 
     def add(self, message: Message) -> None:
         """Append a message."""
@@ -78,9 +81,20 @@ class CodexHistory:
 
     def messages(self) -> Sequence[Message]:
         """Return the messages that would be sent, in order; set ``unreplaceable``."""
-        base = self._base()
+        return self._messages(self._steps)
+
+    def rolled_back(self) -> Iterator[Sequence[Message]]:
+        """Yield the messages that each rollback dropped, in order; a compaction's may be copies."""
+        for place, step in enumerate(self._steps):
+            if isinstance(step, _RolledBack):
+                remaining_ids = {m.id for m in self._messages(self._steps[: place + 1])}
+                before = self._messages(self._steps[:place])
+                yield [message for message in before if message.id not in remaining_ids]
+
+    def _messages(self, steps: Sequence[_Step]) -> list[Message]:
+        base = self._base(steps)
         history: list[Message] = []
-        for place, step in enumerate(self._steps[max(0, base) :], max(0, base)):
+        for place, step in enumerate(steps[max(0, base) :], max(0, base)):
             match step:
                 case Message():
                     history.append(step)
@@ -94,7 +108,7 @@ class CodexHistory:
                     pass
         return history
 
-    def _base(self) -> int:
+    def _base(self, steps: Sequence[_Step]) -> int:
         """Return the place of the newest compaction with a history that counts, -1 for none.
 
         One that was made within a turn that was rolled back does not. A turn goes from its
@@ -102,8 +116,8 @@ class CodexHistory:
         something are counted (``finalize_active_segment``).
         """
         is_prompted, base, n_dropped = False, -1, 0
-        for place in reversed(range(len(self._steps))):
-            match self._steps[place]:
+        for place in reversed(range(len(steps))):
+            match steps[place]:
                 case Message() as message:
                     is_prompted = is_prompted or self._starts_turn(message)
                 case _Turn(begins=False):

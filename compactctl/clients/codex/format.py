@@ -11,6 +11,7 @@ from compactctl.clients.content.response_items import is_item
 from compactctl.clients.format import Format, NativeAppend
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import text_or_empty
+from compactctl.model.island import Island
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
@@ -65,6 +66,14 @@ class Codex(Format):
         from compactctl.clients.codex.reader import CodexReader
 
         return CodexReader().read(lines)
+
+    def islands(self, lines: Iterable[Decoded]) -> tuple[Island, ...]:
+        """Return what the next request does not send; see ``Format.islands``."""
+        from compactctl.clients.codex.reader import CodexReader
+
+        reader = CodexReader()
+        reader.add_lines(lines)
+        return reader.islands()
 
     def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
         """Mark what the client leaves out of the next request; see ``request.py``."""

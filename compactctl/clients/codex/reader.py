@@ -45,6 +45,7 @@ from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.clients.records.wrapping import typed_prompt
 from compactctl.history.omissions import as_sent, cut_results
 from compactctl.history.turns import without_expired_reasoning
+from compactctl.model.island import Island, island_of
 from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
@@ -172,6 +173,14 @@ class CodexReader(LineReader):
         paired = pair_by_type(transcript.effective, self._pairings)
         history = without_expired_reasoning(paired)
         return as_sent(transcript, history, mark_omitted(history), self._cut_outputs(history))
+
+    def islands(self) -> tuple[Island, ...]:
+        """Return the turns that were rolled back, in file order."""
+        names = {message.id for message in self.builder.messages if not message.record_path}
+        dropped = ([m for m in turns if m.id in names] for turns in self.history.rolled_back())
+        attributed = (list(map(self._attributed, messages)) for messages in dropped)
+        islands = (island_of("other branch", messages) for messages in attributed if messages)
+        return tuple(sorted(islands, key=lambda island: island.first))
 
     @property
     def budget(self) -> TextBudget | None:

@@ -6,11 +6,13 @@ and follow one another. A compaction's summary replaces what is older than the f
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
 
+from compactctl.model.island import IslandKind
 from compactctl.model.message import Message
 from compactctl.model.tags import is_appended
 from compactctl.records import field, replace
@@ -117,7 +119,7 @@ class PiChain:
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
-        path = self._path_to_root()
+        path = self._path_from(self._newest, ())
         self.path, self.included = tuple(path), frozenset(path)
         if len(path) < len(self._nodes):
             self.mark_unmovable(path[0], _LEAF_REASON)
@@ -144,11 +146,27 @@ class PiChain:
             *self._messages(self._with_inserted(newer)),
         )
 
-    def _path_to_root(self) -> list[str]:
-        """Return the newest entry and all that it follows, back to a root or a reset."""
+    def branches(self) -> Iterator[tuple[IslandKind, list[Message]]]:
+        """Yield the messages of each branch beside the path, without what a newer one has."""
+        seen, kinds = set(self.included), dict(self._ends())
+        for name in reversed(self._nodes):
+            path = self._path_from(name, seen)
+            seen.update(path)
+            messages = [m for entry in reversed(path) for m in self._nodes[entry].messages]
+            yield kinds.get(name, "other branch"), messages
+
+    def _ends(self) -> Iterator[tuple[str, IslandKind]]:
+        """Yield the entries that end what was cleared, or what was cut off by a lost parent."""
+        for (before, _), (name, node) in pairwise(self._nodes.items()):
+            if node.type == "reset_boundary":
+                yield node.parent or before, "context cleared"
+            elif node.parent is not None and self._parent_of(name, node) is None:
+                yield before, "cut off"
+
+    def _path_from(self, name: str | None, seen: Collection[str]) -> list[str]:
+        """Return an entry and all that it follows, back to a root, a reset or one that was seen."""
         path: dict[str, None] = {}
-        name = self._newest
-        while name is not None and name not in path:
+        while name is not None and name not in path and name not in seen:
             path[name] = None
             node = self._nodes[name]
             name = None if node.type == "reset_boundary" else self._parent_of(name, node)

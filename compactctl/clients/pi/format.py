@@ -9,6 +9,7 @@ from compactctl.clients.content.anthropic import new_content
 from compactctl.clients.format import Format, NativeAppend
 from compactctl.clients.pi.messages import COUNTS, PI_ROLES
 from compactctl.clients.records.decode import Decoded
+from compactctl.model.island import Island
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
@@ -40,6 +41,14 @@ class Pi(Format):
         from compactctl.clients.pi.reader import PiReader
 
         return PiReader(self.name).read(lines)
+
+    def islands(self, lines: Iterable[Decoded]) -> tuple[Island, ...]:
+        """Return what the next request does not send; see ``Format.islands``."""
+        from compactctl.clients.pi.reader import PiReader
+
+        reader = PiReader(self.name)
+        reader.add_lines(lines)
+        return reader.islands()
 
     def new_id(self, message: Synthetic) -> str:
         """Return an entry id derived from the message's id."""

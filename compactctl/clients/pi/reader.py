@@ -28,6 +28,7 @@ from compactctl.clients.records.order import judge_times
 from compactctl.clients.records.record_kinds import unmodeled_warning
 from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.history.omissions import as_sent
+from compactctl.model.island import Island, island_of
 from compactctl.model.message import JsonPath, Message, MessageId, OmittedPart
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
@@ -104,6 +105,12 @@ class PiReader(LineReader):
             order=self._order(),
         )
         return self._as_sent(transcript, current)
+
+    def islands(self) -> tuple[Island, ...]:
+        """Return what the file holds and the next request does not send, in file order."""
+        self.chain.effective()
+        islands = (island_of(kind, m) for kind, m in self.chain.branches() if m)
+        return tuple(sorted(islands, key=lambda island: island.first))
 
     def _without_old_usage(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Remove usage that was reported before the newest edit, which it does not describe.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.asks import ONE_RUN, SHOWN, STATE, ask, flag
-from compactctl.clients.records.decode import is_value
+from compactctl.clients.records.decode import decode_lines, is_value
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
@@ -29,8 +29,10 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import ArchiveError, UsageError
 from compactctl.model.bounds import Positive
+from compactctl.model.island import Island, island_of
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
+from compactctl.model.transcript import RawLine
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValueLocation, unescape
 from compactctl.pipeline.record_splice import with_added_fields
@@ -81,23 +83,30 @@ class ViewOptions(Record):
 
 
 class ViewedMessage(Record):
-    """A message, its line, and what hides it, None if it is visible."""
+    """A message and its line.
+
+    Attributes:
+        hidden: what hides it, None if nothing does.
+        island: the index of the island that it is on, None if it is on none.
+    """
 
     message: Message
     line: DisplayedLine
     hidden: HiddenBy | None = None
+    island: int | None = None
 
 
 class ViewResult(Record):
     """What to show: raw lines in the transcript's own format, and the messages on them.
 
-    After a search, ``n_matches`` is the number of matches on all pages, ``before`` that on earlier
-    pages.
+    With what is archived, ``islands`` are all of the file. After a search, ``n_matches`` is the
+    number of matches on all pages, ``before`` that on earlier pages.
     """
 
     options: ViewOptions
     lines: tuple[DisplayedLine, ...]
     messages: tuple[ViewedMessage, ...]
+    islands: tuple[Island, ...] = ()
     n_matches: int | None = None
     before: int = 0
     warnings: tuple[str, ...] = ()
@@ -119,7 +128,7 @@ def all_messages(loaded: TranscriptFile, history: OperationHistory) -> tuple[Vie
 
 
 def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
-    """Yield the hidden lines, each with its tags; raises as ``view`` does."""
+    """Yield the lines that are not sent, with their tags if any; raises as ``view`` does."""
     read = InputOptions(path=path, format=format_name, limits=limits)
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
 
@@ -175,10 +184,54 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
     require_archive(loaded, history, options.input.path)
     lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
-    if options.what == "archived":
-        lines = tuple(line for line in lines if line.hidden_by is not None)
-        messages = tuple(viewed for viewed in messages if viewed.hidden is not None)
-    return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
+    if options.what == "all":
+        return ViewResult(
+            options=options, lines=lines, messages=messages, warnings=history.warnings
+        )
+    islands = _islands(loaded, states)
+    messages = _not_sent(messages, islands)
+    on_islands = {viewed.message.line for viewed in messages if viewed.island is not None}
+    return ViewResult(
+        options=options,
+        lines=tuple(
+            line
+            for index, line in enumerate(lines)
+            if line.hidden_by is not None or index in on_islands
+        ),
+        messages=messages,
+        islands=islands,
+        warnings=history.warnings,
+    )
+
+
+def _islands(loaded: TranscriptFile, states: Sequence[PastMessages]) -> tuple[Island, ...]:
+    """Return the islands of the file, without what compactions hide."""
+    messages_by_id = {
+        message.id: message
+        for message in loaded.transcript.messages
+        if not message.origin.is_synthetic
+    }
+    for state in states:
+        for message_id in state.hidden:
+            messages_by_id.pop(message_id, None)
+    lines = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
+    remaining = (
+        (island.kind, [messages_by_id[name] for name in island.messages if name in messages_by_id])
+        for island in loaded.format.islands(lines)
+    )
+    return tuple(island_of(kind, messages) for kind, messages in remaining if messages)
+
+
+def _not_sent(
+    messages: Iterable[ViewedMessage], islands: Sequence[Island]
+) -> tuple[ViewedMessage, ...]:
+    """Return the messages that are hidden, or on an island."""
+    indices = {name: index for index, island in enumerate(islands) for name in island.messages}
+    return tuple(
+        replace(viewed, island=indices.get(viewed.message.id))
+        for viewed in messages
+        if viewed.hidden is not None or viewed.message.id in indices
+    )
 
 
 def _sent_messages(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:

@@ -11,6 +11,7 @@ from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields
 from compactctl.views.facts import base_text, counter_text, warning_lines
 from compactctl.views.faults import fault_rows, fault_table, place_text, verdict
+from compactctl.views.islands import continue_command
 from compactctl.views.other_systems import CHECK, foreign_records
 from compactctl.views.results.request import REFUSED, answer_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle, Verbatim
@@ -68,15 +69,22 @@ def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
     yield from filter(None, advice)
 
 
-def _others(result: CheckResult) -> Iterator[ScreenItem]:
+def _others(result: CheckResult) -> Iterator[str | Verbatim]:
     """Yield what may be refused, and what the client fixes by itself, in a line each."""
     client = format_of(result.stats.transcript.format).client or "the client"
+    path = result.stats.options.input.path
     for fault in result.stats.faults:
-        if not fault.is_refused:
-            since = f" since {fault.fixed_since}" if fault.fixed_since else ""
-            what = f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id})"
-            fixes = f"{client} fixes it{since}"
-            yield f"{what}; {'may be refused' if fault.fixed_since is None else fixes}"
+        if fault.is_refused:
+            continue
+        what = f"{place_text(fault)}: {one_line(fault.text)}"
+        if fault.record is not None and fault.record.island is not None:
+            command = continue_command(path, fault.record.island)
+            yield Verbatim(f"{what}; {command} continues there" if command else what)
+            continue
+        since = f" since {fault.fixed_since}" if fault.fixed_since else ""
+        fixes = f"{client} fixes it{since}"
+        outcome = "may be refused" if fault.fixed_since is None else fixes
+        yield f"{what} ({fault.rule.id}); {outcome}"
 
 
 def check_document(result: CheckResult) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from compactctl.commands.inspect.view import ViewedMessage, ViewResult, records_of
+from compactctl.model.island import Island
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -20,6 +21,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
+from compactctl.views.islands import continue_command, island_document
 from compactctl.views.terminal.screen import Raw, Verbatim
 from compactctl.views.terminal.text import path_name, plural, safe_text
 
@@ -55,6 +57,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
         "what": result.options.what,
         "found": len(result.messages) if result.n_matches is None else result.n_matches,
         "before": result.before,
+        "islands": [island_document(island) for island in result.islands],
         "messages": encoded(result.messages),
         "warnings": encoded(result.warnings),
     }
@@ -74,7 +77,11 @@ def view_messages(result: ViewResult) -> Iterator[str]:
 def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
     numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
     newest = None
-    for viewed in result.messages:
+    island = None
+    for viewed in sorted(result.messages, key=_island_number):
+        if viewed.island is not None and viewed.island != island:
+            island = viewed.island
+            yield f"══ {_island_heading(result, result.islands[island])}"
         if len(numbers) > 1 and viewed.message.conversation != newest:
             newest = viewed.message.conversation
             yield f"══ conversation {newest + 1}"
@@ -82,6 +89,18 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
         for part in viewed.message.parts:
             yield part_text(part, partial(_cut, full=full))
         yield ""
+
+
+def _island_number(viewed: ViewedMessage) -> int:
+    """Return by what messages are sorted: hidden ones, then those of each island."""
+    return -1 if viewed.island is None else viewed.island
+
+
+def _island_heading(result: ViewResult, island: Island) -> str:
+    """Return what an island is, and the command that continues there."""
+    what = f"{island.kind}: {island.describe('record')}"
+    command = continue_command(result.options.input.path, island)
+    return f"{what}; {command} continues there" if command else what
 
 
 def _title(viewed: ViewedMessage, place: str) -> str:
@@ -163,6 +182,7 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
         "injected": message.origin.is_injected,
         "hiddenBy": hidden.group if hidden else None,
         "stage": hidden.stage if hidden else None,
+        "island": viewed.island,
         "tags": tag_fields(message.tags),
         "parts": [_part_document(part) for part in message.parts],
     }

@@ -3,7 +3,16 @@
 import json
 from typing import Any
 
-from formats.claude_code.sessions import boundary, record, said, summarized, user
+import pytest
+from formats.claude_code.sessions import (
+    answered,
+    boundary,
+    called,
+    record,
+    said,
+    summarized,
+    user,
+)
 from formats.jsonl import read
 
 from compactctl.model.transcript import FieldValue, RefusedRecord
@@ -40,28 +49,63 @@ def test_a_record_without_its_parent_is_linked_to_the_one_before_it() -> None:
     assert (fault.client, fault.rule, fault.line) == ("Claude Code", "parent-missing", 2)
     assert fault.values == (FieldValue(("parentUuid",), "a1"),)
     assert not fault.is_fatal
+    assert fault.reason == "its parent is not in the file, so the client sends nothing before it"
 
 
-def test_a_smaller_request_shows_that_the_context_was_cleared() -> None:
-    assert refused(*cut(1_000, 999)) == ()
-    assert len(refused(*cut(1_000, 1_000))) == 1
+@pytest.mark.parametrize(
+    ("before", "after", "rule", "kind"),
+    [
+        (1_000, 1_000, "parent-missing", "cut off"),
+        (1_000, 999, "context-cleared", "context cleared"),
+        (0, 1_000, "context-cleared", "cut off"),
+        (1_000, 0, "context-cleared", "cut off"),
+        (0, 0, "context-cleared", "cut off"),
+    ],
+)
+def test_only_usage_that_does_not_shrink_proves_that_the_context_was_not_cleared(
+    before: int, after: int, rule: str, kind: str
+) -> None:
+    [fault] = refused(*cut(before, after))
+    assert (fault.rule, fault.line, fault.is_fatal) == (rule, 2, False)
+    assert bool(fault.values) == (rule == "parent-missing")
+    assert fault.island is not None
+    assert (fault.island.kind, fault.island.messages) == (kind, ("u1", "a1"))
 
 
 def test_a_compaction_makes_requests_smaller() -> None:
     first, second, lost, answer = cut(1_000, 400)
     summary = [boundary("b", "a1"), summarized("s", "b", "They rowed out.")]
-    assert places(first, second, *summary, lost, answer) == [("parent-missing", 4)]
+    assert places(first, second, *summary, lost, answer) == [("context-cleared", 4)]
+    smaller = reported("a3", "s", 300)
+    assert places(first, second, *summary, smaller, lost, answer) == [("parent-missing", 5)]
 
 
-def test_without_sizes_the_file_decides() -> None:
-    first, last = user("u1", None, "Row out."), user("u2", LOST, "And back.")
-    assert places(first, last) == [("parent-missing", 1)]
-
-
-def test_every_cut_is_named() -> None:
-    lines = [user("u1", None, "a"), user("u2", LOST, "b"), user("u3", LOST, "c")]
+def test_every_cut_that_is_proven_is_named_and_one_that_is_not() -> None:
+    lines = [*cut(900, 1_000), user("u3", LOST, "b"), reported("a3", "u3", 1_100)]
     faults = refused(*lines)
-    assert [(fault.line, fault.values[0].value) for fault in faults] == [(1, "u1"), (2, "u2")]
+    assert [(fault.line, fault.values[0].value) for fault in faults] == [(2, "a1"), (4, "a2")]
+    assert [fault.island and fault.island.messages for fault in faults] == [
+        ("u1", "a1"),
+        ("u2", "a2"),
+    ]
+    first, second, *rest = lines
+    smaller = {**second, "message": {**second["message"], "usage": {"input_tokens": 2_000}}}
+    assert places(first, smaller, *rest) == [("context-cleared", 2), ("parent-missing", 4)]
+
+
+def test_results_beside_a_cut_off_path_would_be_sent_again() -> None:
+    talk = [
+        user("u1", None, "Look twice."),
+        called("a1", "u1", "c1", "both"),
+        called("a2", "a1", "c2", "both"),
+        answered("r1", "a1", "c1"),
+        answered("r2", "a2", "c2"),
+        reported("a3", "r2", 900),
+        record("system", "n", "a3", subtype="turn_duration"),
+    ]
+    [fault] = refused(*talk, user("u2", LOST, "And back."), reported("a4", "u2", 900))
+    assert fault.island is not None
+    assert set(fault.island.messages) == {"u1", "a1", "a2", "r1", "r2", "a3"}
 
 
 def test_what_the_client_joins_or_never_sends_is_no_cut() -> None:
@@ -79,14 +123,51 @@ def test_what_the_client_joins_or_never_sends_is_no_cut() -> None:
     assert refused(user("u1", None, "a"), branch, said("a2", "u1", "Aye, aye.")) == ()
 
 
+def torn_talk(torn: bytes, before: int, after: int) -> list[object]:
+    return [
+        *cut(before, before)[:2],
+        user("u2", "a1", "b"),
+        torn,
+        user("u3", "a2", "c"),
+        reported("a3", "u3", after),
+    ]
+
+
 def test_a_torn_line_is_named_with_what_it_cuts_off() -> None:
-    torn = json.dumps(said("a1", "u1", "Aye."))[:60].encode()
-    faults = refused(user("u1", None, "a"), torn, user("u2", "a1", "b"), said("a2", "u2", "Aye."))
-    assert [(fault.rule, fault.line) for fault in faults] == [("torn", 1), ("parent-missing", 2)]
+    torn = json.dumps(said("a2", "u2", "Aye."))[:60].encode()
+    faults = refused(*torn_talk(torn, 900, 1_000))
+    assert [(fault.rule, fault.line) for fault in faults] == [("torn", 3), ("parent-missing", 4)]
     assert (faults[0].is_sent, faults[0].values) == (False, ())
-    assert faults[1].values[0].value == "u1"
+    assert faults[1].values[0].value == "u2"
     # At the end it cuts nothing off.
     assert refused(user("u1", None, "a"), said("a1", "u1", "Aye."), torn) == ()
+
+
+WHOLE = json.dumps(said("a2", "u2", "Aye."))
+
+
+@pytest.mark.parametrize(
+    ("torn", "is_proof"),
+    [
+        (WHOLE[40:], True),
+        (WHOLE.replace(": ", ":")[30:], True),
+        (f"{WHOLE[:50]}{WHOLE}", True),
+        (WHOLE[: WHOLE.index('"uuid"')], False),
+        (json.dumps(user("u9", "a2", "Aye."))[:90], False),
+        (json.dumps(said("x2", "u2", 'It says {"uuid": "a2"} there.'))[2:], False),
+    ],
+)
+def test_a_torn_line_with_the_missing_record_proves_what_usage_does_not(
+    torn: str, *, is_proof: bool
+) -> None:
+    expected = [("torn", 3), ("parent-missing", 4)] if is_proof else [("context-cleared", 4)]
+    for before, after in ((900, 0), (0, 900), (0, 0), (900, 800)):
+        faults = refused(*torn_talk(torn.encode(), before, after))
+        assert [(fault.rule, fault.line) for fault in faults] == expected
+        island = faults[-1].island
+        is_cleared = not is_proof and (before, after) == (900, 800)
+        assert island is not None
+        assert island.kind == ("context cleared" if is_cleared else "cut off")
 
 
 LINK = {"type": "pr-link", "sessionId": "s", "prNumber": 3, "prUrl": "https://host/3"}
