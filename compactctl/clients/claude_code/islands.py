@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from compactctl.clients.claude_code.beside import recover_beside
 from compactctl.clients.claude_code.chain import (
@@ -71,7 +71,7 @@ def find_islands(
     messages: Mapping[str, Sequence[Message]],
     torn_uuids: Collection[str],
 ) -> Iterator[Island]:
-    """Yield the branches of a session that are not sent, newest first.
+    """Yield the branches of a session that are not sent.
 
     ``sent`` are the rows of the next request, ``messages`` those of each row by uuid, and
     ``torn_uuids`` the rows that damage has lost.
@@ -80,7 +80,7 @@ def find_islands(
     unsent = _unsent(rows, sent)
     cuts = _ends_before_cuts(rows, unsent)
     sizes = RequestSizes(rows.values(), messages)
-    for end, branch in _branches(unsent):
+    for end, branch in chain.from_iterable(map(_branches, _trees(unsent))):
         said = messages_of(branch, messages)
         if said:
             row = cuts.get(end.uuid)
@@ -119,6 +119,20 @@ def _ends_before_cuts(rows: Rows, unsent: Rows) -> Mapping[str, Row]:
             if end is not None:
                 cuts[end] = row
     return cuts
+
+
+def _trees(rows: Rows) -> Iterable[Rows]:
+    """Return rows apart from those that no parent links them to."""
+    roots: dict[str, str] = {}
+    for uuid in rows:
+        path = [*takewhile(lambda row: row.uuid not in roots, towards_start(rows, uuid))]
+        if path:
+            root = roots.get(path[-1].parent or "", path[-1].uuid)
+            roots.update((row.uuid, root) for row in path)
+    trees: defaultdict[str, dict[str, Row]] = defaultdict(dict)
+    for uuid, row in rows.items():
+        trees[roots[uuid]][uuid] = row
+    return trees.values()
 
 
 def _branches(rows: Rows) -> Iterator[tuple[Row, Sequence[Row]]]:
