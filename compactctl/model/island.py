@@ -6,9 +6,10 @@ from typing import Literal
 from compactctl.model.message import Message, MessageId
 from compactctl.records import Record
 
-IslandKind = Literal["cut off", "context cleared", "other branch"]
+IslandKind = Literal["cut off", "context cleared", "other branch", "before a compaction"]
 """Why they are not sent: the record behind them names one that is not in the file; the context was
-cleared there, or requests are smaller as if it was; or the user went on from an earlier record."""
+cleared there, or requests are smaller as if it was; the user continued from an earlier record; or
+the client has compacted them."""
 
 
 class Island(Record):
@@ -26,13 +27,13 @@ class Island(Record):
     requests: int
 
     def describe(self, noun: str) -> str:
-        """Return its size and place: "216 earlier records with 9 requests (lines 3 to 1,009)"."""
+        """Return its size and place: "211 records with 7 requests (lines 3-1,009)"."""
         size = _counted(len(self.messages), noun)
         if self.requests:
             size = f"{size} with {_counted(self.requests, 'request')}"
         if self.first == self.last:
             return f"{size} (line {self.first + 1:,})"
-        return f"{size} (lines {self.first + 1:,} to {self.last + 1:,})"
+        return f"{size} (lines {self.first + 1:,}\N{EN DASH}{self.last + 1:,})"
 
 
 def island_of(kind: IslandKind, messages: Sequence[Message]) -> Island:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask
-from formats.claude_code.sessions import said, user
+from formats.claude_code.sessions import boundary, said, summarized, user
 from formats.jsonl import raw_lines, write_lines
 from transcripts import FOLDER, needs_real
 
@@ -25,7 +25,7 @@ def session(tmp_path: Path) -> Path:
 
 def test_each_island_begins_with_what_it_is(session: Path, ask: Ask) -> None:
     assert ask("view", session, "--archived").out == (
-        "══ cut off: 2 records with 1 request (lines 1 to 2); "
+        "══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2); "
         f"compactctl rescue {session} --from 2 continues there\n"
         "── #1 · user\nRow out.\n\n── #2 · assistant\nAye.\n\n"
         "══ other branch: 1 record with 1 request (line 4); "
@@ -33,7 +33,7 @@ def test_each_island_begins_with_what_it_is(session: Path, ask: Ask) -> None:
         "── #4 · user\nFaster.\n\n"
     )
     piped = ask("view", "-", "--archived", stdin=session.read_bytes()).out
-    assert piped.startswith("══ cut off: 2 records with 1 request (lines 1 to 2)\n")
+    assert piped.startswith("══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2)\n")
 
 
 def test_documents_and_lines_list_them(session: Path, ask: Ask) -> None:
@@ -54,6 +54,27 @@ def test_documents_and_lines_list_them(session: Path, ask: Ask) -> None:
     assert ask("view", session, "--archived", "--jsonl").out == "".join([*lines[:2], lines[3]])
 
 
+def test_what_the_client_compacted_is_an_island_too(tmp_path: Path, ask: Ask) -> None:
+    records = [
+        user("u1", None, "Row out."),
+        said("a1", "u1", "Aye."),
+        boundary("b1", "a1"),
+        summarized("s1", "b1", "They rowed out."),
+        user("u2", "s1", "And back."),
+    ]
+    path = write_lines(tmp_path / "run.jsonl", *records)
+    out = ask("view", path, "--archived").out
+    heading, title = out.splitlines()[:2]
+    assert heading == (
+        "══ before a compaction: 2 records with 1 request (lines 1\N{EN DASH}2); "
+        f"compactctl rescue {path} --from 2 continues there"
+    )
+    assert title.startswith("── #1 · user · hidden by ")
+    new = tmp_path / "new.jsonl"
+    assert ask("rescue", path, "--from", "2", "-o", new).code == 0
+    assert ask("view", new).out == ("── line 1 · user\nRow out.\n\n── line 2 · assistant\nAye.\n\n")
+
+
 def test_they_can_be_searched(session: Path, ask: Ask) -> None:
     outcome = ask("view", session, "--archived", "--grep", "Faster")
     assert outcome.out.startswith("══ other branch: ")
@@ -71,7 +92,7 @@ def test_check_offers_what_may_have_been_cleared(session: Path, ask: Ask) -> Non
     outcome = ask("check", session)
     assert outcome.code == 0
     assert (
-        "line 3: the client will not send 2 earlier records with 1 request (lines 1 to 2): "
+        "line 3: the client will not send 2 earlier records with 1 request (lines 1\N{EN DASH}2): "
         f"the context may have been cleared; compactctl rescue {session} --from 2 continues there\n"
     ) in outcome.out
     document = ask("check", session, "--json").json
@@ -84,7 +105,7 @@ def test_check_offers_what_may_have_been_cleared(session: Path, ask: Ask) -> Non
 @pytest.mark.parametrize(
     ("n_cut_off", "sentence"),
     [
-        (2, "2 earlier records with 1 request (lines 1 to 2); rescue brings them back"),
+        (2, "2 earlier records with 1 request (lines 1\N{EN DASH}2); rescue brings them back"),
         (1, "1 earlier record (line 1); rescue brings it back"),
     ],
 )
@@ -121,5 +142,5 @@ def test_check_names_what_a_real_session_loses(ask: Ask) -> None:
     assert outcome.code == 1
     assert (
         "line 1,011  the client will not send 211 earlier records with 7 requests "
-        "(lines 3 to 1,009); rescue brings them back"
+        "(lines 3\N{EN DASH}1,009); rescue brings them back"
     ) in outcome.out

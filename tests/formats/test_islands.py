@@ -52,7 +52,7 @@ def test_claude_code_cut_off_by_a_lost_parent(
     # A compaction since then hides what followed the break, and no more.
     compacted = [boundary("b", "a2"), summarized_by_claude("s", "b", "All of it.")]
     shown = islands(tmp_path, *first, *second, *compacted, answer("a3", "s", 100))
-    assert shown == [(kind, 1, 2, 2, 1)]
+    assert shown == [("before a compaction", 3, 4, 2, 1), (kind, 1, 2, 2, 1)]
 
 
 def test_claude_code_branches_that_the_user_left(tmp_path: Path) -> None:
@@ -101,13 +101,14 @@ def test_what_claude_code_compacted_is_listed_once(tmp_path: Path) -> None:
     result = archived(path)
     shown = [(one.message.id, one.hidden is not None, one.island) for one in result.messages]
     assert shown == [
-        ("u1", True, None),
-        ("a1", True, None),
-        ("w1", False, 0),
-        ("u2", True, None),
-        ("a2", True, None),
+        ("u1", True, 0),
+        ("a1", True, 0),
+        ("w1", False, 1),
+        ("u2", True, 0),
+        ("a2", True, 0),
     ]
-    assert [island.kind for island in result.islands] == ["other branch"]
+    kinds = [island.kind for island in result.islands]
+    assert kinds == ["before a compaction", "other branch"]
     assert [line.index for line in result.lines] == [0, 1, 2, 3, 4]
 
 
@@ -146,7 +147,7 @@ def test_what_codex_compacted_is_listed_once(tmp_path: Path) -> None:
         codex.message("assistant", "Aye, aye."),
     )
     shown = [(one.message.line, one.island) for one in archived(path).messages]
-    assert shown == [(2, None), (3, None), (5, 0), (8, None)]
+    assert shown == [(2, 0), (3, 0), (5, 1), (8, 0)]
 
 
 def test_branches_of_pi(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_what_pi_compacted_is_listed_once(tmp_path: Path) -> None:
     )
     result = archived(write_lines(tmp_path / "run.jsonl", pi.HEADER, *entries))
     shown = [(one.message.id, one.hidden is not None, one.island) for one in result.messages]
-    assert shown == [("e0", True, None), ("e1", True, None), ("e2", False, 0)]
+    assert shown == [("e0", True, 0), ("e1", True, 0), ("e2", False, 1)]
 
 
 @needs_real
@@ -189,4 +190,4 @@ def test_a_session_of_which_nearly_all_is_cut_off() -> None:
     result = archived(FOLDER / "claude-code" / "cli-5d107d-0.jsonl")
     [island] = result.islands
     assert island.kind == "cut off"
-    assert island.describe("record") == "211 records with 7 requests (lines 3 to 1,009)"
+    assert island.describe("record") == "211 records with 7 requests (lines 3\N{EN DASH}1,009)"

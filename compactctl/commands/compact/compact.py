@@ -342,7 +342,7 @@ def _only_repairs(
     size = context_size(transcript, measured)
     requests = sized_requests(transcript.effective, measured.meter, size.unseen)
     if brings_back:
-        return all(request.tokens <= measured.limits.base_tokens for request in requests)
+        return all(request.tokens < measured.limits.base_tokens for request in requests)
     trigger = builtin_profile(DEFAULT_PROFILE).effective_trigger
     situations = (request.situation(measured.limits) for request in requests)
     return not any(map(trigger.matched_condition, situations))

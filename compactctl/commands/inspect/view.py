@@ -188,7 +188,7 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
         return ViewResult(
             options=options, lines=lines, messages=messages, warnings=history.warnings
         )
-    islands = _islands(loaded, states)
+    islands = tuple(_islands(loaded, states))
     messages = _not_sent(messages, islands)
     on_islands = {viewed.message.line for viewed in messages if viewed.island is not None}
     return ViewResult(
@@ -204,8 +204,9 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
     )
 
 
-def _islands(loaded: TranscriptFile, states: Sequence[PastMessages]) -> tuple[Island, ...]:
-    """Return the islands of the file, without what compactions hide."""
+def _islands(loaded: TranscriptFile, states: Sequence[PastMessages]) -> Iterator[Island]:
+    """Yield the islands of the file: those of the client's compactions, then all others."""
+    yield from _before_compactions(loaded, states[-1])
     messages_by_id = {
         message.id: message
         for message in loaded.transcript.messages
@@ -215,11 +216,33 @@ def _islands(loaded: TranscriptFile, states: Sequence[PastMessages]) -> tuple[Is
         for message_id in state.hidden:
             messages_by_id.pop(message_id, None)
     lines = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
-    remaining = (
-        (island.kind, [messages_by_id[name] for name in island.messages if name in messages_by_id])
-        for island in loaded.format.islands(lines)
-    )
-    return tuple(island_of(kind, messages) for kind, messages in remaining if messages)
+    for island in loaded.format.islands(lines):
+        names = (name for name in island.messages if name in messages_by_id)
+        if messages := [messages_by_id[name] for name in names]:
+            yield island_of(island.kind, messages)
+
+
+def _before_compactions(loaded: TranscriptFile, newest: PastMessages) -> Iterator[Island]:
+    """Yield what the client's compactions hide, each up to the last message before it.
+
+    Nothing of a document, which has no lines to continue from.
+    """
+    transcript = loaded.transcript
+    if transcript.is_document:
+        return
+    sent_ids = {message.id for message in transcript.effective}
+    for compaction in compactions_of(current_state(loaded)):
+        hidden = [
+            message
+            for message in transcript.messages
+            if message.id not in sent_ids
+            and (by := newest.hidden.get(message.id)) is not None
+            and by.group == compaction.id
+        ]
+        if hidden:
+            before = (m.line for m in transcript.messages if m.line < compaction.line - 1)
+            island = island_of("before a compaction", hidden)
+            yield replace(island, last=max(before, default=island.last))
 
 
 def _not_sent(
