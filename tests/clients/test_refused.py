@@ -13,7 +13,7 @@ from clients.running import ALL_CLIENTS
 from clients.stub import StubModel
 from refusals.inputs import EVENT, FAULTS, Fault
 from refusals.oracle import find_refusals
-from refusals.talks import claude_code, sound_talk
+from refusals.talks import WRITERS, claude_code, sound_talk
 from transcripts import FOLDER, VARIABLE
 
 PROMPT = "And now, please?"
@@ -238,7 +238,24 @@ def test_a_cut_session_is_sent_whole_again(client: Client, damage: Damage, desk:
 @each_claude_code
 def test_a_real_cut_session_is_sent_whole_again(client: Client, desk: Desk) -> None:
     session = placed(client, CUT_SESSION.read_bytes(), desk)
-    # Whole, it is so large that it would be compacted as well.
-    rescued = rescue(desk, session, "--target", "160k")
+    rescued = rescue(desk, session)
     assert len(sent_messages(client, desk, session)) == 5
     assert len(sent_messages(client, desk, rescued)) == 127
+
+
+each_with_lines = pytest.mark.parametrize(
+    "client",
+    [client for client in ALL_CLIENTS if client.name in ("claude-code", "codex", "pi")],
+    ids=lambda client: client.program,
+)
+
+
+@each_with_lines
+def test_a_client_continues_from_an_earlier_line(client: Client, desk: Desk) -> None:
+    written = WRITERS[client.name](sound_talk())
+    session = placed(client, written.data(), desk)
+    line = written.places[3, 0]
+    (request,) = send_prompt(client, desk, rescue(desk, session, "--from", str(line)))
+    words = [text for text in TEXTS if text in request.read_text()]
+    assert words == TEXTS[: TEXTS.index("Berth 4 is free.") + 1]
+    assert find_refusals(request) == []
