@@ -26,7 +26,7 @@ def verdict(faults: Sequence[Fault]) -> str:
 
 def fault_table(faults: Sequence[Fault]) -> Table:
     """Return a row for each fault: its place, what is wrong, the rule."""
-    columns = (text("Place"), text("Fault"), text("Rule"))
+    columns = (text("Place"), text("Fault", "wrap", min_width=20), text("Rule"))
     rows = ((place_text(fault), one_line(fault.text), fault.rule.id) for fault in faults)
     return table(columns, rows)
 
