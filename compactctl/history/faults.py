@@ -53,10 +53,11 @@ _IN_BYTES = frozenset({"image-bytes", "document-bytes", "request-bytes"})
 _OF_REASONING = frozenset(
     {"thinking-signature", "thinking-modified", "thinking-missing", "reasoning-encrypted"}
 )
+_OF_COMPACTIONS = frozenset({"compaction-encrypted"})
 _OF_IMAGES = frozenset({"image-readable"})
 _OF_ITEMS = frozenset({"reasoning-missing"})
-NamedPlace = tuple[str, MessageId, int | None]
-"""The id of a rule, and the message and the index of the part that break it."""
+NamedPlace = tuple[str, MessageId | None, int | None, int | None]
+"""The id of a rule, and the message, the part and the medium, by index, that break it."""
 _PAIRS: Mapping[str, RefusalRule] = {
     rule.id: rule
     for rule in (
@@ -173,6 +174,16 @@ class Fault(Record):
     is_in_document: bool = False
 
     @property
+    def island(self) -> Island | None:
+        """What a cut in the history leaves out; None if it is none."""
+        return None if self.record is None else self.record.island
+
+    @property
+    def place(self) -> NamedPlace:
+        """Where it is, as an error names it."""
+        return self.rule.id, self.message, self.part, self.medium
+
+    @property
     def is_refused(self) -> bool:
         """Whether it was refused, or is certain to be and the client does not fix it by itself."""
         return self.is_named or (self.fixed_since is None and self.rule.certain)
@@ -185,8 +196,8 @@ class Fault(Record):
     @property
     def text(self) -> str:
         """What is wrong, as a clause; of a cut in the history, what it costs."""
-        if self.record is not None and self.record.island is not None:
-            return _cost_of(self.record.island, is_repaired=bool(self.rule.repaired))
+        if self.island is not None:
+            return _cost_of(self.island, is_repaired=bool(self.rule.repaired))
         if self.record is not None and self.record.reason:
             return self.record.reason
         actual, limit = f"{self.actual:,}", f"{self.limit:,}"
@@ -242,10 +253,10 @@ def find_faults(
 
 def may_break(rule: str, message: Message, part: Part) -> bool:
     """Whether a part may break a rule although the transcript does not show that it does."""
-    is_reasoning = isinstance(part, ReasoningPart) and not part.is_compaction
-    is_reasoning = is_reasoning and rule in _OF_REASONING
+    if isinstance(part, ReasoningPart) and (rule in _OF_REASONING or rule in _OF_COMPACTIONS):
+        return part.is_compaction == (rule in _OF_COMPACTIONS)
     is_image = rule in _OF_IMAGES and bool(media_of(part))
-    return is_reasoning or is_image or (rule in _OF_ITEMS and message.item_id is not None)
+    return is_image or (rule in _OF_ITEMS and message.item_id is not None)
 
 
 def _place(fault: Fault) -> tuple[str, MessageId | None, int | None]:
@@ -277,13 +288,16 @@ def _of_record(record: RefusedRecord, recipient: Recipient) -> Fault:
 def _faults_in(messages: Sequence[Message], recipient: Recipient) -> Iterator[Fault]:
     shown = tuple(_shown_faults(messages, recipient))
     yield from shown
-    named = recipient.named.difference(map(_place, shown))
-    for index, part in iter_parts(messages) if named else ():
-        message = messages[index.message]
-        for name, rule in recipient.rules.items():
-            is_named = (name, message.id, index.part) in named
-            if is_named and may_break(name, message, part):
-                yield fault_at(messages, Spot(*index), rule, recipient)
+    named = recipient.named.difference(fault.place for fault in shown)
+    indices = {message.id: index for index, message in enumerate(messages)} if named else {}
+    for name, message_id, part, medium in sorted(named, key=str):
+        index = indices.get(message_id or MessageId(""))
+        rule = recipient.rules.get(name)
+        if index is None or rule is None or part is None:
+            continue
+        message = messages[index]
+        if part < len(message.parts) and may_break(name, message, message.parts[part]):
+            yield fault_at(messages, Spot(index, part, medium), rule, recipient)
 
 
 def _shown_faults(messages: Sequence[Message], recipient: Recipient) -> Iterator[Fault]:
@@ -328,7 +342,7 @@ def fault_at(
         actual=spot.actual,
         fixed_since=since,
         who=recipient.provider,
-        is_named=(rule.id, message.id, spot.part) in recipient.named,
+        is_named=(rule.id, message.id, spot.part, spot.medium) in recipient.named,
     )
 
 
@@ -551,7 +565,9 @@ def _without_seal(request: _Request) -> Iterator[tuple[Spot, ReasoningPart]]:
 
 def _reasoning_with_content(request: _Request) -> Iterator[Spot]:
     for index, part in request.parts:
-        if isinstance(part, ReasoningPart) and "content" in part.path and part.text:
+        # Of other APIs, all reasoning stands in the content of a message.
+        is_item = part.path[-1:] != ("thinking",)
+        if isinstance(part, ReasoningPart) and is_item and "content" in part.path and part.text:
             yield Spot(*index)
 
 
@@ -664,7 +680,10 @@ def request_size(messages: Sequence[Message]) -> int:
 
 
 def _large_request(request: _Request) -> Iterator[Spot]:
-    """Yield the oldest media without which the request is within its limit of bytes."""
+    """Yield the oldest media without which the request is within its limit of bytes.
+
+    Its first message stands for a request whose texts alone are too large.
+    """
     media = [medium for medium in request.media if medium.media.n_bytes]
     actual = n_bytes = request_size(request.messages)
     for medium in media:
@@ -672,6 +691,8 @@ def _large_request(request: _Request) -> Iterator[Spot]:
             return
         n_bytes -= medium.n_encoded
         yield medium.spot._replace(actual=actual)
+    if n_bytes > request.limit > 0:
+        yield Spot(0, actual=actual)
 
 
 def _calls(

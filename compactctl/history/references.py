@@ -12,7 +12,7 @@ _REFERENCE = re.compile(
     r"(?P<mark>\[)?(?P<unit>[LM])(?P<number>\d{1,9})(?:\.(?P<item>\d{1,9}))?"
     r"(?:@(?P<state>\d{1,6}))?(?(mark)\])"
 )
-_LINE = re.compile(r"\d{1,9}")
+_LINE = re.compile(r"[0-9]{1,9}|[0-9]{1,3}(?:,[0-9]{3}){1,2}")
 
 
 class SourceRef(Record, kw_only=False):
@@ -125,7 +125,7 @@ def messages_named(messages: Sequence[Message], name: str) -> Iterator[int]:
     It is an id, or else a line (``12``) or a reference (``L12``, ``[L12]``).
     """
     by_id = [index for index, message in enumerate(messages) if message.id == name]
-    line = SourceRef(int(name)) if _LINE.fullmatch(name) else None
+    line = SourceRef(int(name.replace(",", ""))) if _LINE.fullmatch(name) else None
     reference = parse_reference(name) or line
     if by_id or reference is None:
         yield from by_id

@@ -101,6 +101,10 @@ class StageRecord(Record):
         return self.tokens_before - self.tokens_after
 
 
+OF_END = "of what follows line"
+"""The detail of an operation that left out the end of a transcript begins so."""
+
+
 class Operation(Record):
     """One change of a transcript, from the state ``before`` to the state ``after``.
 
@@ -109,9 +113,10 @@ class Operation(Record):
         parent: the compaction in effect before.
         head: the compaction in effect afterwards: for a compaction, and for the undo of a client's
             own, the operation itself; for a rewind an earlier one, or None for the first state.
-        detail: for an undo, of what ("of a compaction by its client on line 12"). For a compaction
-            carried out again without a group, which compaction and which group; the figures of
-            ``stages`` are then those of that compaction. Otherwise "".
+        detail: for an undo, of which compaction ("by its client on line 12"), or of what else ("of
+            what follows line 9"). For a compaction carried out again without a group, which
+            compaction and which group; the figures of ``stages`` are then those of that compaction.
+            Otherwise "".
         appended: all lines stayed as they were; records appended after them change what the client
             sends.
         records: those of the state after it, if that is one JSON document.

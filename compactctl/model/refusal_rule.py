@@ -53,7 +53,9 @@ class ErrorPlace(Record):
 
     Attributes:
         message: index of the message in the request.
-        block: index of the block in the message, or of the call.
+        block: index of the block in the message.
+        medium: index of the block in the content of a tool result.
+        call: index of the call in the message.
         item: index of the item in the input of a request to the Responses API.
         line: line of the file, from 1.
         call_id: id of the tool call.
@@ -62,6 +64,8 @@ class ErrorPlace(Record):
 
     message: int | None = None
     block: int | None = None
+    medium: int | None = None
+    call: int | None = None
     item: int | None = None
     line: int | None = None
     call_id: str | None = None
@@ -76,11 +80,13 @@ class RefusalError(Record):
             which of them is meant.
         sentence: the words by which they were recognized, as the rules have them; "" for the size
             of a request.
+        provider: the API that the error names, among those of the rules; None for none.
         place: where it says that the fault is.
         limit: the bytes that a request may have; None if it does not say.
     """
 
     rules: tuple[RefusalRule, ...]
     sentence: str = ""
+    provider: str | None = None
     place: ErrorPlace = ErrorPlace()
     limit: int | None = None

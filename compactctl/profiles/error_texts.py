@@ -33,8 +33,14 @@ def error_texts(text: str) -> tuple[str, ...]:
     value = _parse_json(text)
     if value is not None:
         return tuple(_limit_texts(list(_texts_in(value)) or [text]))
-    embedded = [words for value in _embedded_values(text) for words in _texts_in(value)]
-    return tuple(_limit_texts([*embedded, text]))
+    copies = [text]
+    if len(text) <= MAX_TEXT and "\n" in text.strip():
+        # Copied from a terminal, which breaks words where its line ends.
+        copies.append("".join(map(str.strip, text.splitlines())))
+    embedded = [
+        words for copy in copies for value in _embedded_values(copy) for words in _texts_in(value)
+    ]
+    return tuple(_limit_texts([*embedded, *copies]))
 
 
 def _embedded_values(text: str) -> Iterator[Any]:

@@ -91,10 +91,11 @@ def classify_error(text: str) -> Overflow:
     if answer is not None and (figures.leaves_room or not figures.answer):
         return _describe_answer(answer, figures)
     rate_limit = _first_match(error_patterns.rate_limits, error_text)
+    refusal = None if rate_limit is not None and rate_limit.decides else refusal_in(error_text)
     overflow_patterns = (
         pattern
         for pattern in error_patterns.overflow
-        if rate_limit is None or not pattern.yields_to_rate_limit
+        if not pattern.yields or (rate_limit is None and refusal is None)
     )
     pattern = _first_match(overflow_patterns, error_text)
     if pattern is not None and pattern.unit == "tokens" and figures.leaves_room:
@@ -103,7 +104,7 @@ def classify_error(text: str) -> Overflow:
         return _describe_overflow(pattern, figures, error_text, error_patterns.hints)
     return (
         _classify_by_figures(error_text, error_patterns.figure_forms)
-        or _classify_by_rules(error_text)
+        or (None if refusal is None else _describe_refusal(refusal))
         or _classify_by_status(rate_limit, error_text)
     )
 
@@ -158,11 +159,8 @@ def _classify_by_figures(error_text: str, forms: Iterable[FigureForm]) -> Overfl
     return None
 
 
-def _classify_by_rules(error_text: str) -> Overflow | None:
-    """Classify an error about what is in a request: sent again, it is refused again."""
-    refusal = refusal_in(error_text)
-    if refusal is None:
-        return None
+def _describe_refusal(refusal: RefusalError) -> Overflow:
+    """Describe an error about what is in a request: sent again, it is refused again."""
     return Overflow(
         kind="refused",
         retryable=False,

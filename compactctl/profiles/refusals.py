@@ -19,13 +19,17 @@ _SPACE = r"[ \"':]{0,3}"
 _GAP = r"[^\d\n]{0,100}?"
 _PLACEHOLDER = re.compile(r"\{(actual|limit|answer|excess|other)\}| ?… ?| ")
 _SEPARATED_NUMBER = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
-_INDEX = r"(\d{1,9})"
-_ID = r"([\w:-]{1,200})"
+_INDEX = r"(\d{1,9})(?!\d)"
+_IDS = frozenset({"call_id", "item_id"})
+# A full stop behind an id ends a sentence.
+_ID = r"([\w:.|-]{0,200}[\w|-])"
 # The share of its window from which a conversation is full: a compaction is due by default.
 _FULL = 0.8
 # Between the two halves of a pattern, in characters.
 _BETWEEN = ".{0,200}?"
-_SIZE = re.compile(r"(?<![\d.,])(\d[\d,]{0,18}(?:\.\d{1,3})?) ?(bytes|[KMG]i?B)\b", re.IGNORECASE)
+_AMOUNT = r"(?<![\d.,])(\d{1,3}(?:,\d{3}){1,5}|\d{1,19}(?:\.\d{1,3})?) ?(bytes|[KMG]i?B)\b"
+_SIZE = re.compile(_AMOUNT, re.IGNORECASE)
+_LIMIT = re.compile(rf"(?:max|limit)[^\d\n]{{0,40}}{_AMOUNT}", re.IGNORECASE)
 # Fewer bytes than any limit of a request.
 _MIN_REQUEST = 1 << 10
 _BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -131,7 +135,8 @@ class ErrorPattern(Record):
         search: the compiled words.
         providers: who uses them, the most likely one first; empty for anyone.
         unit: the unit of the limit; figures are only read for tokens.
-        yields_to_rate_limit: whether it is a rate limit if the error also has words of one.
+        yields: whether it is a rate limit or a refusal if the error also has words of one.
+        decides: whether it is a rate limit even if the error also has words of something else.
         retryable: for a rate limit, whether the same request can succeed later.
         note: what to do about it, or what to say if any of several providers may have answered.
     """
@@ -141,12 +146,13 @@ class ErrorPattern(Record):
     search: re.Pattern[str]
     providers: tuple[str, ...] = ()
     unit: str = "tokens"
-    yields_to_rate_limit: bool = False
+    yields: bool = False
+    decides: bool = False
     retryable: bool = False
     note: str = ""
 
 
-class RefusalSentence(Record):
+class _Sentence(Record):
     """Words of an error, as in refusals.toml and compiled, and the rules that have them."""
 
     words: str
@@ -194,58 +200,90 @@ def refusal_in(error_text: str) -> RefusalError | None:
 
     "messages.5.content.0: Invalid `signature`"  is at  message=5, block=0.
     """
-    sentence = find_sentence(error_text)
-    if sentence is None:
+    matches = ((sentence, sentence.search.search(error_text)) for sentence in _load_sentences())
+    sentence, match = next(((s, match) for s, match in matches if match), (None, None))
+    if sentence is None or match is None:
         return None
-    values: dict[str, Any] = {}
-    for place in (place for rule in reversed(sentence.rules) for place in reversed(rule.places)):
-        values |= _place_values(place, error_text)
-    return RefusalError(rules=sentence.rules, sentence=sentence.words, place=ErrorPlace(**values))
+    providers = [name for rule in sentence.rules for name in rule.providers]
+    named = (name for name in _named_providers(error_text) if name in providers)
+    return RefusalError(
+        rules=sentence.rules,
+        sentence=sentence.words,
+        provider=next(named, None),
+        place=_place_in(error_text, sentence.rules, match),
+    )
 
 
 def size_refusal(error_text: str) -> RefusalError:
-    """Return what the texts of an error say of the size of a request in bytes."""
-    sizes = (
-        round(float(size.replace(",", "")) * _BYTES[unit[0].lower()])
-        for size, unit in _SIZE.findall(error_text)
-    )
+    """Return what the texts of an error say of the size of a request in bytes.
+
+    Of several sizes, the limit is the one that is called so, else the smallest.
+    """
     rule = load_refusals()["request-bytes"]
-    # Of the size that was sent and the one that is allowed, the smaller one.
-    limit = min((size for size in sizes if size >= _MIN_REQUEST), default=None)
-    return RefusalError(rules=(rule,), limit=limit)
+    limits = [*_sizes(_LIMIT.findall(error_text))] or [*_sizes(_SIZE.findall(error_text))]
+    return RefusalError(rules=(rule,), limit=min(limits, default=None))
 
 
-def _place_values(place: str, error_text: str) -> Iterator[tuple[str, int | str]]:
+def _sizes(texts: Iterable[tuple[str, str]]) -> Iterator[int]:
+    for number, unit in texts:
+        size = round(float(number.replace(",", "")) * _BYTES[unit[0].lower()])
+        if size >= _MIN_REQUEST:
+            yield size
+
+
+def _named_providers(error_text: str) -> Iterator[str]:
+    """Yield the providers whose words are in an error."""
+    lower_text = error_text.lower()
+    for provider, words in load_patterns().hints.items():
+        if any(word.lower() in lower_text for word in words):
+            yield provider
+
+
+def _place_in(error_text: str, rules: Iterable[RefusalRule], sentence: re.Match[str]) -> ErrorPlace:
+    """Return the place that an error names nearest to its sentence, and the ids that it names.
+
+    Of places that begin alike, the longest counts.
+    """
+    forms = dict.fromkeys(place for rule in rules for place in rule.places)
+    places = [
+        (dict(_place_values(form, match)), match)
+        for form in forms
+        for match in _compile_place(form).finditer(error_text)
+    ]
+    places.sort(key=lambda place: (_distance(place[1], sentence), -len(place[1][0])))
+    indices = next((values for values, _ in places if not values.keys() & _IDS), {})
+    ids = {name: v for values, _ in reversed(places) for name, v in values.items() if name in _IDS}
+    return ErrorPlace(**indices, **ids)
+
+
+def _place_values(form: str, match: re.Match[str]) -> Iterator[tuple[str, Any]]:
     """Yield the placeholders of a place with their values; indices count from 0."""
-    match = _compile_place(place).search(error_text)
-    fields = ((name, first) for _, name, first, _ in Formatter().parse(place) if name)
-    for (name, first), value in zip(fields, match.groups() if match else (), strict=False):
-        yield name, value if name.endswith("_id") else int(value) - int(first or 0)
+    fields = ((name, first) for _, name, first, _ in Formatter().parse(form) if name)
+    for (name, first), value in zip(fields, match.groups(), strict=True):
+        yield name, value if name in _IDS else int(value) - int(first or 0)
+
+
+def _distance(match: re.Match[str], other: re.Match[str]) -> int:
+    return max(0, other.start() - match.end(), match.start() - other.end())
 
 
 @cache
 def _compile_place(place: str) -> re.Pattern[str]:
-    pieces = []
+    pieces = [r"(?<!\w)" if place[0].isalpha() else ""]
     for words, name, _, _ in Formatter().parse(place):
-        value = "" if name is None else _ID if name.endswith("_id") else _INDEX
+        value = "" if name is None else _ID if name in _IDS else _INDEX
         pieces += [re.escape(words), value]
     return re.compile("".join(pieces), re.ASCII | re.IGNORECASE)
 
 
-def find_sentence(error_text: str) -> RefusalSentence | None:
-    """Return the first sentence of a rule in the texts of an error."""
-    sentences = _load_sentences()
-    return next((sentence for sentence in sentences if sentence.search.search(error_text)), None)
-
-
 @cache
-def _load_sentences() -> tuple[RefusalSentence, ...]:
+def _load_sentences() -> tuple[_Sentence, ...]:
     rules: dict[str, list[RefusalRule]] = {}
     for rule in load_refusals().values():
         for words in rule.sentences:
             rules.setdefault(words, []).append(rule)
     return tuple(
-        RefusalSentence(words=words, search=_compile_words(words), rules=tuple(sharing))
+        _Sentence(words=words, search=_compile_words(words), rules=tuple(sharing))
         for words, sharing in rules.items()
     )
 

@@ -26,8 +26,8 @@ def verdict(faults: Sequence[Fault]) -> str:
 
 def fault_table(faults: Sequence[Fault]) -> Table:
     """Return a row for each fault: its place, what is wrong, the rule."""
-    columns = (text("Place"), text("Fault", "wrap", min_width=20), text("Rule"))
-    rows = ((place_text(fault), one_line(fault.text), fault.rule.id) for fault in faults)
+    columns = (text("Place"), text("Rule"), text("Fault", "wrap", min_width=20))
+    rows = ((place_text(fault), fault.rule.id, one_line(fault.text)) for fault in faults)
     return table(columns, rows)
 
 
@@ -154,12 +154,7 @@ def fault_rows(faults: Iterable[Fault]) -> list[dict[str, Any]]:
             "fixedByClientSince": fault.fixed_since,
             "repair": fault.rule.repaired or None,
             "certain": fault.rule.certain,
-            "island": _island(fault),
+            "island": None if fault.island is None else island_document(fault.island),
         }
         for fault in faults
     ]
-
-
-def _island(fault: Fault) -> dict[str, Any] | None:
-    island = None if fault.record is None else fault.record.island
-    return None if island is None else island_document(island)

@@ -120,7 +120,7 @@ def test_check_says_what_a_cut_costs(
     ]
     outcome = ask("check", write_lines(tmp_path / "run.jsonl", *records))
     assert outcome.code == 1
-    assert f"the client will not send {sentence}  parent-missing" in outcome.out
+    assert f"parent-missing  the client will not send {sentence}\n" in outcome.out
 
 
 def test_a_repair_leaves_alone_what_may_have_been_cleared(session: Path, ask: Ask) -> None:
@@ -141,6 +141,6 @@ def test_check_names_what_a_real_session_loses(ask: Ask) -> None:
     outcome = ask("check", FOLDER / "claude-code" / "cli-5d107d-0.jsonl")
     assert outcome.code == 1
     assert (
-        "line 1,011  the client will not send 211 earlier records with 7 requests "
+        "line 1,011  parent-missing  the client will not send 211 earlier records with 7 requests "
         "(lines 3\N{EN DASH}1,009); rescue brings them back"
     ) in outcome.out

@@ -44,9 +44,9 @@ def write(name: str, data: bytes) -> Path:
     return path
 
 
-def error_of(rule: str, place: str = "") -> str:
-    """Return the last sentence of a rule as a client shows it."""
-    sentence = RULES[rule].sentences[-1].replace("…", " of 9 ")
+def error_of(rule: str, place: str = "", number: int = -1) -> str:
+    """Return the last sentence of a rule, or that with a number, as a client shows it."""
+    sentence = RULES[rule].sentences[number].replace("…", " of 9 ")
     body = {
         "type": "error",
         "error": {"type": "invalid_request_error", "message": place + sentence},
@@ -80,7 +80,9 @@ def is_at(entry: Mapping[str, object], case: Input) -> bool:
 @every_error
 def test_the_error_of_every_fault_names_its_record(fault: Fault, ask: Ask) -> None:
     case = fault.make()
-    about = subject(ask, write(case.name, case.faulty), error_of(fault.rule))
+    # The last sentences are those of Bedrock.
+    error = error_of(fault.rule, number=0 if fault.form in ("chat", "codex", "responses") else -1)
+    about = subject(ask, write(case.name, case.faulty), error)
     assert about["rule"] in {rule.id for rule in RULES.values() if shares(rule.id, fault.rule)}
     assert any(is_at(entry, case) for entry in about["faults"]), about
 
@@ -249,7 +251,8 @@ def test_a_limit_of_bytes_frees_space_where_there_are_no_media(ask: Ask) -> None
     path = write("session.jsonl", sound_inputs()["claude-code"]().faulty)
     outcome = ask("rescue", "-n", path, "--from-error", "413 Payload Too Large")
     assert "cannot be reached" not in outcome.out + outcome.err
-    assert outcome.code in (0, 5)
+    assert outcome.code == 5
+    assert "the error is about line 1: request of" in outcome.out
 
 
 def test_an_error_of_another_provider_is_read_with_its_rules(ask: Ask) -> None:
@@ -325,3 +328,163 @@ def test_a_call_is_known_by_its_id_wherever_it_stands(ask: Ask) -> None:
     )
     about = subject(ask, path, f"messages.0: {sentence}")
     assert [entry["rule"] for entry in about["faults"]] == ["call-without-result"]
+
+
+# A request of OpenAI's chat: a message with text and two calls, and a result without a call.
+CHAT: Messages = [
+    {"role": "user", "content": "Which berth is free?"},
+    {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [
+            {"id": name * 41, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+            for name in ("a", "b")
+        ],
+    },
+    *({"role": "tool", "tool_call_id": name * 41, "content": "calm"} for name in ("a", "b")),
+    {"role": "tool", "tool_call_id": "c", "content": "calm"},
+    {"role": "user", "content": "Book it."},
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "path"),
+    [
+        (
+            {"message": "Invalid 'messages[1].tool_calls[1].id': string too long."},
+            ["messages", 1, "tool_calls", 1],
+        ),
+        (
+            {
+                "message": "messages with role 'tool' must be a response to a preceding message",
+                "param": "messages.[4].role",
+            },
+            ["messages", 4],
+        ),
+    ],
+)
+def test_places_of_the_chat_are_read(error: Json, path: list[object], ask: Ask) -> None:
+    body = {"model": "gpt-4o", "messages": [*CHAT[:4], CHAT[4], CHAT[4], CHAT[5]]}
+    write("request.json", json.dumps(body, indent=1).encode())
+    (entry,) = subject(ask, Path("request.json"), json.dumps({"error": error}))["faults"]
+    assert entry["path"][: len(path)] == path
+
+
+def test_a_place_is_the_one_nearest_to_the_sentence(ask: Ask) -> None:
+    path, place = put_twice("request.json", "anthropic")
+    error = (
+        f"at file.js line 4, messages.1.content.0 of 9: {error_of('text-empty', 'messages.5: ')}"
+    )
+    (entry,) = subject(ask, path, error)["faults"]
+    assert place in entry["path"]
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_of_several_conversations_the_place_decides(as_list: bool, ask: Ask) -> None:  # noqa: FBT001
+    def request(index: int) -> Json:
+        messages = sound_talk()
+        messages[index]["content"].insert(0, text(""))
+        body: Json = json.loads(WRITERS["anthropic"](messages).data())
+        return body
+
+    requests = [request(1), request(5)]
+    data = json.dumps(requests) if as_list else "\n".join(map(json.dumps, requests))
+    path = write("requests.json" if as_list else "requests.jsonl", data.encode())
+    (entry,) = subject(ask, path, error_of("text-empty", "messages.5.content.0: "))["faults"]
+    assert [step for step in entry["path"] if isinstance(step, int)][-2:] == [5, 0]
+
+
+def test_an_id_with_a_full_stop_is_read_whole(ask: Ask) -> None:
+    messages = sound_talk()
+    names = {"toolu_hold": "functions.hold:1", "toolu_plan": "functions"}
+    data = json.dumps(messages)
+    for old, new in names.items():
+        data = data.replace(old, new)
+    messages = json.loads(data)
+    del messages[6]["content"][0]
+    path = write("session.jsonl", WRITERS["claude-code"](messages).data())
+    sentence = "`tool_use` ids were found without `tool_result` blocks immediately after:"
+    (entry,) = subject(ask, path, f"messages.0: {sentence} functions.hold:1. Each of them")[
+        "faults"
+    ]
+    assert entry["line"] == 6
+
+
+def test_of_several_images_in_a_result_the_error_names_one(ask: Ask) -> None:
+    messages = sound_talk()
+    images = [picture(png(n_bytes=3_000 + n)) for n in range(2)]
+    messages[6]["content"][0]["content"] = [text("80 t of timber"), *images]
+    path = write("request.json", WRITERS["anthropic"](messages).data())
+    error = error_of("image-readable", "messages.6.content.0.tool_result.content.2.image: ")
+    _, new = rescued(ask, path, error.replace(RULES["image-readable"].sentences[-1], UNREADABLE))
+    notes = re.findall(r"\[image[^\"\\]*", new.read_text())
+    assert ["cannot be read" in note for note in notes] == [False, True]
+
+
+def test_an_answer_without_reasoning_is_not_the_one_that_has_it(ask: Ask) -> None:
+    """The error names the answer that lacks what others of its turn have."""
+    path = write("session.jsonl", WRITERS["claude-code"](with_thinking(1, 7)).data())
+    error = "messages.3.content.0.type: Expected `thinking`, but found `text`"
+    (entry,) = subject(ask, path, error)["faults"]
+    assert entry["line"] == 2
+
+
+def test_a_compaction_that_cannot_be_verified_is_not_reasoning(ask: Ask) -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": FERNET}
+    compaction = {"type": "compaction", "id": "cmp_1", "encrypted_content": FERNET}
+    path = items((1, compaction), (2, reasoning))
+    for place in ("'input[1].encrypted_content': ", "for item cmp_1: "):
+        error = f"Invalid {place}The encrypted content gAAA...mm== could not be verified."
+        outcome, new = rescued(ask, path, error)
+        assert outcome.code == 5, outcome
+        assert "rescue --redo" in outcome.out
+        assert not new.exists()
+
+
+@pytest.mark.parametrize("form", ["claude-code", "cline", "pi", "anthropic"])
+def test_an_error_that_its_client_cannot_get_changes_nothing(form: str, ask: Ask) -> None:
+    name = {"claude-code": "s.jsonl", "pi": "s.jsonl"}.get(form, f"{form}.json")
+    data = WRITERS[form](with_thinking(1, 5)).data()
+    if form == "cline":
+        name = "api_conversation_history.json"
+    path = write(name, data)
+    error = "Item 'msg_9' of type 'reasoning' was provided without its required following item."
+    outcome, new = rescued(ask, path, error)
+    assert outcome.code == 5, outcome
+    assert not new.exists()
+
+
+def test_what_only_the_user_can_fix_is_not_said_to_be_fixed(ask: Ask) -> None:
+    body = {"model": "gpt-4o", "messages": CHAT}
+    path = write("request.json", json.dumps(body, indent=1).encode())
+    outcome, _ = rescued(ask, path, "Unexpected role 'user' after role 'tool'")
+    assert outcome.code == 5, outcome
+    assert "which only you can fix" in outcome.out
+    assert "role-order" in outcome.out
+
+
+def test_another_repair_does_not_stand_for_that_of_the_error(ask: Ask) -> None:
+    messages = sound_talk()
+    del messages[6]["content"][0]
+    path = write("session.jsonl", WRITERS["claude-code"](messages).data())
+    assert rescued(ask, path, f"messages.5.content.0: {CHANGED}")[0].code == 5
+
+
+def test_texts_over_a_limit_of_bytes_are_not_said_to_fit(ask: Ask) -> None:
+    messages = sound_talk()
+    messages[0]["content"].append(text("See the tide table. " * 6_000))
+    messages[8]["content"].append(picture(png(n_bytes=90_000)))
+    path = write("session.jsonl", WRITERS["claude-code"](messages).data())
+    outcome, _ = rescued(ask, path, "Request too large (max 60KB)")
+    assert outcome.code == 5, outcome
+
+
+def test_a_limit_of_another_provider_counts(ask: Ask) -> None:
+    """Claude Code may ask Bedrock, whose ids and names may have 64 characters."""
+    messages = sound_talk()
+    data = json.dumps(messages).replace("toolu_hold", "h" * 65).replace("toolu_plan", "p" * 45)
+    path = write("session.jsonl", WRITERS["claude-code"](json.loads(data)).data())
+    place = "messages.6.member.content.1.member.toolUse.toolUseId"
+    error = f"Value 'h' at '{place}' failed to satisfy constraint: Member must have length 64"
+    (entry,) = subject(ask, path, error)["faults"]
+    assert (entry["line"], entry["limit"]) == (6, 64)

@@ -127,6 +127,40 @@ def test_in_a_store_it_becomes_a_new_session(
     assert ask("verify", new).code == 0
 
 
+def test_it_is_not_written_twice(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    line = str(message_lines(path)[3])
+    first = ask("rescue", path, "--from", line, "--json").json["compact"]
+    assert (
+        ask("rescue", path, "--from", line, "--json").json["compact"]["earlier"]
+        == (first["forkedTo"])
+    )
+    other = str(message_lines(path)[4])
+    assert ask("rescue", path, "--from", other, "--json").json["compact"]["forkedTo"]
+
+
+@pytest.mark.parametrize("place", [("-o", "new.jsonl"), ("--in-place",)])
+def test_a_compaction_before_the_line_can_be_undone_with_it(place: Sequence[str], ask: Ask) -> None:
+    records = compacted_by_claude(rows("claude-code"))
+    later = {**records[0], "uuid": "d" * 8, "parentUuid": "c" * 8}
+    path = write("session.jsonl", [*records, later, {**later, "uuid": "e" * 8}])
+    data = path.read_bytes()
+    outcome = ask("rescue", path, "--from", str(len(records)), "--redo", *place)
+    assert outcome.code == 0, outcome
+    new = Path("new.jsonl") if "-o" in place else path
+    assert ask("verify", new).code == 0
+    assert ask("rewind", "--all", new).code == 0
+    assert new.read_bytes() == data
+
+
+def test_an_error_about_nothing_in_it_writes_nothing(ask: Ask) -> None:
+    path = write("session.jsonl", rows("claude-code"))
+    error = "thinking blocks in the latest assistant message cannot be modified"
+    outcome = ask("rescue", path, "--from", "5", "--from-error", error, "-o", "new.jsonl")
+    assert outcome.code == 5, outcome
+    assert not Path("new.jsonl").exists()
+
+
 def test_a_dry_run_says_what_it_would_do(ask: Ask) -> None:
     path = write("session.jsonl", rows("claude-code"))
     outcome = ask("rescue", path, "--from", "4", "-n")

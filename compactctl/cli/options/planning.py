@@ -137,8 +137,8 @@ def read_error(from_error: str | None) -> Overflow | None:
             what = error.note
         case _:
             what = (
-                "not recognized as a context overflow or a refusal; leave it out, and compactctl "
-                "check names what is refused"
+                "not recognized as a context overflow or a refusal; is it complete? Without it, "
+                "compactctl check names what is refused, and rescue repairs that"
             )
     raise UsageError(f"--from-error: {what}")
 

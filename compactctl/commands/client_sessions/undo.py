@@ -70,7 +70,7 @@ def undo_compactions(
     transcript = parse(content.chunks, loaded.format)
     _prove(loaded, compactions, new, transcript)
     places = ", ".join(f"{compaction.line:,}" for compaction in compactions)
-    detail = f"of a compaction by its client on line {places}"
+    detail = f"by its client on line {places}"
     operation = undo_operation(loaded, content, parent, detail)
     rows = removal_rows(lines, new) if lines is loaded.lines else rewind_rows(lines)
     return ClientUndo(

@@ -1,7 +1,7 @@
 """Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from compactctl.commands.client_sessions.accepted import check_accepted
@@ -178,13 +178,13 @@ def prepare(options: CompactOptions) -> Prepared:
 
 def _reading_again(options: InputOptions, read: CompactInput) -> Callable[[], CompactInput]:
     """Return a function that reads the same input again; it holds no messages until called."""
-    source, opened = read.source, read.file.source
-    history, undone, undo_deposit = read.history, read.undone, read.undo_deposit
+    opened, source, history = read.file.source, read.source, read.history
+    end, undone, changes = read.end, read.undone, read.changes
 
     def read_again() -> CompactInput:
         file = loaded_from(opened, options.path, options.format, options.limits)
         return CompactInput(
-            source=source, history=history, file=file, undone=undone, undo_deposit=undo_deposit
+            source=source, history=history, file=file, end=end, undone=undone, changes=changes
         )
 
     return read_again
@@ -239,7 +239,7 @@ def _without_client_compactions(read: CompactInput, *, is_new_session: bool) -> 
         read,
         file=undone.loaded,
         undone=undone.compactions,
-        undo_deposit=undone.undo_deposit,
+        changes=(*read.changes, undone.undo_deposit),
     )
 
 
@@ -335,9 +335,10 @@ def _only_repairs(
     brings_back = options.end is not None or joins_cuts(transcript)
     recipient = None if subject is None else subject.recipient
     faults = faults_of(transcript, measured, recipient=recipient)
-    # Where nothing is to be repaired, only less context makes a request of fewer bytes.
-    has_subject = subject is not None and subject.rule.id != REQUEST_SIZE
-    if not (brings_back or has_subject or any(fault.is_refused for fault in faults)):
+    if subject is not None and not _fits_without_media(subject):
+        return False
+    is_refused = subject is not None or any(fault.is_refused for fault in faults)
+    if not (brings_back or is_refused):
         return False
     size = context_size(transcript, measured)
     requests = sized_requests(transcript.effective, measured.meter, size.unseen)
@@ -346,6 +347,12 @@ def _only_repairs(
     trigger = builtin_profile(DEFAULT_PROFILE).effective_trigger
     situations = (request.situation(measured.limits) for request in requests)
     return not any(map(trigger.matched_condition, situations))
+
+
+def _fits_without_media(subject: ErrorSubject) -> bool:
+    """Whether a request has few enough bytes without media; else only less context helps."""
+    is_size = subject.rule.id == REQUEST_SIZE
+    return not is_size or all(fault.part is not None for fault in subject.faults)
 
 
 def _stage_inputs(
@@ -427,7 +434,7 @@ def _laid_out(draft: Draft) -> Prepared:
     identity = identity_of(draft) if applied.edits else ""
     operation = operation_id(identity) if identity else None
     expected: tuple[ExpectedMessage, ...] = ()
-    deposits = [] if read.undo_deposit is None else [read.undo_deposit]
+    deposits = list(read.changes)
     if operation is not None:
         expected = expected_messages(applied.after)
         new = new_file(draft, operation)
@@ -447,6 +454,23 @@ def _laid_out(draft: Draft) -> Prepared:
         if read.appended_to
         else "",
     )
+
+
+def _remaining(
+    transcript: Transcript, result: CompactResult, unrepaired: Iterable[Fault]
+) -> tuple[Fault, ...]:
+    """Return what will still be refused of a new file, by the rules of an error too."""
+    subject = result.subject
+    if subject is None:
+        return faults_of(transcript, result.measure)
+    # Its indices of parts are other ones now.
+    recipient = replace(subject.recipient, named=frozenset())
+    named = {(fault.rule.id, fault.message) for fault in subject.faults}
+    faults = faults_of(transcript, result.measure, recipient=recipient)
+    still_named = (
+        replace(fault, is_named=(fault.rule.id, fault.message) in named) for fault in faults
+    )
+    return (*still_named, *unrepaired)
 
 
 def _unrepaired(draft: Draft) -> Iterator[Fault]:
@@ -475,7 +499,7 @@ def _proven(prepared: Prepared) -> Prepared:
     name = str(prepared.source.path or "standard input")
     transcript = prove_layout(lines, prepared.format, prepared.expected, name)
     result = prepared.result
-    remaining = (*faults_of(transcript, result.measure), *prepared.unrepaired)
+    remaining = _remaining(transcript, result, prepared.unrepaired)
     if result.options.output.fork is not None:
         records = [fault.record for fault in remaining if fault.is_refused and fault.record]
         before = [fault.record.reason for fault in result.faults if fault.record]

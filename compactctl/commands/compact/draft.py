@@ -46,7 +46,7 @@ class CompactInput(Record):
             is appended to.
         end: where it was ended, None where it ends.
         undone: the compactions by the client that were undone first.
-        undo_deposit: the archive that restores what was undone or left out.
+        changes: the archives that restore what was left out and undone, in that order.
         appended_to: the whole session, if the output is appended to it.
     """
 
@@ -55,20 +55,20 @@ class CompactInput(Record):
     file: TranscriptFile
     end: EarlierEnd | None = None
     undone: tuple[ClientCompaction, ...] = ()
-    undo_deposit: ArchiveDraft | None = None
+    changes: tuple[ArchiveDraft, ...] = ()
     appended_to: TranscriptFile | None = None
 
     @property
     def before(self) -> Digest:
-        """The state before the first change, which may be the undoing of client compactions."""
-        undo = self.undo_deposit
-        return self.file.source.digest if undo is None else undo.operation.before
+        """The state before the first change."""
+        first = next(iter(self.changes), None)
+        return self.file.source.digest if first is None else first.operation.before
 
     @property
     def parent(self) -> OperationId | None:
         """The operation before the compaction."""
-        if self.undo_deposit is not None:
-            return self.undo_deposit.operation.id
+        if self.changes:
+            return self.changes[-1].operation.id
         chain = self.history.chain
         return chain[-1].id if chain else None
 

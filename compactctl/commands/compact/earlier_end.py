@@ -8,6 +8,7 @@ from compactctl.commands.compact.result import EarlierEnd
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.history.references import messages_named
+from compactctl.model.operation import OF_END
 from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.records import replace
@@ -41,13 +42,13 @@ def ended_at(read: CompactInput, name: str, path: str) -> CompactInput:
         raise UsageError(
             f"{path}: line {end + 1:,} would not be sent, as of a subagent; name another message"
         )
-    operation = undo_operation(file, content, read.parent, f"of what follows line {end + 1:,}")
+    operation = undo_operation(file, content, read.parent, f"{OF_END} {end + 1:,}")
     source = replace(file.source, lines=tuple(new), digest=content.digest)
     return replace(
         read,
         file=replace(file, source=source, transcript=transcript),
         end=EarlierEnd(line=end, left_out=sum(message.line > end for message in messages)),
-        undo_deposit=ArchiveDraft(operation, removal_rows(file.lines, new, operation.id)),
+        changes=(ArchiveDraft(operation, removal_rows(file.lines, new, operation.id)),),
     )
 
 

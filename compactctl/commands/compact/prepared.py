@@ -104,9 +104,11 @@ class Prepared(Record):
     @property
     def _is_idle(self) -> bool:
         """Whether there is nothing to write: no change, and no output named, or one in vain."""
-        options = self.result.options
+        options, is_missed = self.result.options, self.result.misses_error
         is_refused = any(fault.is_refused for fault in self.result.remaining)
-        is_vain = options.only_accepted and (is_refused or self.result.misses_error)
+        is_vain = options.only_accepted and (is_refused or is_missed)
+        if is_vain and is_missed and not self.is_changed:
+            return True
         return not self.deposits and (options.output.path is None or is_vain)
 
     def _earlier(self) -> Written | None:
@@ -116,14 +118,24 @@ class Prepared(Record):
             fork is None
             or path is None
             or self.source.identity is None
-            or not self.identity
+            or not self.deposits
             or self.result.undone
         ):
             return None
         since = self.source.identity.mtime_ns / 1e9
-        accepts = partial(self._is_made_by, fork)
-        copy = next(copies_of(str(path), self.source, -1, accepts, since=since), None)
+        is_ended = self.result.end is not None
+        accepts = self._is_ended_alike if is_ended else partial(self._is_made_by, fork)
+        copies = copies_of(str(path), self.source, 0 if is_ended else -1, accepts, since=since)
+        copy = next(copies, None)
         return self._written_before(copy, fork) if copy else None
+
+    def _is_ended_alike(self, copy: Session, step: ArchivedStep) -> bool:
+        """Return whether a session is the same up to the same line, and otherwise unchanged."""
+        is_alike = step.operation.detail == self.deposits[0].operation.detail
+        return is_alike and not self.is_changed and self._is_outcome(copy, step)
+
+    def _is_outcome(self, copy: Session, step: ArchivedStep) -> bool:
+        return open_input(str(copy.entry.path), self.source.limits).digest == step.operation.after
 
     def _is_made_by(self, fork: Fork, copy: Session, step: ArchivedStep) -> bool:
         """Return whether a session is the outcome of this operation, but for names of the fork."""
@@ -134,9 +146,7 @@ class Prepared(Record):
             (fork.id, copy.id),
         ):
             identity = identity.replace(old, new)
-        if step.id != operation_id(identity):
-            return False
-        return open_input(str(copy.entry.path), self.source.limits).digest == step.operation.after
+        return step.id == operation_id(identity) and self._is_outcome(copy, step)
 
     def _written_before(self, copy: Session, fork: Fork) -> Written:
         """Write the other files of the session if the earlier run was killed before it did."""

@@ -15,6 +15,7 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.errors import DoesNotFitError, UsageError
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.operation import OF_END
 from compactctl.records import Record, replace
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
@@ -138,8 +139,9 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
     if is_in_database(path):
         return None
 
-    def is_compacted(copy: Session, _: ArchivedStep) -> bool:
+    def is_rescued(copy: Session, step: ArchivedStep) -> bool:
         where = str(copy.entry.path)
-        return bool(history_of(open_input(where, limits), where).chain)
+        is_whole = not step.operation.detail.startswith(OF_END)
+        return is_whole and bool(history_of(open_input(where, limits), where).chain)
 
-    return next(copies_of(path, open_input(path, limits), 0, is_compacted), None)
+    return next(copies_of(path, open_input(path, limits), 0, is_rescued), None)

@@ -172,8 +172,8 @@ class CompactResult(Record):
 
     @property
     def misses_error(self) -> bool:
-        """Whether nothing was changed, as the transcript does not show what the error is about."""
-        return self.subject is not None and not (self.subject.faults or self.compacted)
+        """Whether the transcript does not show what the error to recover from is about."""
+        return self.subject is not None and not self.subject.faults
 
     @property
     def before(self) -> Digest:

@@ -11,7 +11,7 @@ from compactctl.history.error_subject import ErrorSubject, find_subject
 from compactctl.history.faults import Fault, Recipient, find_faults, request_size
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
-from compactctl.model.refusal_rule import RefusalError
+from compactctl.model.refusal_rule import RefusalError, RefusalRule
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.refusals import load_refusals
 from compactctl.records import replace
@@ -28,6 +28,8 @@ _PROVIDERS: Mapping[str, str] = {
     "codestral": "mistral",
     "ministral": "mistral",
 }
+# APIs that the same client may ask.
+_ALIKE = (frozenset({"anthropic", "bedrock"}), frozenset({"openai", "openai-responses"}))
 REQUEST_SIZE = "request-bytes"
 """The rule on the bytes of a request."""
 _FAMILY = re.compile(r"[a-z]+")
@@ -74,35 +76,77 @@ def _is_request(transcript: Transcript) -> bool:
 
 def subject_of(error: RefusalError, transcript: Transcript, measured: Measurement) -> ErrorSubject:
     """Return what an error is about, which a request of a transcript got."""
-    recipient = _refuser(error, recipient_of(transcript, measured), transcript)
-    error = replace(error, rules=tuple(recipient.rules[rule.id] for rule in error.rules))
+    recipient = recipient_of(transcript, measured)
+    if not _may_come_from(error, recipient, format_of(transcript.format)):
+        return ErrorSubject(recipient=recipient, rule=error.rules[0])
+    rules = {rule.id: rule for rule in _rules_in_force(error, recipient, transcript)}
+    recipient = replace(recipient, rules={**recipient.rules, **rules})
+    error = replace(error, rules=tuple(rules.values()), provider=_provider_of(error, recipient))
     subjects = [
-        find_subject(error, _faults_in(transcript, sent, recipient, number), sent, recipient)
+        find_subject(
+            error,
+            _faults_in(transcript, sent, recipient, number),
+            sent,
+            stored_of(transcript, sent),
+            recipient,
+        )
         for number, sent in enumerate(split_conversations(transcript.effective) or ((),))
     ]
-    subject = next((subject for subject in subjects if subject.faults), subjects[0])
+    exact = (subject for subject in subjects if subject.is_exact)
+    others = (subject for subject in subjects if subject.faults)
+    subject = next(exact, next(others, subjects[0]))
     return subject.in_document if transcript.n_lines == 1 else subject
 
 
-def _refuser(error: RefusalError, recipient: Recipient, transcript: Transcript) -> Recipient:
-    """Return the recipient with what the error says of it: the provider, and the size it accepts.
+def _provider_of(error: RefusalError, recipient: Recipient) -> str:
+    """Return the provider that an error comes from: the recipient's own, if that is possible."""
+    providers = {name for rule in error.rules for name in rule.providers}
+    if error.provider is None and recipient.provider in providers:
+        return recipient.provider
+    return error.provider or error.rules[0].providers[0]
 
-    A size that it does not name is half of what was sent, if that is within the known limit.
+
+def _may_come_from(error: RefusalError, recipient: Recipient, chosen: Format) -> bool:
+    """Whether requests of a format can get an error; a client may ask a single API."""
+    provider = _provider_of(error, recipient)
+    is_free = not (chosen.client and chosen.provider) or not error.rules[0].is_of_api
+    apis = next((apis for apis in _ALIKE if chosen.provider in apis), {chosen.provider})
+    is_item = set(error.rules[0].providers) == {"openai-responses"}
+    may_have_items = recipient.provider in ("", "openai", "openai-responses")
+    return error.rules[0].id == REQUEST_SIZE or (
+        (is_free or provider in apis) and (may_have_items or not is_item)
+    )
+
+
+def _rules_in_force(
+    error: RefusalError, recipient: Recipient, transcript: Transcript
+) -> Iterator[RefusalRule]:
+    """Yield the rules of an error as they hold for the recipient, whoever has sent it on."""
+    name = recipient.provider
+    for rule in error.rules:
+        if rule.id == REQUEST_SIZE:
+            yield _with_size(rule, error.limit, recipient, transcript)
+        elif rule.is_of_api:
+            limit = rule.limits.get(error.provider or name, max(rule.limits.values(), default=0))
+            yield replace(rule, providers=(name,), limits={name: limit} if limit else {})
+        else:
+            yield rule
+
+
+def _with_size(
+    rule: RefusalRule, limit: int | None, recipient: Recipient, transcript: Transcript
+) -> RefusalRule:
+    """Return the rule on the size of requests, with the limit of an error.
+
+    One that it does not name is half of what was sent, if that is within the known limit.
     """
-    providers = [name for rule in error.rules for name in rule.providers]
-    rule = error.rules[0]
-    if recipient.provider not in providers and rule.is_of_api and rule.id != REQUEST_SIZE:
-        return replace(recipient, provider=providers[0])
-    if rule.id != REQUEST_SIZE:
-        return recipient
     # An older client may have sent all that is stored.
     conversations = split_conversations(transcript.history)
     n_bytes = max(map(request_size, conversations), default=0)
-    limit = error.limit or recipient.limit(rule)
+    limit = limit or recipient.limit(rule)
     if not 0 < limit < n_bytes:
-        limit, rule = n_bytes // 2, replace(rule, says="request of {actual} is too large")
-    rule = replace(rule, providers=(recipient.provider,), limits={recipient.provider: limit})
-    return replace(recipient, rules={**recipient.rules, REQUEST_SIZE: rule})
+        limit, rule = max(1, n_bytes // 2), replace(rule, says="request of {actual} is too large")
+    return replace(rule, providers=(recipient.provider,), limits={recipient.provider: limit})
 
 
 def faults_of(

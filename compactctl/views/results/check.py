@@ -77,8 +77,8 @@ def _others(result: CheckResult) -> Iterator[str | Verbatim]:
         if fault.is_refused:
             continue
         what = f"{place_text(fault)}: {one_line(fault.text)}"
-        if fault.record is not None and fault.record.island is not None:
-            command = continue_command(path, fault.record.island)
+        if fault.island is not None:
+            command = continue_command(path, fault.island)
             yield Verbatim(f"{what}; {command} continues there" if command else what)
             continue
         since = f" since {fault.fixed_since}" if fault.fixed_since else ""

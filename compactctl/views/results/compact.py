@@ -522,6 +522,9 @@ def _repair_answer(result: RescueResult) -> str:
     records = plural(len({(fault.line, fault.message) for fault in faults}), "record")
     verb = "would fix" if done.options.output.dry_run else "fixed"
     where = " in a new session" if done.options.output.fork is not None else ""
+    if restored := sum(len(fault.island.messages) for fault in faults if fault.island):
+        after = f"{result.tokens_after:,} tokens"
+        return f"{verb} {records}{where}; {plural(restored, 'earlier record')} back: {after}"
     freed = max(0, result.tokens_before - result.tokens_after)
     return f"{verb} {records}{where}; {freed:,} tokens freed"
 
@@ -533,8 +536,11 @@ def _rescue_answer(result: RescueResult) -> Accent:
         session = f"session {one_line(result.earlier.id)}{title}"
         return Accent(f"rescued before, as {session}; nothing was written", "bold")
     done, after = result.compacted, result.tokens_after
+    if done.earlier is not None:
+        session = line_text(done.earlier.forked_to or "")
+        return Accent(f"rescued before, as session {session}; nothing was written", "bold")
     remaining = tuple(fault for fault in done.remaining if fault.outlasts_prompt)
-    if done.misses_error:
+    if done.misses_error and not done.compacted:
         why = "the client may have fixed it, or sent what the transcript does not hold"
         return Accent(f"nothing was changed: {why}", "bold red")
     if remaining:
@@ -573,8 +579,6 @@ def _rescue_lines(result: RescueResult) -> Iterator[str]:
     if result.earlier is not None:
         path = shell_path(done.options.input.path)
         yield labeled("another", f"compactctl compact {path} --force")
-    if done.earlier is not None:
-        yield _earlier_line(done.earlier)
     if done.written is not None:
         yield from written_lines(done.written)
         yield undo_line(done.written)

@@ -7,7 +7,7 @@ from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.history import ReplacedState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.client_compaction import ClientCompaction
-from compactctl.model.operation import Operation
+from compactctl.model.operation import OF_END, Operation
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import clock_text, labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
@@ -112,7 +112,9 @@ def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         how = ", appended" if operation.appended else ""
         return f"back to {operation.head or 'the first state'}{how}"
-    undo = "undo" if operation.kind == "undo" else ""
+    undo = "undo of a compaction" if operation.kind == "undo" else ""
+    if operation.detail.startswith(OF_END):
+        undo = "undo"
     appended = "appended" if operation.appended else ""
     detail = " ".join(filter(None, (undo, one_line(operation.detail))))
     return ", ".join(filter(None, ("in effect" if in_effect else "", appended, detail)))

@@ -17,7 +17,7 @@ from compactctl.profiles.refusals import (
     ("text", "texts"),
     [
         ("failed", ("failed",)),
-        (" two\n  lines ", ("two lines",)),
+        (" two\n  lines ", ("two lines", "twolines")),
         ("a \\u003e b &gt; c", ("a > b > c",)),
         ('"only"', ("only",)),
         ('{"message": "a", "other": "b"}', ("a",)),

@@ -90,7 +90,7 @@ def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
         ({"stages": ()}, True, "2.5 kB in effect"),
         ({"kind": "rewind", "head": None}, False, "9,000 → 3,000 2.5 kB back to the first state"),
         (
-            {"kind": "undo", "detail": "of a compaction by its client on line 12"},
+            {"kind": "undo", "detail": "by its client on line 12"},
             True,
             "2.5 kB in effect, undo of a compaction by its client on line 12",
         ),
