@@ -488,3 +488,35 @@ def test_a_limit_of_another_provider_counts(ask: Ask) -> None:
     error = f"Value 'h' at '{place}' failed to satisfy constraint: Member must have length 64"
     (entry,) = subject(ask, path, error)["faults"]
     assert (entry["line"], entry["limit"]) == (6, 64)
+
+
+def test_an_error_that_a_terminal_has_broken_is_read(ask: Ask) -> None:
+    path, place = put_twice("session.jsonl", "claude-code")
+    error = error_of("text-empty", "messages.5.content.0: ")
+    broken = "\n".join(f"     {error[start : start + 37]}" for start in range(0, len(error), 37))
+    (entry,) = subject(ask, path, broken)["faults"]
+    assert entry["line"] == place
+
+
+def test_an_id_that_is_not_in_the_transcript_names_nothing_else(ask: Ask) -> None:
+    messages = sound_talk()
+    del messages[6]["content"][0]
+    path = write("session.jsonl", WRITERS["claude-code"](messages).data())
+    outcome, _ = rescued(ask, path, "No tool output found for function call call_9")
+    assert outcome.code == 5
+    assert "the error is about line" not in outcome.out
+
+
+def test_the_same_error_again_says_which_session_was_rescued(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "home" / ".claude" / "projects" / "-home-dev-harbor"
+    store.mkdir(parents=True)
+    monkeypatch.chdir(store)
+    name = "5b1c7d1e-3c55-4c0e-9a53-6f1d2c3b9abc.jsonl"
+    path = write(name, WRITERS["claude-code"](with_thinking(1, 5)).data())
+    first = ask("rescue", path.absolute(), "--from-error", f"messages.5.content.0: {CHANGED}")
+    again = ask("rescue", path.absolute(), "--from-error", f"messages.5.content.0: {CHANGED}")
+    assert "fixed 1 record in a new session" in first.out
+    assert "rescued before, as session" in again.out
+    assert len([*store.glob("*.jsonl")]) == 2

@@ -153,6 +153,28 @@ def test_a_compaction_before_the_line_can_be_undone_with_it(place: Sequence[str]
     assert new.read_bytes() == data
 
 
+def test_a_note_behind_a_branch_says_that_it_continues_there(ask: Ask) -> None:
+    records = rewound_by_claude(rows("claude-code"))
+    note = {"type": "last-prompt", "sessionId": records[0]["sessionId"], "explicit": True}
+    records.insert(4, note | {"leafUuid": records[3]["uuid"]})
+    records.insert(-1, note | {"leafUuid": records[-2]["uuid"]})
+    path = write("session.jsonl", records)
+    line = len(records) - 2
+    assert ask("rescue", path, "--from", str(line), "-o", "new.jsonl").code == 0
+    assert message_lines(Path("new.jsonl"))[-1] == line
+
+
+def test_the_command_that_undoes_it_undoes_all_of_it(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    data = path.read_bytes()
+    line = str(message_lines(path)[-2])
+    outcome = ask("rescue", path, "--from", line, "--target", "60k", "-o", "new.jsonl")
+    assert outcome.code == 0, outcome
+    assert "compactctl rewind new.jsonl --all" in outcome.out
+    assert ask("rewind", "new.jsonl", "--all").code == 0
+    assert Path("new.jsonl").read_bytes() == data
+
+
 def test_an_error_about_nothing_in_it_writes_nothing(ask: Ask) -> None:
     path = write("session.jsonl", rows("claude-code"))
     error = "thinking blocks in the latest assistant message cannot be modified"

@@ -1,7 +1,7 @@
 """Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compactctl.commands.client_sessions.accepted import check_accepted
@@ -83,6 +83,7 @@ from compactctl.pipeline.unsent import find_unsent, unsent_stats
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile, emulates_system
 from compactctl.records import replace
 from compactctl.stages.repair import NAME as REPAIR
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM
@@ -450,10 +451,16 @@ def _laid_out(draft: Draft) -> Prepared:
         deposits=tuple(deposits),
         identity=identity,
         unrepaired=tuple(_unrepaired(draft)),
-        undo_option=undo_option(read.appended_to, closed=draft.options.output.closed)
-        if read.appended_to
-        else "",
+        undo_option=_undo_option(draft, deposits),
     )
+
+
+def _undo_option(draft: Draft, deposits: Sequence[ArchiveDraft]) -> str:
+    """Return the option of the rewind that undoes a compaction with all that was done before it."""
+    read = draft.input
+    if read.appended_to is not None:
+        return undo_option(read.appended_to, closed=draft.options.output.closed)
+    return "--all" if read.end is not None and len(deposits) > 1 else ""
 
 
 def _remaining(

@@ -1,6 +1,7 @@
 """Ends a transcript at an earlier line, as it was when that was written."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from compactctl.commands.client_sessions.undo import undo_operation
 from compactctl.commands.compact.draft import CompactInput
@@ -9,6 +10,7 @@ from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.history.references import messages_named
 from compactctl.model.operation import OF_END
+from compactctl.model.transcript import Transcript
 from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.records import replace
@@ -34,22 +36,44 @@ def ended_at(read: CompactInput, name: str, path: str) -> CompactInput:
             "compactctl view --archived lists what is not sent"
         )
     (end,) = lines
-    new = NewFile(file.lines, _lines_until(end, read))
-    content = Content.from_chunks(new)
-    transcript = parse(content.chunks, file.format)
-    main = (message for message in transcript.history if not message.origin.is_subagent)
-    if not any(message.line == end for message in main):
+    # Notes behind a message may say that the client continues from it.
+    next_line = min((m.line for m in messages if m.line > end), default=len(file.lines))
+    versions = (_Version.of(read, last) for last in dict.fromkeys((end, next_line - 1)))
+    version = next((version for version in versions if version.sends(end)), None)
+    if version is None:
         raise UsageError(
-            f"{path}: line {end + 1:,} would not be sent, as of a subagent; name another message"
+            f"{path}: line {end + 1:,} would not be sent even if it were the last; name another "
+            "message"
         )
+    new, content = version.new, version.content
     operation = undo_operation(file, content, read.parent, f"{OF_END} {end + 1:,}")
     source = replace(file.source, lines=tuple(new), digest=content.digest)
     return replace(
         read,
-        file=replace(file, source=source, transcript=transcript),
+        file=replace(file, source=source, transcript=version.transcript),
         end=EarlierEnd(line=end, left_out=sum(message.line > end for message in messages)),
         changes=(ArchiveDraft(operation, removal_rows(file.lines, new, operation.id)),),
     )
+
+
+class _Version(NamedTuple):
+    """A file without its end, and what it holds."""
+
+    new: NewFile
+    content: Content
+    transcript: Transcript
+
+    @classmethod
+    def of(cls, read: CompactInput, last: int) -> "_Version":
+        """Return the file up to the line of that index."""
+        new = NewFile(read.file.lines, _lines_until(last, read))
+        content = Content.from_chunks(new)
+        return cls(new, content, parse(content.chunks, read.file.format))
+
+    def sends(self, line: int) -> bool:
+        """Whether the next request holds the message on a line, which is not of a subagent."""
+        main = (message for message in self.transcript.history if not message.origin.is_subagent)
+        return any(message.line == line for message in main)
 
 
 def _lines_until(end: int, read: CompactInput) -> Iterator[NewLine]:

@@ -80,9 +80,9 @@ class Prepared(Record):
         if output.layout == "native":
             _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
             written = append_to(place, self.source, block, deposits, self._carry(block, deposits))
-            written = replace(written, undo_option=self.undo_option)
         else:
             written = write(place, self.source, self.content, deposits)
+        written = replace(written, undo_option=self.undo_option)
         warnings = (*self.result.warnings, *written.warnings)
         return replace(self.result, written=written, warnings=warnings)
 

@@ -240,7 +240,11 @@ def _before_compactions(loaded: TranscriptFile, newest: PastMessages) -> Iterato
             and by.group == compaction.id
         ]
         if hidden:
-            before = (m.line for m in transcript.messages if m.line < compaction.line - 1)
+            before = (
+                message.line
+                for message in transcript.messages
+                if message.line < compaction.line - 1 and not message.origin.is_subagent
+            )
             island = island_of("before a compaction", hidden)
             yield replace(island, last=max(before, default=island.last))
 
