@@ -179,7 +179,7 @@ def header_text(line: bytes, kind: str, session: Session, holder: str = "") -> s
     if not is_header or (holder and not isinstance(record.get(holder), dict)):
         raise NotUnderstoodError(
             f"{session.entry.path}: line 1 is not the record that names the session ({kind}), so "
-            "it cannot become a new session; write elsewhere with -o"
+            "it cannot become a new session; use --in-place, or write elsewhere with -o"
         )
     return line.decode().lstrip("\ufeff \t")
 

@@ -168,7 +168,7 @@ def test_the_command_that_undoes_it_undoes_all_of_it(home: Home, ask: Ask) -> No
     path = claude(home)
     data = path.read_bytes()
     line = str(message_lines(path)[-2])
-    outcome = ask("rescue", path, "--from", line, "--target", "60k", "-o", "new.jsonl")
+    outcome = ask("rescue", path, "--from", line, "--target", "52k", "-o", "new.jsonl")
     assert outcome.code == 0, outcome
     assert "compactctl rewind new.jsonl --all" in outcome.out
     assert ask("rewind", "new.jsonl", "--all").code == 0

@@ -8,7 +8,7 @@ import pytest
 from cli.asking import Ask
 from formats.copilot_cli.sessions import Record
 from sessions.homes import Home
-from sessions.long_sessions import SMALL, copilot
+from sessions.long_sessions import SMALL, codex, copilot
 
 # What is wrong with events that Copilot CLI 1.0.102 refuses and never sends.
 FAULTS: dict[str, Record] = {
@@ -121,3 +121,18 @@ def test_stats_names_it(home: Home, ask: Ask) -> None:
     (fault,) = ask("stats", session, "--json").json["faults"]
     assert (fault["line"], fault["text"]) == (20, "skill.invoked has no path")
     assert fault["who"] == "Copilot CLI"
+
+
+def test_a_session_whose_header_is_torn_is_fixed_in_place(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    head, _, rest = path.read_bytes().partition(b"\n")
+    torn = head[: len(head) // 4] + b"\n" + rest
+    path.write_bytes(torn)
+    assert "fix in place: compactctl rescue --in-place" in ask("check", path).out
+    refused = ask("rescue", path)
+    assert refused.code == 4
+    assert "use --in-place" in refused.err
+    assert ask("rescue", path, "--in-place").code == 0
+    assert ask("check", path).code == 0
+    assert ask("rewind", path).code == 0
+    assert path.read_bytes() == torn

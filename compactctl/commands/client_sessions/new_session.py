@@ -34,7 +34,7 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
     open_transcript,
 )
-from compactctl.errors import UsageError
+from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.pipeline.document_records import read_records
 from compactctl.records import replace
 from compactctl.store.archive.archive_writer import ArchiveDraft
@@ -48,6 +48,7 @@ from compactctl.store.files.filesystem import (
     is_folder,
     make_folders,
 )
+from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
 from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.publish.overwrite import is_same_place
@@ -63,6 +64,18 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
     machine = this_machine()
     session = stored_session(path, machine)
     return fork_session(session, _fresh(machine, mark, session)) if session else None
+
+
+def becomes_new_session(path: str, limits: ReadLimits) -> bool:
+    """Whether a session can be written as a new one: the record that names it must be whole."""
+    fork = new_session(path)
+    if fork is None:
+        return False
+    lines = open_transcript(path, limits).lines
+    try:
+        return not lines or bool(fork.rewrite_line(0, lines[0]))
+    except NotUnderstoodError:
+        return False
 
 
 def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, TranscriptFile]:

@@ -1,7 +1,7 @@
 """Checks whether the next request will be accepted: what is refused, and its size."""
 
 from compactctl.asks import MAY, POLICY, ask
-from compactctl.commands.client_sessions.new_session import new_session
+from compactctl.commands.client_sessions.new_session import becomes_new_session
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.reading.session_title import stored_session
 from compactctl.errors import NotUnderstoodError
@@ -78,9 +78,10 @@ class CheckResult(Record):
 
     @property
     def is_fixed_in_place(self) -> bool:
-        """Whether a rescue has to replace the session: its client has no place for a new one."""
-        path = self.stats.options.input.path
-        return stored_session(path, this_machine()) is not None and new_session(path) is None
+        """Whether a rescue has to replace the session, which cannot become a new one."""
+        source = self.stats.options.input
+        is_stored = stored_session(source.path, this_machine()) is not None
+        return is_stored and not becomes_new_session(source.path, source.limits)
 
     @property
     def is_unsure(self) -> bool:
