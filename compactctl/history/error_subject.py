@@ -23,7 +23,7 @@ from compactctl.model.message import (
     block_path,
     media_of,
 )
-from compactctl.model.refusal_rule import ErrorPlace, RefusalError, RefusalRule
+from compactctl.model.refusal_rule import UNKNOWN, ErrorPlace, RefusalError, RefusalRule
 from compactctl.records import Record, replace
 
 # Of an answer, or of a turn, the provider takes all reasoning back or none.
@@ -75,7 +75,8 @@ def find_subject(
     messages of its own into the request.
     """
     rule_ids = {rule.id for rule in error.rules}
-    candidates = [fault for fault in faults if fault.rule.id in rule_ids]
+    is_unknown = UNKNOWN in error.rules
+    candidates = [fault for fault in faults if is_unknown or fault.rule.id in rule_ids]
     with_id = [*_named_by_id(error.place, sent)]
     with_stored_id = [*_named_by_id(error.place, stored)]
     if named := _among(candidates, with_stored_id, error.place, stored):
@@ -86,7 +87,7 @@ def find_subject(
         if named := named or _suspected(error, parts, sent, recipient):
             named = _of_medium(named, error.place.medium, sent)
             return replace(_subject(named, recipient), is_exact=True)
-    if error.place.call_id or error.place.item_id:
+    if error.place.call_id or error.place.item_id or is_unknown:
         # What is not a message has no id here.
         named = [fault for fault in candidates if fault.record is not None]
     else:

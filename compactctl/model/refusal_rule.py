@@ -48,6 +48,16 @@ class RefusalRule(Record):
         return not APIS.isdisjoint(self.providers)
 
 
+UNKNOWN = RefusalRule(
+    id="unknown",
+    providers=(),
+    says="refused for a reason that the error does not tell",
+    advice="paste the whole error",
+    source="errors that are cut off, or new",
+)
+"""The rule of an error that names a place, and no reason."""
+
+
 class ErrorPlace(Record):
     """Where an error says that the fault is; None for what it does not say.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from compactctl.model.refusal_rule import RefusalError
+from compactctl.model.refusal_rule import UNKNOWN, RefusalError
 from compactctl.profiles.error_texts import NOT_RETRYABLE, error_texts
 from compactctl.profiles.refusals import (
     ErrorPattern,
@@ -64,8 +64,10 @@ class Overflow(Record):
 
     @property
     def rule(self) -> str | None:
-        """The id of the rule by which the request was refused; None for none."""
-        return None if self.refusal is None else self.refusal.rules[0].id
+        """The id of the rule by which the request was refused; None if that is not known."""
+        if self.refusal is None or UNKNOWN in self.refusal.rules:
+            return None
+        return self.refusal.rules[0].id
 
     @property
     def prompt(self) -> int | None:
@@ -91,11 +93,10 @@ def classify_error(text: str) -> Overflow:
     if answer is not None and (figures.leaves_room or not figures.answer):
         return _describe_answer(answer, figures)
     rate_limit = _first_match(error_patterns.rate_limits, error_text)
-    refusal = None if rate_limit is not None and rate_limit.decides else refusal_in(error_text)
+    refusal = _find_refusal(error_text, rate_limit)
+    tells_other = rate_limit is not None or (refusal is not None and UNKNOWN not in refusal.rules)
     overflow_patterns = (
-        pattern
-        for pattern in error_patterns.overflow
-        if not pattern.yields or (rate_limit is None and refusal is None)
+        pattern for pattern in error_patterns.overflow if not (pattern.yields and tells_other)
     )
     pattern = _first_match(overflow_patterns, error_text)
     if pattern is not None and pattern.unit == "tokens" and figures.leaves_room:
@@ -107,6 +108,15 @@ def classify_error(text: str) -> Overflow:
         or (None if refusal is None else _describe_refusal(refusal))
         or _classify_by_status(rate_limit, error_text)
     )
+
+
+def _find_refusal(error_text: str, rate_limit: ErrorPattern | None) -> RefusalError | None:
+    """Return what an error says is refused; a rate limit may say more than that."""
+    if rate_limit is not None and rate_limit.decides:
+        return None
+    refusal = refusal_in(error_text)
+    is_unknown = refusal is not None and UNKNOWN in refusal.rules
+    return None if is_unknown and rate_limit is not None else refusal
 
 
 def _describe_answer(pattern: ErrorPattern, figures: TokenFigures) -> Overflow:
@@ -164,7 +174,7 @@ def _describe_refusal(refusal: RefusalError) -> Overflow:
     return Overflow(
         kind="refused",
         retryable=False,
-        pattern=refusal.sentence,
+        pattern=refusal.sentence or None,
         refusal=refusal,
         note="compactctl rescue --from-error names and repairs the record that is refused",
     )

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from compactctl.model.refusal_rule import ErrorPlace, RefusalError, RefusalRule
+from compactctl.model.refusal_rule import UNKNOWN, ErrorPlace, RefusalError, RefusalRule
 from compactctl.model.validation import validated
 from compactctl.records import Record
 
@@ -20,6 +20,14 @@ _GAP = r"[^\d\n]{0,100}?"
 _PLACEHOLDER = re.compile(r"\{(actual|limit|answer|excess|other)\}| ?… ?| ")
 _SEPARATED_NUMBER = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
 _INDEX = r"(\d{1,9})(?!\d)"
+# The places of messages in requests, whatever is wrong with them.
+_PLACES = (
+    "messages.{message}.content.{block}",
+    "messages.{message}",
+    "messages[{message}]",
+    "contents[{message}]",
+    "input[{item}]",
+)
 _IDS = frozenset({"call_id", "item_id"})
 # A full stop behind an id ends a sentence.
 _ID = r"([\w:.|-]{0,200}[\w|-])"
@@ -196,14 +204,14 @@ def rules_of(*refusers: str) -> tuple[RefusalRule, ...]:
 
 
 def refusal_in(error_text: str) -> RefusalError | None:
-    """Return what the texts of an error say is refused; None if they have no rule's sentence.
+    """Return what the texts of an error say is refused; None if that is not a part of a request.
 
     "messages.5.content.0: Invalid `signature`"  is at  message=5, block=0.
     """
     matches = ((sentence, sentence.search.search(error_text)) for sentence in _load_sentences())
     sentence, match = next(((s, match) for s, match in matches if match), (None, None))
     if sentence is None or match is None:
-        return None
+        return _without_reason(error_text)
     providers = [name for rule in sentence.rules for name in rule.providers]
     named = (name for name in _named_providers(error_text) if name in providers)
     return RefusalError(
@@ -212,6 +220,15 @@ def refusal_in(error_text: str) -> RefusalError | None:
         provider=next(named, None),
         place=_place_in(error_text, sentence.rules, match),
     )
+
+
+def _without_reason(error_text: str) -> RefusalError | None:
+    """Return the place of an error that is cut off, or new; None if it names none."""
+    matches = ((form, _compile_place(form).search(error_text)) for form in _PLACES)
+    form, match = next(((form, match) for form, match in matches if match), (None, None))
+    if form is None or match is None:
+        return None
+    return RefusalError(rules=(UNKNOWN,), place=ErrorPlace(**dict(_place_values(form, match))))
 
 
 def size_refusal(error_text: str) -> RefusalError:

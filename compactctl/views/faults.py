@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.faults import Fault
+from compactctl.model.refusal_rule import UNKNOWN
 from compactctl.views.islands import island_document
 from compactctl.views.terminal.tables import Table, table, text
 from compactctl.views.terminal.text import one_line, plural
@@ -51,7 +52,8 @@ def subject_text(subject: ErrorSubject) -> str:
         return f"the error is about {_places_text(subject.faults)}: {what}"
     if subject.place is not None:
         where = place_text(subject.place)
-        return f"the error is about {where}, where nothing breaks the rule {subject.rule.id}"
+        rule = "a rule" if subject.rule is UNKNOWN else f"the rule {subject.rule.id}"
+        return f"the error is about {where}, where nothing breaks {rule}"
     return f"nothing in the transcript breaks the rule of the error ({subject.rule.id})"
 
 

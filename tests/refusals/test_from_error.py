@@ -520,3 +520,14 @@ def test_the_same_error_again_says_which_session_was_rescued(
     assert "fixed 1 record in a new session" in first.out
     assert "rescued before, as session" in again.out
     assert len([*store.glob("*.jsonl")]) == 2
+
+
+def test_an_error_that_is_cut_off_names_what_is_wrong_at_its_place(ask: Ask) -> None:
+    path, place = put_twice("session.jsonl", "claude-code")
+    error = 'API Error: 400 {"type":"error","error":{"message":"messages.5.content.0: tex'
+    (entry,) = subject(ask, path, error)["faults"]
+    assert (entry["rule"], entry["line"]) == ("text-empty", place)
+    outcome, new = rescued(ask, path, "messages.3.content.0: somethi")
+    assert outcome.code == 5
+    assert "where nothing breaks a rule" in outcome.out
+    assert find_refusals(new) == []

@@ -103,7 +103,7 @@ def _provider_of(error: RefusalError, recipient: Recipient) -> str:
     providers = {name for rule in error.rules for name in rule.providers}
     if error.provider is None and recipient.provider in providers:
         return recipient.provider
-    return error.provider or error.rules[0].providers[0]
+    return error.provider or next(iter(error.rules[0].providers), recipient.provider)
 
 
 def _may_come_from(error: RefusalError, recipient: Recipient, chosen: Format) -> bool:

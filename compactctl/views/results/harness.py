@@ -7,7 +7,7 @@ from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
 from compactctl.commands.harness.file_budget import FileBudgetResult
 from compactctl.commands.harness.limit_output import LimitOutputResult
 from compactctl.commands.harness.prompt import PromptResult
-from compactctl.model.refusal_rule import ErrorPlace, RefusalError
+from compactctl.model.refusal_rule import UNKNOWN, ErrorPlace, RefusalError
 from compactctl.profiles.overflow import Overflow
 from compactctl.tokens.file_budget import FileAllocation
 from compactctl.views.encode import encoded, measure_fields, record
@@ -90,7 +90,8 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
 
 
 def _refusal_facts(refusal: RefusalError) -> Iterator[Fact]:
-    yield Fact("rule", refusal.rules[0].id)
+    if UNKNOWN not in refusal.rules:
+        yield Fact("rule", refusal.rules[0].id)
     if place := _place(refusal.place):
         yield Fact("place", ", ".join(f"{name} {value}" for name, value in place.items()))
     if refusal.limit is not None:
