@@ -45,11 +45,11 @@ NO_OVERFLOW = 1
 
 
 _OVERFLOW_HELP = Help(
-    """Check whether an API error is a context overflow.
+    """Classify an API error: a context overflow, a refusal or a rate limit.
 
 TEXT is a provider's answer, as a message or a JSON body; a FILE is read, - is standard input. Shows
-the provider, the tokens sent and allowed, and whether the same request can succeed later. Rate
-limits and quotas are not overflow. Exit 0 for an overflow, 1 for another error.
+the provider, the tokens sent and allowed, what is refused and where, and whether the same request
+can succeed later. Exit 0 for an overflow, 1 for another error.
 """,
     examples=(
         "compactctl harness overflow 'prompt is too long: 210000 tokens'",

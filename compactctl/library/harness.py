@@ -9,7 +9,7 @@ _DEFAULT = LimitOptions()
 
 
 def context_overflow(error: str) -> Overflow:
-    """Tell whether a provider's error, a message or a JSON body, says that a request was too large.
+    """Classify an API's error, a message or a JSON body: overflow, refusal or rate limit.
 
     As ``compactctl harness overflow`` does; sizes are tokens.
     """
