@@ -466,7 +466,10 @@ def _with_values(data: bytes, values: Sequence[FieldValue]) -> bytes:
     if whole is not None:
         text = data.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK)
         return text.encode() if _holds(text, whole.value) else (dump(whole.value) + "\n").encode()
-    return with_values(data.decode(), values).encode() if values else data
+    if not values:
+        return data
+    text = with_values(data.decode(errors="surrogateescape"), values)
+    return text.encode(errors="surrogateescape")
 
 
 def _holds(text: str, value: object) -> bool:

@@ -1,5 +1,6 @@
 """A session that is full goes on after one command."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 from excerpts import excerpt
+from formats.claude_code.sessions import said, user
+from formats.jsonl import write_lines
 from sessions.bundled_home import fill_home
 from sessions.homes import Home, Said
 from sessions.long_sessions import SAID
@@ -233,6 +236,22 @@ def test_another_file_may_be_named(shorter: Path, ask: Ask, tmp_path: Path) -> N
     assert "continue " not in outcome.out
     assert f"undo      compactctl rewind {out}" in outcome.out.splitlines()
     assert out.stat().st_size < shorter.stat().st_size
+
+
+def test_a_record_with_bytes_that_are_not_utf8_is_linked(ask: Ask, tmp_path: Path) -> None:
+    usage = {"usage": {"input_tokens": 900, "output_tokens": 5}}
+    records = [
+        user("u1", None, "Row out."),
+        said("a1", "u1", "Aye.", inner=usage),
+        json.dumps(user("u2", "lost", "Gr_e")).encode().replace(b"_", b"\xfc"),
+        said("a2", "u2", "Aye.", inner=usage),
+    ]
+    path = write_lines(tmp_path / "run.jsonl", *records)
+    before, new, back = path.read_bytes(), tmp_path / "new.jsonl", tmp_path / "back.jsonl"
+    assert ask("rescue", path, "-o", new).code == 0
+    assert new.read_bytes() == before.replace(b'"lost"', b'"a1"')
+    assert ask("rewind", new, "-o", back).code == 0
+    assert back.read_bytes() == before
 
 
 def test_a_file_outside_of_stores_is_compacted_beside_itself(ask: Ask, tmp_path: Path) -> None:

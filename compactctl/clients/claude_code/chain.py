@@ -4,7 +4,7 @@ Each step is a function. Its docstring names the function of client 2.1.332 in p
 called in the bundle. Client 2.1.197 takes the same steps, except where a docstring says otherwise.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -31,17 +31,6 @@ class Join(Record, kw_only=False):
     row: Row
     parent: Row | None
     is_circle: bool
-
-
-class HistoryCut(Record, kw_only=False):
-    """A row whose parent is missing, so that nothing before it is sent; and the row before it.
-
-    ``rows`` would be sent again if the one followed the other, back to the next cut.
-    """
-
-    row: Row
-    before: Row
-    rows: tuple[Row, ...]
 
 
 class RowChain(Record):
@@ -243,7 +232,7 @@ def drop_before_boundary(rows: Rows, preserved: Preserved) -> Rows:
 
 
 def walk(
-    rows: Rows, leaf: Row, times: "_Times | None" = None
+    rows: Rows, leaf: Row, times: "RowTimes | None" = None
 ) -> tuple[list[Row], tuple[Join, ...]]:
     """Return the rows from the first one to the leaf, and where a parent was missing (``j1n``).
 
@@ -259,69 +248,14 @@ def walk(
         parent = rows.get(row.parent) if row.parent else None
         is_circle = parent is not None and parent.uuid in seen
         if row.parent and (parent is None or is_circle):
-            times = _Times(rows.values()) if times is None else times
+            times = RowTimes(rows.values()) if times is None else times
             parent = bridge_by_time(times, row, seen)
             joins.append(Join(row, parent, is_circle))
         row = parent
     return path[::-1], tuple(joins)
 
 
-def find_cuts(chain: RowChain) -> Sequence[HistoryCut]:
-    """Return where history of the file is cut off, newest first.
-
-    The search continues from the row before each cut.
-    """
-    if not _is_cut(chain.joins):
-        return ()
-    sides, times = rows_by_side(chain.rows.values()), _Times(chain.rows.values())
-    ends: dict[str, tuple[Row, Row]] = {}
-    paths: list[list[Row]] = []
-    joins = chain.joins
-    while _is_cut(joins):
-        row = joins[-1].row
-        before = row_before(sides.get(row.side, ()), row)
-        if before is None or row.uuid in ends:
-            break
-        ends[row.uuid] = row, before
-        path, joins = walk(chain.rows, before, times)
-        paths.append(path)
-    rows = _split(chain, paths)
-    return [HistoryCut(row, before, rows[n]) for n, (row, before) in enumerate(ends.values())]
-
-
-def _is_cut(joins: Sequence[Join]) -> bool:
-    return bool(joins) and joins[-1].parent is None and not joins[-1].is_circle
-
-
-def _split(chain: RowChain, paths: Sequence[Sequence[Row]]) -> Sequence[tuple[Row, ...]]:
-    """Return the rows of each path, newest first, with what would be sent beside them."""
-    numbers = {row.uuid: number for number, path in enumerate(paths) for row in path}
-    seen = {*numbers, *(row.uuid for row in chain.order)}
-    path = [row for path in reversed(paths) for row in path]
-    rows: list[list[Row]] = [[] for _ in paths]
-    number = len(paths) - 1
-    for row in recover_beside(chain.rows, path, seen):
-        number = numbers.get(row.uuid, number)
-        rows[number].append(row)
-    return [*map(tuple, rows)]
-
-
-def rows_by_side(rows: Iterable[Row]) -> Mapping[object, Sequence[Row]]:
-    """Return the rows of each side in file order, from the first one on that was said."""
-    sides: dict[object, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.place):
-        if row.is_said or row.side in sides:
-            sides.setdefault(row.side, []).append(row)
-    return sides
-
-
-def row_before(rows: Sequence[Row], row: Row) -> Row | None:
-    """Return the newest of the rows before another; None if there is none."""
-    index = bisect_left(rows, row.place, key=lambda earlier: earlier.place)
-    return rows[index - 1] if index else None
-
-
-class _Times:
+class RowTimes:
     """Rows by time, apart for each side; of equal times the first row is the newest."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -341,7 +275,7 @@ def _time_of(row: Row) -> float:
     return row.time or 0.0
 
 
-def bridge_by_time(times: _Times, row: Row, seen: Collection[str]) -> Row | None:
+def bridge_by_time(times: RowTimes, row: Row, seen: Collection[str]) -> Row | None:
     """Return the row that one with a missing parent is joined to (``Vrn``; also in 2.1.197).
 
     It is the newest one on the same side that is at most five seconds older, from an abandoned

@@ -1,91 +1,43 @@
 """What a Claude Code session holds that the next request does not send: cut off, or on a branch."""
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 
 from compactctl.clients.claude_code.beside import recover_beside
-from compactctl.clients.claude_code.chain import (
-    hanging_on,
-    load_rows,
-    newest_versions,
-    row_before,
-    rows_by_side,
-)
+from compactctl.clients.claude_code.chain import hanging_on, load_rows, newest_versions
+from compactctl.clients.claude_code.cuts import CutFinder, CutJudge, HistoryCut
+from compactctl.clients.claude_code.damage import DamagedRecord
 from compactctl.clients.claude_code.leaf import branch_ends, said_at
 from compactctl.clients.claude_code.rows import Entry, Row, Rows, towards_start
+from compactctl.clients.claude_code.sent import SentChain
 from compactctl.model.island import Island, IslandKind, island_of
 from compactctl.model.message import Message
 
 
-class RequestSizes:
-    """The sizes of requests by the place of their rows, apart for each side.
-
-    A compaction, after which requests are smaller, is one of unknown size.
-    """
-
-    def __init__(self, rows: Iterable[Row], messages: Mapping[str, Sequence[Message]]) -> None:
-        self._places: defaultdict[object, list[int]] = defaultdict(list)
-        self._sizes: defaultdict[object, list[int]] = defaultdict(list)
-        for row in rows:
-            usages = (message.usage for message in messages.get(row.uuid, ()))
-            size = next((usage.context for usage in usages if usage), 0)
-            if size > 0 or row.boundary is not None:
-                self._places[row.side].append(row.place)
-                self._sizes[row.side].append(max(size, 0))
-
-    def continue_at(self, row: Row) -> bool:
-        """Return whether a row follows what stands before it in the file.
-
-        It does if the first request from it on was not smaller than the last one before it.
-        """
-        before, after = self._around(row)
-        return 0 < before <= after
-
-    def shrink_at(self, row: Row) -> bool:
-        """Return whether requests are smaller from a row on, as after the context was cleared."""
-        before, after = self._around(row)
-        return 0 < after < before
-
-    def _around(self, row: Row) -> tuple[int, int]:
-        """Return the sizes of the last request before a row and of the first one from it on.
-
-        0 is unknown.
-        """
-        sizes = self._sizes[row.side]
-        index = bisect_left(self._places[row.side], row.place)
-        before = sizes[index - 1] if index else 0
-        return before, sizes[index] if index < len(sizes) else 0
-
-
-def kind_of_cut(row: Row, sizes: RequestSizes, torn_uuids: Collection[str]) -> IslandKind:
-    """Return why what stands before a row is not sent whose parent is missing, or damaged."""
-    is_cleared = sizes.shrink_at(row) and row.parent not in torn_uuids
-    return "context cleared" if is_cleared else "cut off"
-
-
 def find_islands(
     entries: Sequence[Entry],
-    sent: Collection[str],
+    sent: SentChain,
     messages: Mapping[str, Sequence[Message]],
-    torn_uuids: Collection[str],
+    damaged: Sequence[DamagedRecord],
 ) -> Iterator[Island]:
     """Yield the branches of a session that are not sent.
 
-    ``sent`` are the rows of the next request, ``messages`` those of each row by uuid, and
-    ``torn_uuids`` the rows that damage has lost.
+    ``messages`` are those of each row by uuid, and ``damaged`` the records on damaged lines.
     """
     rows = newest_versions(load_rows(entries))
-    unsent = _unsent(rows, sent)
-    cuts = _ends_before_cuts(rows, unsent)
-    sizes = RequestSizes(rows.values(), messages)
-    for end, branch in chain.from_iterable(map(_branches, _trees(unsent))):
+    unsent = _unsent(rows, {*sent.included, *sent.path})
+    judge = CutJudge(rows, messages)
+    kinds: dict[str, IslandKind] = {}
+    for cut in (*_cuts_before(unsent, CutFinder(rows, damaged), rows), *sent.cuts):
+        end = said_at(unsent, cut.before.uuid)
+        if end is not None:
+            kinds[end] = judge.verdict(cut).kind
+    for branch in chain.from_iterable(map(_branches, _trees(unsent))):
         said = messages_of(branch, messages)
         if said:
-            row = cuts.get(end.uuid)
-            kind = "other branch" if row is None else kind_of_cut(row, sizes, torn_uuids)
-            yield island_of(kind, said)
+            ends = (kinds[row.uuid] for row in reversed(branch) if row.uuid in kinds)
+            yield island_of(next(ends, "other branch"), said)
 
 
 def messages_of(
@@ -108,17 +60,13 @@ def _unsent(rows: Rows, sent: Collection[str]) -> Rows:
     }
 
 
-def _ends_before_cuts(rows: Rows, unsent: Rows) -> Mapping[str, Row]:
-    """Return the rows without their parent, each by the end of what was said before it."""
-    sides = rows_by_side(rows.values())
-    cuts: dict[str, Row] = {}
-    for row in rows.values():
-        if row.parent and row.parent not in rows and not row.is_sidechain:
-            before = row_before(sides.get(row.side, ()), row)
-            end = None if before is None else said_at(unsent, before.uuid)
-            if end is not None:
-                cuts[end] = row
-    return cuts
+def _cuts_before(unsent: Rows, finder: CutFinder, rows: Rows) -> Iterator[HistoryCut]:
+    """Yield the cuts before rows that are not sent, each with the newest path from it on."""
+    for path in _paths(unsent, set()):
+        if path[0].parent and path[0].parent not in rows:
+            cut = finder.cut_at(path, {row.uuid for row in path})
+            if cut is not None:
+                yield cut
 
 
 def _trees(rows: Rows) -> Iterable[Rows]:
@@ -135,12 +83,18 @@ def _trees(rows: Rows) -> Iterable[Rows]:
     return trees.values()
 
 
-def _branches(rows: Rows) -> Iterator[tuple[Row, Sequence[Row]]]:
-    """Yield the end of each branch and its rows, newest first, without what a newer one has."""
+def _branches(rows: Rows) -> Iterator[Sequence[Row]]:
+    """Yield the rows of each branch, newest first, without what a newer one has."""
     seen: set[str] = set()
+    for path in _paths(rows, seen):
+        yield *recover_beside(rows, path, seen), *hanging_on(path[-1], rows, seen)
+
+
+def _paths(rows: Rows, seen: set[str]) -> Iterator[Sequence[Row]]:
+    """Yield the path to each end of a branch, newest first, without what was seen; and add it."""
     ends = [rows[uuid] for uuid in branch_ends(rows)]
     for end in sorted(ends, key=lambda row: row.place, reverse=True):
         path = [*takewhile(lambda row: row.uuid not in seen, towards_start(rows, end.uuid))][::-1]
         if path:
             seen.update(row.uuid for row in path)
-            yield end, (*recover_beside(rows, path, seen), *hanging_on(end, rows, seen))
+            yield path

@@ -11,7 +11,7 @@ from compactctl.clients.claude_code.attachments import (
     without_copy,
 )
 from compactctl.clients.claude_code.boundaries import is_compaction
-from compactctl.clients.claude_code.chain import build_chain
+from compactctl.clients.claude_code.chain import build_chain, load_rows, newest_versions
 from compactctl.clients.claude_code.islands import find_islands
 from compactctl.clients.claude_code.record_kinds import RECORDS, SUBTYPES, unmodeled
 from compactctl.clients.claude_code.refusals import ClaudeRefusals
@@ -395,14 +395,13 @@ class ClaudeReader(LineReader):
                 for uuid, messages in by_uuid.items()
             }
         messages = RowMessages(by_uuid=by_uuid, unlinked=self.unlinked, unmovable=self.unmovable)
-        return sent_rows(build_chain(self.entries, self.n_bytes), messages)
+        return sent_rows(build_chain(self.entries, self.n_bytes), messages, self.refusals.damaged)
 
     def islands(self) -> tuple[Island, ...]:
         """Return what the file holds and the next request does not send, in file order."""
         sent = self.sent()
-        rows = {*sent.included, *sent.path}
-        torn = self.refusals.torn_uuids
-        islands = find_islands(self.entries, rows, self.row_messages, torn)
+        damaged = self.refusals.damaged
+        islands = find_islands(self.entries, sent, self.row_messages, damaged)
         return tuple(sorted(islands, key=lambda island: island.first))
 
     def sessions(self) -> tuple[SessionLines, ...]:
@@ -431,7 +430,7 @@ class ClaudeReader(LineReader):
             ]
         self.builder.warnings += sent.warnings
         if self.is_log is not True:
-            rows = [entry for entry in self.entries if isinstance(entry, Row)]
+            rows = newest_versions(load_rows(self.entries)) if sent.cuts else {}
             row_messages = self.row_messages.items() if sent.cuts else ()
             messages = {uuid: with_changes(said, changes) for uuid, said in row_messages}
             self.builder.refused = self.refusals.records(self.version, sent.cuts, rows, messages)

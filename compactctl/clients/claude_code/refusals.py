@@ -5,14 +5,14 @@ pull request (issue 62851 of anthropics/claude-code); 2.1.197 and later do, and 
 record behind a byte order mark.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.clients.claude_code.chain import HistoryCut
-from compactctl.clients.claude_code.islands import RequestSizes, kind_of_cut, messages_of
-from compactctl.clients.claude_code.rows import Row
+from compactctl.clients.claude_code.cuts import CutJudge, HistoryCut
+from compactctl.clients.claude_code.damage import DamagedRecord, damaged_records
+from compactctl.clients.claude_code.islands import messages_of
+from compactctl.clients.claude_code.rows import Rows
 from compactctl.clients.records.decode import NOT_UTF8, Decoded
 from compactctl.clients.records.versions import is_older
 from compactctl.model.island import Island, island_of
@@ -22,26 +22,24 @@ from compactctl.model.transcript import FieldValue, RefusedRecord
 _CLIENT = "Claude Code"
 _LENIENT_VERSION = (2, 1, 197)
 _PARENT = ("parentUuid",)
-# In a text, the quotation marks are escaped.
-_UUID = re.compile(rb'(?<!\\)"uuid"\s*:\s*"([0-9A-Za-z-]+)"')
 
 
 class ClaudeRefusals:
     """Collects the lines that the client does not accept, in file order.
 
-    ``torn_uuids`` are those of the records on damaged lines, which the client does not read.
+    ``damaged`` are the records on damaged lines, which the client does not read.
     """
 
     def __init__(self) -> None:
-        self.torn_uuids: set[str] = set()
+        self.damaged: list[DamagedRecord] = []
         self._old: RefusedRecord | None = None
-        self._damaged: list[int] = []
+        self._damaged_lines: list[int] = []
 
     def add_line(self, decoded: Decoded) -> None:
         """Add a line of the session."""
         if decoded.damage not in (None, NOT_UTF8):
-            self._damaged.append(decoded.index)
-            self.torn_uuids.update(_torn_uuids(decoded))
+            self._damaged_lines.append(decoded.index)
+            self.damaged += damaged_records(decoded)
         elif decoded.index == 0 and decoded.values:
             self._old = _first_fault(decoded, decoded.values[0])
 
@@ -49,35 +47,34 @@ class ClaudeRefusals:
         self,
         version: str | None,
         cuts: Iterable[HistoryCut],
-        rows: Sequence[Row],
+        rows: Rows,
         messages: Mapping[str, Sequence[Message]],
     ) -> list[RefusedRecord]:
         """Return what is not accepted in a session whose newest record is of that version.
 
-        ``rows`` are those of the file in file order, and ``messages`` theirs by uuid.
+        ``rows`` are those of the file, and ``messages`` theirs by uuid.
         """
         refused = (
             [] if self._old is None or not is_older(version, _LENIENT_VERSION) else [self._old]
         )
-        sizes: RequestSizes | None = None
+        judge = CutJudge(rows, messages)
         for cut in cuts:
             said = messages_of(cut.rows, messages)
             if not said:
                 break
-            sizes = RequestSizes(rows, messages) if sizes is None else sizes
-            island = island_of(kind_of_cut(cut.row, sizes, self.torn_uuids), said)
-            is_proven = cut.row.parent in self.torn_uuids or sizes.continue_at(cut.row)
-            refused.append(_cut_at(cut, island, is_proven=is_proven))
-            if not is_proven:
+            verdict = judge.verdict(cut)
+            island = island_of(verdict.kind, said)
+            refused.append(_cut_at(cut, island, is_proven=verdict.is_proven))
+            if not verdict.is_proven:
                 break
             refused += self._torn_before(cut)
         return sorted(refused, key=lambda record: record.line)
 
     def _torn_before(self, cut: HistoryCut) -> Iterator[RefusedRecord]:
         """Yield the damaged lines that may hold the parent which is missing."""
-        start = bisect_left(self._damaged, cut.before.line)
-        end = bisect_left(self._damaged, cut.row.line)
-        for line in self._damaged[start:end]:
+        start = bisect_left(self._damaged_lines, cut.before.line)
+        end = bisect_left(self._damaged_lines, cut.row.line)
+        for line in self._damaged_lines[start:end]:
             yield RefusedRecord(
                 line=line,
                 client=_CLIENT,
@@ -85,15 +82,6 @@ class ClaudeRefusals:
                 is_sent=False,
                 rule="torn",
             )
-
-
-def _torn_uuids(damaged: Decoded) -> Iterator[str]:
-    """Yield the uuids of the records on a damaged line, or of what is left of them."""
-    for value in damaged.values:
-        if isinstance(value, Mapping) and isinstance(value.get("uuid"), str):
-            yield value["uuid"]
-    for piece in damaged.lost:
-        yield from (match[1].decode() for match in _UUID.finditer(piece))
 
 
 def _cut_at(cut: HistoryCut, island: Island, *, is_proven: bool) -> RefusedRecord:

@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from compactctl.clients.claude_code.chain import HistoryCut, Join, RowChain, find_cuts
+from compactctl.clients.claude_code.chain import Join, RowChain
+from compactctl.clients.claude_code.cuts import HistoryCut, find_cuts
+from compactctl.clients.claude_code.damage import DamagedRecord
 from compactctl.clients.claude_code.rows import Row, Rows
 from compactctl.clients.records.usage import without_reports
 from compactctl.model.message import Message
@@ -59,8 +61,13 @@ class RowMessages(Record):
     unmovable: Mapping[str, str]
 
 
-def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
-    """Return the rows of a chain with their messages, as far as the client sends them."""
+def sent_rows(
+    chain: RowChain, messages: RowMessages, damaged: Sequence[DamagedRecord]
+) -> SentChain:
+    """Return the rows of a chain with their messages, as far as the client sends them.
+
+    ``damaged`` are the records on damaged lines.
+    """
     parents = {uuid: row.parent for uuid, row in chain.all_rows.items()}
     if not chain.order:
         return SentChain(
@@ -84,7 +91,7 @@ def sent_rows(chain: RowChain, messages: RowMessages) -> SentChain:
             join.row.uuid: None if join.parent is None else join.parent.uuid for join in chain.joins
         },
         warnings=tuple(map(_join_warning, chain.joins)),
-        cuts=find_cuts(chain),
+        cuts=find_cuts(chain, damaged),
     )
 
 

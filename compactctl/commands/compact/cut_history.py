@@ -42,6 +42,8 @@ def _joined(lines: Sequence[bytes], by_line: Mapping[int, RefusedRecord]) -> lis
     """Return the lines with the records corrected, and an empty line for one that is left out."""
     joined = list(lines)
     for index, record in by_line.items():
-        values = record.values
-        joined[index] = with_values(lines[index].decode(), values).encode() if values else b"\n"
+        joined[index] = b"\n"
+        if record.values:
+            text = with_values(lines[index].decode(errors="surrogateescape"), record.values)
+            joined[index] = text.encode(errors="surrogateescape")
     return joined

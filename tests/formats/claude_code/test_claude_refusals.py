@@ -13,8 +13,9 @@ from formats.claude_code.sessions import (
     summarized,
     user,
 )
-from formats.jsonl import read
+from formats.jsonl import decoded, raw_lines, read
 
+from compactctl.clients.registry import format_named
 from compactctl.model.transcript import FieldValue, RefusedRecord
 
 LOST = "0b0b0b0b-0000-4000-8000-000000000000"
@@ -151,7 +152,11 @@ WHOLE = json.dumps(said("a2", "u2", "Aye."))
     [
         (WHOLE[40:], True),
         (WHOLE.replace(": ", ":")[30:], True),
-        (f"{WHOLE[:50]}{WHOLE}", True),
+        (f"{WHOLE[:46]}{WHOLE}", True),
+        # The start of one record may hold the other.
+        (f"{WHOLE[:50]}{WHOLE}", False),
+        (json.dumps(said("x2", "u2", "Aye.", held={"uuid": "a2"}))[:-1], False),
+        (json.dumps(said("a2", None, "Aye."))[:-1], False),
         (WHOLE[: WHOLE.index('"uuid"')], False),
         (json.dumps(user("u9", "a2", "Aye."))[:90], False),
         (json.dumps(said("x2", "u2", 'It says {"uuid": "a2"} there.'))[2:], False),
@@ -168,6 +173,186 @@ def test_a_torn_line_with_the_missing_record_proves_what_usage_does_not(
         is_cleared = not is_proof and (before, after) == (900, 800)
         assert island is not None
         assert island.kind == ("context cleared" if is_cleared else "cut off")
+
+
+def torn(record: Json, start: int = 0) -> bytes:
+    """Return a record without its end and, if it lost that too, its start."""
+    return json.dumps(record)[start : None if start else -1].encode()
+
+
+def talk(name: str, tokens: int, **inner: object) -> list[Json]:
+    """Return a request and its answer, ``{name}u`` and ``{name}a``."""
+    answer = reported(f"{name}a", f"{name}u", tokens)
+    answer["message"] |= inner
+    return [user(f"{name}u", None, "Row out."), answer]
+
+
+def goes_on(parent: str, tokens: int, **inner: object) -> list[Json]:
+    """Return another request, ``Ru``, and its answer ``Ra``."""
+    first, answer = talk("R", tokens, **inner)
+    return [first | {"parentUuid": parent}, answer]
+
+
+SPLIT = len('{"parentUuid": "')
+NO_USAGE: Json = {"usage": {}}
+SUMMARY = summarized("s", LOST, "They rowed out.")
+
+
+@pytest.mark.parametrize(
+    ("records", "joined"),
+    [
+        # The damaged record has the parent that the cut one is joined to, wherever that stands.
+        pytest.param(
+            [
+                user("u1", None, "a"),
+                torn(said("a1", "u1", "Aye.")),
+                *talk("B", 5_000),
+                *goes_on("a1", 1_300),
+            ],
+            {4: "u1"},
+            id="another talk in between",
+        ),
+        pytest.param(
+            [
+                user("u1", None, "a"),
+                torn(said("a1", "u1", "Aye.")),
+                user("u2", "a1", "b"),
+                said("a2", "u2", "Aye."),
+                user("u3", "a1", "c"),
+                said("a3", "u3", "Aye."),
+            ],
+            {4: "u1"},
+            id="rewound to the damaged record",
+        ),
+        pytest.param(
+            [
+                *talk("A", 900),
+                torn(user("u2", "Aa", "b")),
+                torn(said("a2", "u2", "Aye.")),
+                *goes_on("a2", 300),
+            ],
+            {4: "Aa"},
+            id="one damaged record after another",
+        ),
+        pytest.param(
+            [
+                *talk("A", 900),
+                torn(user("u2", "Aa", "b"), SPLIT),
+                torn(said("a2", "u2", "Aye."), SPLIT),
+                *goes_on("a2", 300),
+            ],
+            {},
+            id="two with unreadable parents",
+        ),
+        pytest.param(
+            [*talk("A", 90_000), torn(user("Qu", None, "b")), *goes_on("Qu", 2_000)],
+            {},
+            id="a damaged start of another talk",
+        ),
+        pytest.param(
+            [
+                *talk("A", 900),
+                torn(user("Qu", None, "b")),
+                torn(said("Qa", "Qu", "Aye."), 90),
+                *goes_on("Qa", 2_000),
+            ],
+            {},
+            id="a damaged start before a lost record",
+        ),
+        pytest.param(
+            [
+                *talk("A", 90_000),
+                torn(boundary("b", "Aa")),
+                SUMMARY | {"parentUuid": "b"},
+                reported("a2", "s", 5_000),
+            ],
+            {},
+            id="a damaged boundary",
+        ),
+        pytest.param(
+            [
+                *talk("A", 90_000),
+                torn(user("u2", "Aa", "b", toolUseResult={"uuid": "gone"})),
+                *goes_on("gone", 2_000),
+            ],
+            {},
+            id="the uuid of what a damaged record holds",
+        ),
+        pytest.param(
+            [*talk("A", 90_000), *goes_on("gone", 2_000), torn(user("gone", "Ra", "b"))],
+            {},
+            id="a damaged record that follows",
+        ),
+        # Requests are compared that the two rows belong to.
+        pytest.param(
+            [*talk("A", 900), user("Qu", None, "b"), *goes_on(LOST, 950)],
+            {},
+            id="a talk without an answer",
+        ),
+        pytest.param(
+            [
+                *talk("A", 50_000),
+                user("Ru", LOST, "b"),
+                user("u2", "Aa", "c"),
+                reported("a2", "u2", 51_000),
+                user("u3", "Ru", "d"),
+                reported("a3", "u3", 3_000),
+            ],
+            {},
+            id="a branch behind the cut",
+        ),
+        pytest.param(
+            [
+                *talk("A", 900),
+                user("u2", "Aa", "b"),
+                said("a2", "u2", "Aye."),
+                *goes_on(LOST, 950),
+            ],
+            {},
+            id="no size before",
+        ),
+        pytest.param(
+            [
+                *talk("A", 900),
+                *goes_on(LOST, 0, **NO_USAGE),
+                user("u2", "Ra", "b"),
+                reported("a2", "u2", 950),
+            ],
+            {},
+            id="no size behind",
+        ),
+        pytest.param([*talk("A", 900), *goes_on(LOST, 950, model="small")], {}, id="another model"),
+        pytest.param([*talk("A", 900), SUMMARY, reported("a2", "s", 950)], {}, id="a summary"),
+        # What followed a row does not come before it.
+        pytest.param(
+            [
+                *talk("A", 900),
+                reported("Ra", "Ru", 1_000),
+                user("Ru", LOST, "b"),
+                user("u2", "Ra", "c"),
+                reported("a2", "u2", 1_100),
+            ],
+            {3: "Aa"},
+            id="the answer first",
+        ),
+        pytest.param(
+            [*({**record, "isSidechain": None} for record in talk("A", 900)), *goes_on(LOST, 950)],
+            {2: "Aa"},
+            id="no side",
+        ),
+    ],
+)
+def test_two_talks_are_not_joined(records: list[object], joined: dict[int, str]) -> None:
+    faults = refused(*records)
+    cuts = [fault for fault in faults if fault.island is not None]
+    assert {cut.line: cut.values[0].value for cut in cuts if cut.values} == joined
+    assert [cut.rule for cut in cuts] == ["parent-missing" if joined else "context-cleared"]
+    # What is listed as not sent is of the same kind.
+    islands = format_named("claude-code").islands(decoded(raw_lines(*records)))
+    kinds = {name: island.kind for island in islands for name in island.messages}
+    for cut in cuts:
+        assert cut.island is not None
+        assert kinds[cut.island.messages[-1]] == cut.island.kind
 
 
 LINK = {"type": "pr-link", "sessionId": "s", "prNumber": 3, "prUrl": "https://host/3"}
