@@ -21,10 +21,7 @@ COMMAND_INDEX: Mapping[str, tuple[str, str]] = {
     "log": ("log", "List the compactions of a transcript."),
     "mcp": ("clients", "Serve a project's sessions to an agent over MCP."),
     "models": ("models", "List known models, or show how a model name is resolved."),
-    "overflow": (
-        "harness",
-        "Classify an API error: a context overflow, a refusal or a rate limit.",
-    ),
+    "overflow": ("harness", "Classify an API error: overflow, refusal or rate limit."),
     "profiles": ("reference", "List the profiles of known systems, or explain one."),
     "prompt": ("prompts", "Print the prompt that a summarizer would get."),
     "report": ("report", "Summarize the reports of one or more batches."),

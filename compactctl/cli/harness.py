@@ -45,7 +45,7 @@ NO_OVERFLOW = 1
 
 
 _OVERFLOW_HELP = Help(
-    """Classify an API error: a context overflow, a refusal or a rate limit.
+    """Classify an API error: overflow, refusal or rate limit.
 
 TEXT is a provider's answer, as a message or a JSON body; a FILE is read, - is standard input. Shows
 the provider, the tokens sent and allowed, what is refused and where, and whether the same request

@@ -65,4 +65,4 @@ def test_a_rescue_with_options_offers_it_as_well(home: Home, ask: Ask) -> None:
     assert sorted(home.root.rglob("*")) == files
     [command] = [line for line in first.out.splitlines() if line.startswith("continue ")]
     assert command in second.out
-    assert "already compacted as" in second.out
+    assert "rescued before, as session" in second.out

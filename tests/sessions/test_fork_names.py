@@ -137,7 +137,7 @@ def test_a_session_begins_with_the_record_that_names_it(line: bytes) -> None:
         header_text(line, "header", SESSION)
     assert str(raised.value) == (
         "/s.jsonl: line 1 is not the record that names the session (header), so it cannot become a "
-        "new session; write elsewhere with -o"
+        "new session; use --in-place, or write elsewhere with -o"
     )
 
 

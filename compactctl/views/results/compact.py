@@ -538,7 +538,8 @@ def _rescue_answer(result: RescueResult) -> Accent:
     done, after = result.compacted, result.tokens_after
     if done.earlier is not None:
         session = line_text(done.earlier.forked_to or "")
-        return Accent(f"rescued before, as session {session}; nothing was written", "bold")
+        again = "nothing was written; --force writes another"
+        return Accent(f"rescued before, as session {session}: {again}", "bold")
     remaining = tuple(fault for fault in done.remaining if fault.outlasts_prompt)
     if done.misses_error and not done.compacted:
         why = "the client may have fixed it, or sent what the transcript does not hold"
