@@ -48,14 +48,6 @@ _ENDED_BY_PROMPT = frozenset({"ends-with-assistant"})
 # Providers whose limit of an image is one of its base64; that of others is one of its bytes.
 _COUNTING_BASE64 = frozenset({"anthropic"})
 _IN_BYTES = frozenset({"image-bytes", "document-bytes", "request-bytes"})
-# Rules by which the provider may refuse any reasoning, and any image: the transcript shows only the
-# worst.
-_OF_REASONING = frozenset(
-    {"thinking-signature", "thinking-modified", "thinking-missing", "reasoning-encrypted"}
-)
-_OF_COMPACTIONS = frozenset({"compaction-encrypted"})
-_OF_IMAGES = frozenset({"image-readable"})
-_OF_ITEMS = frozenset({"reasoning-missing"})
 NamedPlace = tuple[str, MessageId | None, int | None, int | None]
 """The id of a rule, and the message, the part and the medium, by index, that break it."""
 _PAIRS: Mapping[str, RefusalRule] = {
@@ -253,10 +245,19 @@ def find_faults(
 
 def may_break(rule: str, message: Message, part: Part) -> bool:
     """Whether a part may break a rule although the transcript does not show that it does."""
-    if isinstance(part, ReasoningPart) and (rule in _OF_REASONING or rule in _OF_COMPACTIONS):
-        return part.is_compaction == (rule in _OF_COMPACTIONS)
-    is_image = rule in _OF_IMAGES and bool(media_of(part))
-    return is_image or (rule in _OF_ITEMS and message.item_id is not None)
+    match rule:
+        case (
+            "thinking-signature" | "thinking-modified" | "thinking-missing" | "reasoning-encrypted"
+        ):
+            return isinstance(part, ReasoningPart) and not part.is_compaction
+        case "compaction-encrypted":
+            return isinstance(part, ReasoningPart) and part.is_compaction
+        case "image-readable":
+            return bool(media_of(part))
+        case "reasoning-missing":
+            return message.item_id is not None
+        case _:
+            return False
 
 
 def _place(fault: Fault) -> tuple[str, MessageId | None, int | None]:

@@ -101,8 +101,7 @@ class StageRecord(Record):
         return self.tokens_before - self.tokens_after
 
 
-OF_END = "of what follows line"
-"""The detail of an operation that left out the end of a transcript begins so."""
+OperationKind = Literal["compact", "undo", "end", "rewind"]
 
 
 class Operation(Record):
@@ -113,8 +112,10 @@ class Operation(Record):
         parent: the compaction in effect before.
         head: the compaction in effect afterwards: for a compaction, and for the undo of a client's
             own, the operation itself; for a rewind an earlier one, or None for the first state.
-        detail: for an undo, of which compaction ("by its client on line 12"), or of what else ("of
-            what follows line 9"). For a compaction carried out again without a group, which
+        kind: a compaction; the undo of one by the client; the end of the transcript left out, so
+            that it continues from an earlier line; or a rewind.
+        detail: for an undo, of which compaction ("by its client on line 12"); for an end, from
+            where ("after line 9"). For a compaction carried out again without a group, which
             compaction and which group; the figures of ``stages`` are then those of that compaction.
             Otherwise "".
         appended: all lines stayed as they were; records appended after them change what the client
@@ -126,7 +127,7 @@ class Operation(Record):
     id: NamedId
     parent: NamedId | None
     head: NamedId | None
-    kind: Literal["compact", "undo", "rewind"]
+    kind: OperationKind
     before: Digest
     after: Digest
     format: str

@@ -131,7 +131,7 @@ def read_error(from_error: str | None) -> Overflow | None:
         return error
     match error.kind:
         case "rate":
-            advice = "wait: the same request can succeed later" if error.retryable else "raise it"
+            advice = "wait: the same request can succeed later" if error.retryable else "add credit"
             what = f"this is a rate limit or quota error; {error.note or advice}"
         case "refused":
             what = error.note

@@ -18,7 +18,7 @@ from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, OutputFaultError
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import Message, MessageId, RecordLocation
-from compactctl.model.operation import Operation, OperationId
+from compactctl.model.operation import Operation, OperationId, OperationKind
 from compactctl.model.transcript import Link, Transcript
 from compactctl.pipeline.archive_rows import removal_rows, rewind_rows
 from compactctl.pipeline.document_records import array_path, read_records
@@ -71,7 +71,7 @@ def undo_compactions(
     _prove(loaded, compactions, new, transcript)
     places = ", ".join(f"{compaction.line:,}" for compaction in compactions)
     detail = f"by its client on line {places}"
-    operation = undo_operation(loaded, content, parent, detail)
+    operation = removal_operation("undo", loaded, content, parent, detail)
     rows = removal_rows(lines, new) if lines is loaded.lines else rewind_rows(lines)
     return ClientUndo(
         compactions=compactions,
@@ -251,18 +251,22 @@ def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) 
     return new.new_indices[line], (*holder, index - before)
 
 
-def undo_operation(
-    loaded: TranscriptFile, after: Content, parent: OperationId | None, detail: str
+def removal_operation(
+    kind: OperationKind,
+    loaded: TranscriptFile,
+    after: Content,
+    parent: OperationId | None,
+    detail: str,
 ) -> Operation:
-    """Return the record of a change that undoes what the client wrote; ``detail`` says what."""
+    """Return the record of a change that removed records of ``loaded`` without a stage."""
     before = loaded.source.digest
-    content = f"undo\n{before.sha256}\n{after.digest.sha256}\n{detail}"
+    content = f"{kind}\n{before.sha256}\n{after.digest.sha256}\n{detail}"
     operation_id = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
     return Operation(
         id=operation_id,
         parent=parent,
         head=operation_id,
-        kind="undo",
+        kind=kind,
         before=before,
         after=after.digest,
         records=read_records(after.chunks, array_path(loaded.lines, loaded.transcript)),

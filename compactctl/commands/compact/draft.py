@@ -44,7 +44,7 @@ class CompactInput(Record):
         file: what the stages see: under the new id if a new session is written, without the
             client's compactions in ``undone``, up to its ``end``, without superseded records if it
             is appended to.
-        end: where it was ended, None where it ends.
+        end: where ``--from`` ended it, None if it was not.
         undone: the compactions by the client that were undone first.
         changes: the archives that restore what was left out and undone, in that order.
         appended_to: the whole session, if the output is appended to it.

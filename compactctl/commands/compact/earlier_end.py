@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compactctl.commands.client_sessions.undo import undo_operation
+from compactctl.commands.client_sessions.undo import removal_operation
 from compactctl.commands.compact.draft import CompactInput
 from compactctl.commands.compact.result import EarlierEnd
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.history.references import messages_named
-from compactctl.model.operation import OF_END
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.pipeline.layout import NewFile, NewLine
@@ -46,7 +45,8 @@ def ended_at(read: CompactInput, name: str, path: str) -> CompactInput:
             "message"
         )
     new, content = version.new, version.content
-    operation = undo_operation(file, content, read.parent, f"{OF_END} {end + 1:,}")
+    detail = f"after line {end + 1:,}"
+    operation = removal_operation("end", file, content, read.parent, detail)
     source = replace(file.source, lines=tuple(new), digest=content.digest)
     return replace(
         read,

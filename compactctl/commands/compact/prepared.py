@@ -104,11 +104,11 @@ class Prepared(Record):
     @property
     def _is_idle(self) -> bool:
         """Whether there is nothing to write: no change, and no output named, or one in vain."""
-        options, is_missed = self.result.options, self.result.misses_error
-        is_refused = any(fault.is_refused for fault in self.result.remaining)
-        is_vain = options.only_accepted and (is_refused or is_missed)
-        if is_vain and is_missed and not self.is_changed:
+        options = self.result.options
+        if options.only_accepted and self.result.misses_error and not self.is_changed:
             return True
+        is_refused = any(fault.is_refused for fault in self.result.remaining)
+        is_vain = options.only_accepted and is_refused
         return not self.deposits and (options.output.path is None or is_vain)
 
     def _earlier(self) -> Written | None:
@@ -131,7 +131,8 @@ class Prepared(Record):
 
     def _is_ended_alike(self, copy: Session, step: ArchivedStep) -> bool:
         """Return whether a session is the same up to the same line, and otherwise unchanged."""
-        is_alike = step.operation.detail == self.deposits[0].operation.detail
+        first = self.deposits[0].operation
+        is_alike = (step.operation.kind, step.operation.detail) == (first.kind, first.detail)
         return is_alike and not self.is_changed and self._is_outcome(copy, step)
 
     def _is_outcome(self, copy: Session, step: ArchivedStep) -> bool:

@@ -15,7 +15,6 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.errors import DoesNotFitError, UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.operation import OF_END
 from compactctl.records import Record, replace
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
@@ -141,7 +140,7 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
 
     def is_rescued(copy: Session, step: ArchivedStep) -> bool:
         where = str(copy.entry.path)
-        is_whole = not step.operation.detail.startswith(OF_END)
+        is_whole = step.operation.kind != "end"
         return is_whole and bool(history_of(open_input(where, limits), where).chain)
 
     return next(copies_of(path, open_input(path, limits), 0, is_rescued), None)

@@ -136,7 +136,7 @@ class CompactResult(Record):
         summaries: the summaries written.
         restated: the usage from which the client reads its context size, None if unchanged.
         undone: the compactions by the client that were undone first.
-        end: where the input was ended, None where it ends.
+        end: where ``--from`` ended the input, None if it was not.
         subject: what the error to recover from is about.
         faults: what will be refused of the input.
         remaining: what will still be refused afterwards.

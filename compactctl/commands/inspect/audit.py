@@ -237,7 +237,7 @@ def _find_compactions(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
     for index, state in enumerate(past):
         start = 0
         if state.step is not None and state.outcome is not None:
-            if not state.step.undoes_client:
+            if not state.step.is_without_stages:
                 yield _by_compactctl(state.step, past[:index], state)
             start = state.outcome.n_lines
         yield from _by_client(state, start)

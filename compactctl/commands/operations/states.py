@@ -158,7 +158,7 @@ def states_of(
     past_states = (
         _hidden(
             before,
-            (_left_out(state) if step.undoes_client else {})
+            (_left_out(state) if step.is_without_stages else {})
             | _left_behind(_edited(state.rows, step.where), before, after),
         )
         for step, state, (before, after) in zip(

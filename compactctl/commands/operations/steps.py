@@ -93,9 +93,9 @@ class ArchivedStep(Record, dict=True, gc=True):
         return self.operation.after
 
     @property
-    def undoes_client(self) -> bool:
-        """Whether it undid compactions by the client, as its record says."""
-        return self.operation.kind == "undo"
+    def is_without_stages(self) -> bool:
+        """Whether it removed records without a stage, as its record says."""
+        return self.operation.kind in ("undo", "end")
 
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it, with one row group in memory at a time."""
@@ -132,7 +132,7 @@ class InlineStep(Record, dict=True, gc=True):
     counter: str = ""
     is_rewind: bool = False
     is_appended: bool = False
-    undoes_client: bool = False
+    is_without_stages: bool = False
 
     @property
     def id(self) -> OperationId:

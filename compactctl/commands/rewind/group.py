@@ -310,10 +310,10 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
     Leading operations inside the same transcript are left out: they are changed there instead.
     """
     later = list(itertools.dropwhile(lambda step: isinstance(step, InlineStep), steps))
-    if any(step.undoes_client for step in later):
+    if any(step.is_without_stages for step in later):
         raise ChangedError(
-            f"group {group} cannot be restored alone: a compaction by the client was undone "
-            "after it; redo that first"
+            f"group {group} cannot be restored alone: a compaction by the client was undone, or "
+            "the end left out, after it; redo that first"
         )
     archived_steps = [step for step in later if isinstance(step, ArchivedStep)]
     if len(archived_steps) != len(later):

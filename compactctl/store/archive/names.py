@@ -6,9 +6,10 @@ import re
 import shlex
 from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 from compactctl.errors import UsageError
-from compactctl.model.operation import ID_PATTERN, Digest, Operation
+from compactctl.model.operation import ID_PATTERN, Digest, Operation, OperationKind
 from compactctl.records import Record
 from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 from compactctl.store.files.filesystem import is_folder
@@ -17,8 +18,9 @@ SUFFIX = ".archive"
 README = "README"
 DISPLACED = "displaced-"
 """Begins the names of displaced files."""
+_KINDS = "|".join(get_args(OperationKind))
 ARCHIVE_NAME = re.compile(
-    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN})\.parquet",
+    rf"(?P<number>\d{{4,}})-(?P<kind>{_KINDS})-(?P<id>{ID_PATTERN})\.parquet",
     re.ASCII,
 )
 STATE_DIGITS = 12

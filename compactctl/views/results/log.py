@@ -1,13 +1,13 @@
 """The compactions of a transcript, and the groups of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.history import ReplacedState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.client_compaction import ClientCompaction
-from compactctl.model.operation import OF_END, Operation
+from compactctl.model.operation import Operation, OperationKind
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import clock_text, labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
@@ -28,6 +28,9 @@ _OPERATION = (
     "after",
     "stages",
 )
+
+# What an operation without stages did, before its detail.
+_CHANGES: Mapping[OperationKind, str] = {"undo": "undo of a compaction", "end": "left out all"}
 
 
 def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
@@ -112,11 +115,9 @@ def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         how = ", appended" if operation.appended else ""
         return f"back to {operation.head or 'the first state'}{how}"
-    undo = "undo of a compaction" if operation.kind == "undo" else ""
-    if operation.detail.startswith(OF_END):
-        undo = "undo"
     appended = "appended" if operation.appended else ""
-    detail = " ".join(filter(None, (undo, one_line(operation.detail))))
+    what = _CHANGES.get(operation.kind, "")
+    detail = " ".join(filter(None, (what, one_line(operation.detail))))
     return ", ".join(filter(None, ("in effect" if in_effect else "", appended, detail)))
 
 
