@@ -28,8 +28,10 @@ _PROVIDERS: Mapping[str, str] = {
     "codestral": "mistral",
     "ministral": "mistral",
 }
+# The API of items, whose rules make no sense for the messages of others.
+_ITEMS = "openai-responses"
 # APIs that the same client may ask.
-_ALIKE = (frozenset({"anthropic", "bedrock"}), frozenset({"openai", "openai-responses"}))
+_ALIKE = (frozenset({"anthropic", "bedrock"}), frozenset({"openai", _ITEMS}))
 REQUEST_SIZE = "request-bytes"
 """The rule on the bytes of a request."""
 _FAMILY = re.compile(r"[a-z]+")
@@ -108,14 +110,15 @@ def _provider_of(error: RefusalError, recipient: Recipient) -> str:
 
 def _may_come_from(error: RefusalError, recipient: Recipient, chosen: Format) -> bool:
     """Whether requests of a format can get an error; a client may ask a single API."""
-    provider = _provider_of(error, recipient)
-    is_free = not (chosen.client and chosen.provider) or not error.rules[0].is_of_api
+    rule = error.rules[0]
+    if rule.id == REQUEST_SIZE or not rule.is_of_api:
+        return True
+    if set(rule.providers) == {_ITEMS} and recipient.provider not in ("", "openai", _ITEMS):
+        return False
+    if not (chosen.client and chosen.provider):
+        return True
     apis = next((apis for apis in _ALIKE if chosen.provider in apis), {chosen.provider})
-    is_item = set(error.rules[0].providers) == {"openai-responses"}
-    may_have_items = recipient.provider in ("", "openai", "openai-responses")
-    return error.rules[0].id == REQUEST_SIZE or (
-        (is_free or provider in apis) and (may_have_items or not is_item)
-    )
+    return _provider_of(error, recipient) in apis
 
 
 def _rules_in_force(
