@@ -13,6 +13,7 @@ _HARNESS = "compactctl.library.harness"
 _TRANSCRIPTS = "compactctl.library.transcripts"
 _HOLDERS = {
     "CompactctlError": "compactctl.errors",
+    "Compactor": "compactctl.library.compactor",
     "compact": _TRANSCRIPTS,
     "compact_batch": "compactctl.library.tables",
     "compact_messages": "compactctl.library.messages",

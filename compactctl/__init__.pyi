@@ -1,4 +1,5 @@
 from compactctl.errors import CompactctlError
+from compactctl.library.compactor import Compactor
 from compactctl.library.harness import context_overflow, limit_output
 from compactctl.library.messages import compact_messages
 from compactctl.library.tables import compact_batch
@@ -7,6 +8,7 @@ from compactctl.library.transcripts import compact, list_sessions, load, rewind,
 __version__: str
 __all__ = [
     "CompactctlError",
+    "Compactor",
     "compact",
     "compact_batch",
     "compact_messages",

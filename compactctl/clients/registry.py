@@ -1,6 +1,7 @@
 """All formats in the order in which they are tried, and what is asked of them by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from compactctl.clients.agent_code.format import AgentCode
 from compactctl.clients.apis.ai_sdk import AISdk
@@ -26,7 +27,7 @@ from compactctl.clients.spring_ai.format import SpringAi
 from compactctl.clients.vscode_chat.format import VsCodeChat
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.conversation_view import RolesBetween
-from compactctl.model.message import Message, Role
+from compactctl.model.message import Message, ReportedUsage, Role
 
 # If several dialects read a conversation alike, the first one is used.
 DIALECTS: tuple[ApiFormat, ...] = (
@@ -89,6 +90,12 @@ def _dialect_at_path(name: str, path: str) -> Format:
         raise UsageError(f"{name} has no messages at a path of rows; {names} have")
     default = None if name == API_LOG else dialects[0]
     return ApiLog(dialects, default, parse_path(path))
+
+
+def usage_in(answer: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage that an answer of any API reports; None without one."""
+    reports = (dialect.start(0).usage(answer) for dialect in DIALECTS)
+    return next((usage for usage in reports if usage is not None and usage.context > 0), None)
 
 
 def format_of(name: str) -> Format:

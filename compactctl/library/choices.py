@@ -39,14 +39,10 @@ class MeasureKwargs(TypedDict, total=False):
     counter: PathLike
 
 
-class CompactKwargs(MeasureKwargs, total=False):
-    """How small to compact and how, and how to measure.
+class StageKwargs(MeasureKwargs, total=False):
+    """What to run and what to leave unchanged, and how to measure.
 
     Keys:
-        target: maximum size of the next request: tokens (``60_000``, ``"60k"``) or a share of the
-            window (``0.6``, ``"60%"``).
-        keep: the share of each conversation's tokens to keep, instead of ``target``: ``0.3`` or
-            ``"30%"``.
         stages: names of the stages to run, in this order, instead of the profile's; a list, or one
             string, ``"prune,dedup"``.
         stage_options: options by stage name: ``{"prune": {"protect_tokens": 20_000}}``.
@@ -59,14 +55,26 @@ class CompactKwargs(MeasureKwargs, total=False):
     omitted.
     """
 
-    target: Size
-    keep: Size
     stages: str | Iterable[str]
     stage_options: Mapping[str, Mapping[str, Any]]
     profile: PathLike
     keep_turns: int
     pins: Iterable[str]
     protect_tools: Iterable[str]
+
+
+class CompactKwargs(StageKwargs, total=False):
+    """How small to compact and how, and how to measure.
+
+    Keys:
+        target: maximum size of the next request: tokens (``60_000``, ``"60k"``) or a share of the
+            window (``0.6``, ``"60%"``).
+        keep: the share of each conversation's tokens to keep, instead of ``target``: ``0.3`` or
+            ``"30%"``.
+    """
+
+    target: Size
+    keep: Size
 
 
 def check_keywords(kwargs: Mapping[str, object], accepted: type, function: str) -> None:

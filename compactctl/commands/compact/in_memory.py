@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from compactctl.commands.measuring.measure import Measurement, measure
-from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import (
     SizedTranscript,
     StageInputs,
@@ -14,7 +14,7 @@ from compactctl.commands.planning.run_stages import (
     run_stages,
 )
 from compactctl.commands.reading.proof import expected_messages, prove_layout
-from compactctl.commands.reading.transcript import InputOptions, loaded_from
+from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, loaded_from
 from compactctl.errors import UsageError
 from compactctl.history.apply import net_edits
 from compactctl.history.unread import describe_unread
@@ -30,11 +30,13 @@ from compactctl.tokens.fit import size_limit
 class CompactedLines(Record):
     """The lines after a compaction, each with the index of the input line it comes from, if any.
 
-    ``transcript`` is the input, ``measured`` how it was measured, ``run`` what the stages did.
+    ``transcript`` is the input and ``written`` what these lines hold, ``measured`` how it was
+    measured, ``run`` what the stages did.
     """
 
     lines: tuple[NewLine, ...]
     transcript: Transcript
+    written: Transcript
     measured: Measurement
     run: StageRun
 
@@ -85,24 +87,33 @@ def compact_lines(
     Raises NotUnderstoodError for lines that are not a transcript, UsageError for invalid options,
     and OutputFaultError if the new lines would not read back as the stages left the messages.
     """
-    source = Source(path=None, lines=lines, digest=digest_of(lines))
+    source = Source(path=None, lines=lines, digest=digest_of(lines), name=options.path)
     loaded = loaded_from(source, options.path, options.format, is_log=False)
     measured = measure(loaded.transcript, recipe.measure)
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
-    stage_run = run_stages(SizedTranscript.of(loaded.transcript, measured), plan, inputs)
+    return compact_sized(loaded, SizedTranscript.of(loaded.transcript, measured), plan, inputs)
+
+
+def compact_sized(
+    loaded: TranscriptFile, sized: SizedTranscript, plan: Plan, inputs: StageInputs
+) -> CompactedLines:
+    """Run a plan over lines that were read and sized. Raises OutputFaultError."""
+    stage_run = run_stages(sized, plan, inputs)
     style = LayoutOptions(tags=False)
     edits = net_edits(stage_run.applied.edits)
     new_lines = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
     data = [line.data for line in new_lines]
     # The same lines read back the same.
-    if data != list(lines):
+    written = loaded.transcript
+    if data != list(loaded.lines):
         expected = expected_messages(stage_run.applied.after)
-        prove_layout(data, loaded.format, expected, options.path)
+        written = prove_layout(data, loaded.format, expected, loaded.source.name)
     return CompactedLines(
         lines=new_lines,
         transcript=loaded.transcript,
-        measured=measured,
+        written=written,
+        measured=sized.measured,
         run=stage_run,
     )
 

@@ -1,6 +1,6 @@
 """The size of the next request: from a conversation's messages, with extras, and by totals."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from compactctl.asks import MEASURED, READS, ask
 from compactctl.clients.records.decode import decode
@@ -282,9 +282,20 @@ def read_extras(options: ExtraOptions) -> Extras:
 
 def _before(options: ExtraOptions) -> Iterator[Message]:
     if options.system is not None:
-        yield _message("--system", "system", TextPart(text=_text_of(options.system)))
+        yield system_prompt(_text_of(options.system))
     if options.tools is not None:
-        yield _message("--tools", "system", *_definitions(options.tools))
+        yield tool_definitions(_definitions(options.tools))
+
+
+def system_prompt(text: str) -> Message:
+    """Return a system prompt that is sent beside the messages."""
+    return _message("--system", "system", TextPart(text=text))
+
+
+def tool_definitions(definitions: Iterable[object]) -> Message:
+    """Return tool definitions that are sent beside the messages, each a JSON value."""
+    parts = (ToolDefinitionPart(name="", text=json_text(value)) for value in definitions)
+    return _message("--tools", "system", *parts)
 
 
 def _after(options: ExtraOptions) -> Iterator[Message]:
@@ -305,7 +316,7 @@ def _text_of(path: str) -> str:
     return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace")
 
 
-def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
+def _definitions(path: str) -> list[object]:
     values, damage = decode(open_input(path, TEXT_LIMITS).data)
     if damage is not None or not values:
         raise UsageError(f"{path}: is not JSON; --tools takes a JSON list of tool definitions")
@@ -314,7 +325,7 @@ def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
         definitions = definitions.get("tools", [definitions])
     if not isinstance(definitions, list):
         raise UsageError(f"{path}: not a list; --tools takes a JSON list of tool definitions")
-    return tuple(ToolDefinitionPart(name="", text=json_text(item)) for item in definitions)
+    return definitions
 
 
 class SizedRequest(Record):

@@ -1,0 +1,113 @@
+"""One cut of an agent loop: from the messages so far to what is sent instead."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from compactctl.clients.format import Format
+from compactctl.commands.compact.in_memory import CompactedLines, compact_sized
+from compactctl.commands.measuring.context_size import ContextSize
+from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.measuring.next_request import RequestModel
+from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.planning.run_stages import SizedTranscript, StageInputs
+from compactctl.commands.reading.transcript import TranscriptFile, parse
+from compactctl.history.usage.calibration import MessageWeights
+from compactctl.model.summary import Summarizer
+from compactctl.model.transcript import Transcript
+from compactctl.records import Record, replace
+from compactctl.store.files.source import Source, digest_of
+from compactctl.tokens.budget import TargetSize
+from compactctl.tokens.overhead import RequestMeter
+
+
+class CutSettings(Record):
+    """What all cuts of a loop share.
+
+    Attributes:
+        format: how the messages are read, as one conversation.
+        recipe: the stages, their options and what is protected.
+        measured: the model and its counter.
+        fixed: tokens of the system prompt and tools beside the messages.
+        summarizer: writes summaries; None is the built-in one.
+    """
+
+    format: Format
+    recipe: Recipe
+    measured: Measurement
+    fixed: float = 0.0
+    summarizer: Summarizer | None = None
+
+    @property
+    def repairs(self) -> bool:
+        """Whether a stage pairs calls and results."""
+        return "repair" in (self.recipe.plan.stages or [s.name for s in self.recipe.profile.stages])
+
+
+class NewMessage(Record):
+    """A message after a cut, with its tokens.
+
+    ``origin`` is the index of the message that it is or was before, None if it stands for several;
+    ``message`` is None if it is unchanged.
+    """
+
+    origin: int | None
+    message: dict[str, Any] | None
+    size: float
+
+
+class LoopCut(Record):
+    """The messages after a cut, the tokens of those before, and what the stages did."""
+
+    messages: tuple[NewMessage, ...]
+    sizes_before: tuple[float, ...]
+    compacted: CompactedLines
+
+
+def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCut:
+    """Compact messages, one in each line, to a request of ``target`` tokens.
+
+    Raises UsageError for options without sense, OutputFaultError for a mistake of ours.
+    """
+    measured, recipe = settings.measured.without_cached_texts(), settings.recipe
+    source = Source(path=None, lines=lines, digest=digest_of(lines), name="messages")
+    transcript = parse(lines, settings.format)
+    loaded = TranscriptFile(source=source, format=settings.format, transcript=transcript)
+    size = TargetSize(value=max(1, target), unit="tokens")
+    plan = make_plan(
+        replace(recipe, plan=replace(recipe.plan, target=size)), measured.limits, measured.model
+    )
+    inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts)
+    compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
+    sizes = line_sizes(compacted.written, len(compacted.lines), measured.framed)
+    return LoopCut(
+        messages=tuple(
+            NewMessage(
+                origin=line.source_index,
+                message=None if line.is_unchanged else json.loads(line.data),
+                size=size,
+            )
+            for line, size in zip(compacted.lines, sizes, strict=True)
+        ),
+        sizes_before=tuple(line_sizes(transcript, len(lines), measured.framed)),
+        compacted=compacted,
+    )
+
+
+def line_sizes(transcript: Transcript, n_lines: int, framed: RequestMeter) -> list[float]:
+    """Return the tokens that the messages in each line add to a request."""
+    sizes = [0.0] * n_lines
+    for message in transcript.effective:
+        sizes[message.line] += framed.total(message)
+    return sizes
+
+
+def _sized(transcript: Transcript, measured: Measurement, fixed: float) -> SizedTranscript:
+    """Return messages with their size in a request, as the loop estimates it."""
+    messages, meter = transcript.effective, measured.meter
+    meter.prime(messages)
+    weights = MessageWeights(visible=measured.framed.total)
+    request = RequestModel(fixed=round(fixed), weights=weights, meter=meter)
+    counted = meter.total(messages)
+    size = ContextSize(counted=counted, overhead=request.tokens(messages) - counted)
+    return SizedTranscript(transcript=transcript, measured=measured, size=size, request=request)
