@@ -4,7 +4,10 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self, Unpack, cast, get_type_hints
+
+from msgspec import to_builtins
 
 from compactctl.clients.records.json_values import json_text
 from compactctl.clients.registry import format_named, usage_in
@@ -19,13 +22,17 @@ from compactctl.errors import UsageError
 from compactctl.history.unread import describe_unread
 from compactctl.library.choices import (
     CompactKwargs,
+    PathLike,
     Size,
     StageKwargs,
     check_keywords,
     parse_keyword,
     parse_recipe,
 )
+from compactctl.library.conversation import Conversation
 from compactctl.library.loop_cut import CutSettings, LoopCut, cut_to, line_sizes
+from compactctl.library.loop_file import LoopFile
+from compactctl.library.merging import MergingSummarizer, Summarized
 from compactctl.library.message_list import (
     CompactedMessages,
     Cut,
@@ -35,10 +42,8 @@ from compactctl.library.message_list import (
     function_summarizer,
 )
 from compactctl.library.reported_size import ReportedSize
-from compactctl.library.tracked import JsonMessage, Match, TrackedMessages, common_length
-from compactctl.model.edit import Insert
+from compactctl.library.tracked import JsonMessage, common_length
 from compactctl.model.message import ToolCallPart
-from compactctl.model.transcript import Transcript
 from compactctl.model.validation import validated
 from compactctl.profiles.overflow import Overflow, classify_error
 from compactctl.records import asdict
@@ -90,6 +95,7 @@ class Compactor:
         keep_user: int = 2_000,
         summarizer: Summarize | None = None,
         on_cut: OnCut | None = None,
+        archive: PathLike | None = None,
         **choices: Unpack[StageKwargs],
     ) -> None:
         """Raise UsageError for an invalid value, TypeError for an unknown keyword."""
@@ -101,6 +107,7 @@ class Compactor:
             "system": system,
             "tools": tools,
             "keep_user": keep_user,
+            "archive": None if archive is None else str(Path(archive).absolute()),
             **choices,
         }
         check_keywords(choices, StageKwargs, "Compactor")
@@ -117,14 +124,14 @@ class Compactor:
                 f"target is {self._target:,}, trigger {self._trigger:,} and the limit "
                 f"{self._limit:,} tokens; each must be smaller than the next"
             )
+        self._file = None if archive is None else LoopFile(Path(archive))
         self._busy = threading.Lock()
-        self._history = TrackedMessages()
+        self._conversation = Conversation(self._read_sizes)
         self._calls: set[str] = set()
         self._unread = ""
         self._reported = ReportedSize()
         self._sent_tokens: float | None = None
-        self._recoveries = 0
-        self._forget_cut()
+        self._recoveries = self._not_before = 0
 
     def fit(self, messages: Sequence[JsonMessage]) -> CompactedMessages:
         """Return what to send instead of ``messages``.
@@ -136,10 +143,9 @@ class Compactor:
         with self._alone("fit"):
             self._recoveries = 0
             self._take(messages)
-            size = self._size
-            if size > self._trigger and size >= self._not_before:
-                return self._cut(size)
-            return self._result()
+            if self._is_due:
+                self._take(messages, all_at_once=True)
+            return self._cut(self._size) if self._is_due else self._result()
 
     async def afit(self, messages: Sequence[JsonMessage]) -> CompactedMessages:
         """Return what ``fit`` does, from a thread."""
@@ -182,34 +188,45 @@ class Compactor:
 
     def originals(self) -> list[JsonMessage]:
         """Return the whole history, as it was before any cut."""
-        return list(self._history.messages)
+        return list(self._conversation.history.messages)
 
     def groups(self) -> list[int | None]:
         """Return for each message that is sent the index of its original, None for a digest."""
-        return [*self._origins, *range(self._covered, len(self._history))]
+        return self._conversation.groups
 
     def rewind(self) -> list[JsonMessage]:
         """Forget the cut, so that the whole history is sent again; return it."""
         with self._alone("rewind"):
-            self._forget_cut()
-            return self.originals()
+            self._conversation.forget_cut()
+            self._not_before = 0
+            history = self.originals()
+            if self._file is not None:
+                self._file.write(encode_messages(history))
+            return history
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON values, without ``summarizer`` and ``on_cut``."""
-        sent = zip(self._sent.messages, self._origins, strict=False)
+        conversation, summarizer = self._conversation, self._settings.summarizer
+        places = range(len(conversation.origins))
         return {
             "version": STATE_VERSION,
             "options": self._options,
             "limits": [self._limit, self._trigger, self._target, self._min_saving],
             "reported": asdict(self._reported),
             "history": self.originals(),
-            "covered": self._covered,
+            "covered": conversation.covered,
             "not_before": self._not_before,
             # What is sent as it was is only named.
             "sent": [
-                [origin, None if self._is_original(message, origin) else message]
-                for message, origin in sent
+                [
+                    conversation.origins[place],
+                    conversation.sent.messages[place]
+                    if conversation.unchanged_origin(place) is None
+                    else None,
+                ]
+                for place in places
             ],
+            "summary": None if summarizer is None else to_builtins(summarizer.newest),
         }
 
     @classmethod
@@ -226,19 +243,29 @@ class Compactor:
                 f"the state is of version {state.get('version')!r}; this compactctl reads version "
                 f"{STATE_VERSION}"
             )
-        compactor = cls(**state["options"], summarizer=summarizer, on_cut=on_cut)
-        compactor._limit, compactor._trigger, compactor._target, compactor._min_saving = state[
-            "limits"
-        ]
-        compactor._reported = validated(state["reported"], ReportedSize)
-        compactor._add(state["history"])
-        if state["covered"]:
-            history = compactor._history.messages
-            origins = [origin for origin, _ in state["sent"]]
-            sent = [history[origin] if new is None else new for origin, new in state["sent"]]
-            compactor._begin_with(sent, compactor._sizes_of(sent), origins, state["covered"])
-        compactor._not_before = state["not_before"]
+        options = dict(state["options"])
+        path = options.pop("archive", None)
+        compactor = cls(**options, summarizer=summarizer, on_cut=on_cut)
+        compactor._go_on(state)
+        if path is not None:
+            compactor._options["archive"] = path
+            compactor._file = LoopFile(Path(path), is_ours=True)
         return compactor
+
+    def _go_on(self, state: Mapping[str, Any]) -> None:
+        """Take the history, the cut and the sizes of a state."""
+        self._limit, self._trigger, self._target, self._min_saving = state["limits"]
+        self._reported = validated(state["reported"], ReportedSize)
+        history = state["history"]
+        self._conversation.take(history)
+        origins = [origin for origin, _ in state["sent"]]
+        sent = [history[origin] if new is None else new for origin, new in state["sent"]]
+        if state["covered"]:
+            sizes = self._read_sizes(sent, 0)
+            self._conversation.begin_with(sent, sizes, origins, state["covered"])
+        self._not_before = state["not_before"]
+        if self._settings.summarizer is not None and state["summary"] is not None:
+            self._settings.summarizer.newest = validated(state["summary"], Summarized)
 
     @contextmanager
     def _alone(self, call: str) -> Iterator[None]:
@@ -254,7 +281,11 @@ class Compactor:
     @property
     def _counted(self) -> float:
         """Our count of what would be sent."""
-        return self._settings.fixed + self._sent.tokens
+        return self._settings.fixed + self._conversation.sent.tokens
+
+    @property
+    def _is_due(self) -> bool:
+        return self._size > self._trigger and self._size >= self._not_before
 
     @property
     def _size(self) -> int:
@@ -264,107 +295,41 @@ class Compactor:
     def _result(self, cut: Cut | None = None) -> CompactedMessages:
         self._sent_tokens = self._counted
         return CompactedMessages(
-            self._sent.messages, tokens=self._size, limit=self._limit, unread=self._unread, cut=cut
+            self._conversation.sent.messages,
+            tokens=self._size,
+            limit=self._limit,
+            unread=self._unread,
+            cut=cut,
         )
 
-    # What was cut: ``_sent`` begins with messages that have ``_origins`` and stand for ``_covered``
-    # messages of the history; the rest is that of the history. Without a cut it is the history.
-    def _forget_cut(self) -> None:
-        self._sent, self._origins, self._covered = self._history, list[int | None](), 0
-        self._not_before = 0
-
-    def _begin_with(
-        self,
-        messages: Sequence[JsonMessage],
-        sizes: Sequence[float],
-        origins: Sequence[int | None],
-        covered: int,
-    ) -> None:
-        """Send these messages instead of the first ``covered`` ones of the history."""
-        history = self._history
-        self._sent = TrackedMessages()
-        self._sent.extend(messages, sizes)
-        self._sent.extend(history.messages[covered:], history.sizes[covered:])
-        self._origins, self._covered = list(origins), covered
-
-    def _is_original(self, message: JsonMessage, origin: int | None) -> bool:
-        return origin is not None and self._history.messages[origin] is message
-
-    def _take(self, messages: Sequence[JsonMessage]) -> None:
-        """Find out what is new in a list, and add it."""
-        given = messages if isinstance(messages, list) else list(messages)
-        of_history = self._history.match(given)
-        if of_history.length == len(self._history):
-            self._take_changes(of_history.changed, given)
-            self._add(given[of_history.length :])
+    def _take(self, messages: Sequence[JsonMessage], *, all_at_once: bool = False) -> None:
+        """Take in what is new in a list, and write it to the file, if there is one."""
+        conversation = self._conversation
+        n_before, cut = len(conversation.history), conversation.covered
+        unchanged = conversation.take(messages, all_at_once=all_at_once)
+        if not conversation.covered and cut:
+            self._not_before = 0
+        if self._file is None:
             return
-        of_sent = self._sent.match(given) if self._covered else Match(0)
-        n_origins = len(self._origins)
-        if of_sent.length >= max(n_origins, of_history.length + 1):
-            # It goes on from what was sent, or from a point since then.
-            self._truncate(self._covered + of_sent.length - n_origins)
-            self._take_changes_of_sent(of_sent.changed, given)
-            self._add(given[of_sent.length :])
-            return
-        if of_history.length < self._covered:
-            self._forget_cut()
-        self._truncate(of_history.length)
-        self._take_changes(of_history.changed, given)
-        self._add(given[of_history.length :])
+        history = conversation.history.messages
+        if unchanged < n_before:
+            self._file.write(encode_messages(history))
+        else:
+            self._file.append(encode_messages(history[n_before:]))
 
-    def _truncate(self, length: int) -> None:
-        """Drop the history from ``length`` on, which is not covered by the cut."""
-        self._history.truncate(length)
-        if self._sent is not self._history:
-            self._sent.truncate(len(self._origins) + length - self._covered)
-
-    def _take_changes(self, changed: Sequence[int], given: Sequence[JsonMessage]) -> None:
-        """Take messages of the history as they are in ``given`` now.
-
-        A cut that says something of one of them, and does not send it as it is, is forgotten.
-        """
-        for index in changed:
-            [size] = self._sizes_of([given[index]], index)
-            place = next((n for n, o in enumerate(self.groups()) if o == index), None)
-            is_sent = place is not None and self._is_original(self._sent.messages[place], index)
-            self._history.replace(index, given[index], size)
-            if not is_sent:
-                self._forget_cut()
-            elif place is not None and self._sent is not self._history:
-                self._sent.replace(place, given[index], size)
-
-    def _take_changes_of_sent(self, changed: Sequence[int], given: Sequence[JsonMessage]) -> None:
-        """Take messages that were sent as they are in ``given`` now."""
-        origins = self.groups()
-        for place in changed:
-            [size] = self._sizes_of([given[place]], place)
-            origin = origins[place]
-            if origin is not None and self._is_original(self._sent.messages[place], origin):
-                self._history.replace(origin, given[place], size)
-            self._sent.replace(place, given[place], size)
-
-    def _sizes_of(self, messages: Sequence[JsonMessage], start: int = 0) -> list[float]:
-        sizes, _ = self._read(messages, start)
-        return sizes
-
-    def _read(self, messages: Sequence[JsonMessage], start: int) -> tuple[list[float], Transcript]:
-        """Return the tokens of messages, and what was read of them; ``start`` is the first's index.
+    def _read_sizes(self, messages: Sequence[JsonMessage], start: int) -> list[float]:
+        """Return the tokens of messages, of which the first has the index ``start``.
 
         Raises UsageError and NotUnderstoodError.
         """
         settings = self._settings
         lines = encode_messages(messages, start)
+        if not lines:
+            return []
         transcript = parse(lines, settings.format)
         check_messages(messages, transcript, settings.format.name, start)
-        return line_sizes(transcript, len(lines), settings.measured.framed), transcript
-
-    def _add(self, messages: Sequence[JsonMessage]) -> None:
-        """Add messages at the end."""
-        if not messages:
-            return
-        sizes, transcript = self._read(messages, len(self._history))
-        if not self._settings.repairs:
-            check_pairs(transcript.effective, self._calls, len(self._history))
+        if not settings.repairs:
+            check_pairs(transcript.effective, self._calls, start)
         self._calls |= {
             part.call_id
             for message in transcript.effective
@@ -372,37 +337,36 @@ class Compactor:
             if isinstance(part, ToolCallPart)
         }
         self._unread = self._unread or describe_unread(transcript.unread)
-        self._history.extend(messages, sizes)
-        if self._sent is not self._history:
-            self._sent.extend(messages, sizes)
+        return line_sizes(transcript, len(lines), settings.measured.framed)
 
     def _cut(
         self, before: int, target: int | None = None, *, must: bool = False
     ) -> CompactedMessages:
-        """Send less, unless it saves too little; the result may still be what it was."""
+        """Send less, unless that saves too little and is not a ``must``."""
+        conversation, settings = self._conversation, self._settings
+        history = conversation.history.messages
         counted = self._reported.counted(self._target if target is None else target)
-        source = self._history if self._settings.summarizer is None else self._sent
-        origins = list(range(len(source))) if source is self._history else self.groups()
-        made = cut_to(encode_messages(source.messages), counted, self._settings)
-        messages = [
-            source.messages[new.origin]
-            if new.message is None and new.origin is not None
-            else new.message or {}
-            for new in made.messages
-        ]
-        after = self._reported.tokens(self._settings.fixed + sum(new.size for new in made.messages))
-        saves_enough = before - after >= self._min_saving
-        if not (saves_enough or (after < before and (must or before > self._limit))):
+        made = cut_to(encode_messages(history), counted, settings)
+        after = self._reported.tokens(settings.fixed + sum(new.size for new in made.messages))
+        least = 1 if must or before > self._limit else self._min_saving
+        if before - after < least:
             self._not_before = before + self._min_saving
             return self._result()
-        cut = self._describe(made, before, after, common_length(messages, self._sent.messages))
-        self._begin_with(
+        messages = [new.message or history[new.origin or 0] for new in made.messages]
+        cut = self._describe(
+            made, before, after, common_length(messages, conversation.sent.messages)
+        )
+        conversation.begin_with(
             messages,
             [new.size for new in made.messages],
-            [None if new.origin is None else origins[new.origin] for new in made.messages],
-            len(self._history),
+            [new.origin for new in made.messages],
+            len(history),
         )
         self._not_before = after + self._min_saving
+        if settings.summarizer is not None:
+            settings.summarizer.accept(made.inserted_texts)
+        if self._file is not None:
+            self._file.write_cut(made)
         if self._on_cut is not None:
             self._on_cut(cut)
         return self._result(cut)
@@ -419,7 +383,7 @@ class Compactor:
             after=after,
             resent=use.resent,
             pays_after=use.pays_after(price),
-            note=_fallback(made),
+            note=made.note,
         )
 
     def _learn(self, overflow: Overflow, sent: float) -> None:
@@ -458,7 +422,9 @@ def _settings(options: Mapping[str, Any], summarizer: Summarize | None) -> CutSe
         recipe=recipe,
         measured=measured,
         fixed=sum(map(measured.framed.total, beside)),
-        summarizer=summarizer and function_summarizer(summarizer, recipe.profile),
+        summarizer=None
+        if summarizer is None
+        else MergingSummarizer(function_summarizer(summarizer, recipe.profile)),
     )
 
 
@@ -481,10 +447,3 @@ def _text_of(error: Exception) -> str:
     """Return all that an error of an SDK says: its text, the body and the status."""
     values = (error, getattr(error, "body", None), getattr(error, "status_code", None))
     return " ".join(str(value) for value in values if value)
-
-
-def _fallback(made: LoopCut) -> str:
-    """Return why the built-in summarizer wrote instead of the caller's, "" if it did not."""
-    inserted = (e for e in made.compacted.run.applied.edits if isinstance(e, Insert))
-    notes = (str(edit.message.details.get("fallback") or "") for edit in inserted)
-    return next(filter(None, notes), "")

@@ -1,7 +1,7 @@
 """One cut of an agent loop: from the messages so far to what is sent instead."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compactctl.clients.format import Format
@@ -9,11 +9,13 @@ from compactctl.commands.compact.in_memory import CompactedLines, compact_sized
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import RequestModel
-from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import SizedTranscript, StageInputs
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.history.usage.calibration import MessageWeights
-from compactctl.model.summary import Summarizer
+from compactctl.library.merging import MergingSummarizer
+from compactctl.model.edit import Insert
+from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, replace
 from compactctl.store.files.source import Source, digest_of
@@ -36,7 +38,7 @@ class CutSettings(Record):
     recipe: Recipe
     measured: Measurement
     fixed: float = 0.0
-    summarizer: Summarizer | None = None
+    summarizer: MergingSummarizer | None = None
 
     @property
     def repairs(self) -> bool:
@@ -57,11 +59,29 @@ class NewMessage(Record):
 
 
 class LoopCut(Record):
-    """The messages after a cut, the tokens of those before, and what the stages did."""
+    """The messages after a cut, and what it was made of and how."""
 
     messages: tuple[NewMessage, ...]
-    sizes_before: tuple[float, ...]
+    loaded: TranscriptFile
+    recipe: Recipe
+    plan: Plan
     compacted: CompactedLines
+
+    @property
+    def note(self) -> str:
+        """Why the built-in summarizer wrote instead of the caller's, "" if it did not."""
+        notes = (str(item.details.get("fallback") or "") for item in self._inserted)
+        return next(filter(None, notes), "")
+
+    @property
+    def inserted_texts(self) -> list[str]:
+        """The texts that the stages inserted."""
+        return [item.text for item in self._inserted]
+
+    @property
+    def _inserted(self) -> Iterator[Synthetic]:
+        edits = self.compacted.run.applied.edits
+        return (edit.message for edit in edits if isinstance(edit, Insert))
 
 
 def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCut:
@@ -74,9 +94,8 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     transcript = parse(lines, settings.format)
     loaded = TranscriptFile(source=source, format=settings.format, transcript=transcript)
     size = TargetSize(value=max(1, target), unit="tokens")
-    plan = make_plan(
-        replace(recipe, plan=replace(recipe.plan, target=size)), measured.limits, measured.model
-    )
+    recipe = replace(recipe, plan=replace(recipe.plan, target=size))
+    plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts)
     compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
     sizes = line_sizes(compacted.written, len(compacted.lines), measured.framed)
@@ -89,7 +108,9 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
             )
             for line, size in zip(compacted.lines, sizes, strict=True)
         ),
-        sizes_before=tuple(line_sizes(transcript, len(lines), measured.framed)),
+        loaded=loaded,
+        recipe=recipe,
+        plan=plan,
         compacted=compacted,
     )
 

@@ -1,0 +1,116 @@
+"""A conversation of a loop: its whole history, and what is sent instead since a cut."""
+
+from collections.abc import Callable, Sequence
+
+from compactctl.library.tracked import JsonMessage, TrackedMessages
+
+ReadSizes = Callable[[Sequence[JsonMessage], int], list[float]]
+"""Return the tokens of messages, of which the first has this index. Raises for wrong ones."""
+
+
+class Conversation:
+    """The messages so far, and those that are sent, which are the same until there is a cut.
+
+    ``sent`` begins with ``origins``: messages that stand for the first ``covered`` ones of the
+    history, each with the index of its original, None if it stands for several. It goes on with the
+    rest of the history.
+    """
+
+    def __init__(self, read_sizes: ReadSizes) -> None:
+        self.history = TrackedMessages()
+        self._read_sizes = read_sizes
+        self.forget_cut()
+
+    def forget_cut(self) -> None:
+        """Send the whole history."""
+        self.sent, self.origins, self.covered = self.history, list[int | None](), 0
+
+    def begin_with(
+        self,
+        messages: Sequence[JsonMessage],
+        sizes: Sequence[float],
+        origins: Sequence[int | None],
+        covered: int,
+    ) -> None:
+        """Send these messages instead of the first ``covered`` ones of the history."""
+        self.sent = TrackedMessages()
+        self.sent.extend(messages, sizes)
+        self.sent.extend(self.history.messages[covered:], self.history.sizes[covered:])
+        self.origins, self.covered = list(origins), covered
+
+    @property
+    def groups(self) -> list[int | None]:
+        """For each message that is sent, the index of its original, None if there are several."""
+        return [*self.origins, *range(self.covered, len(self.history))]
+
+    def unchanged_origin(self, place: int) -> int | None:
+        """Return the index of a message that is sent as it was, None for one that is not."""
+        n_origins = len(self.origins)
+        is_later = place >= n_origins
+        origin = self.covered + place - n_origins if is_later else self.origins[place]
+        if origin is None or self.history.messages[origin] is not self.sent.messages[place]:
+            return None
+        return origin
+
+    def take(self, messages: Sequence[JsonMessage], *, all_at_once: bool = False) -> int:
+        """Make a list the newest state; return how much of the history before is unchanged.
+
+        The list is the whole history, or what was sent, each with what came since, and maybe
+        without some of the newest messages.
+        """
+        given = messages if isinstance(messages, list) else list(messages)
+        of_history = self.history.match(given, all_at_once=all_at_once)
+        n_before = len(self.history)
+        if of_history.length < n_before and self.covered:
+            of_sent = self.sent.match(given, all_at_once=all_at_once)
+            if of_sent.length >= max(len(self.origins), of_history.length + 1):
+                new = given[of_sent.length :]
+                sizes = self._read_sizes(new, of_sent.length)
+                self._truncate(self.covered + of_sent.length - len(self.origins))
+                changed = [self._change_sent(place, given[place]) for place in of_sent.changed]
+                return self._extend(new, sizes, min([len(self.history), *changed]))
+        new = given[of_history.length :]
+        sizes = self._read_sizes(new, of_history.length)
+        if of_history.length < self.covered:
+            self.forget_cut()
+        self._truncate(of_history.length)
+        for index in of_history.changed:
+            self._change(index, given[index])
+        return self._extend(new, sizes, min([of_history.length, *of_history.changed]))
+
+    def _extend(
+        self, messages: Sequence[JsonMessage], sizes: Sequence[float], unchanged: int
+    ) -> int:
+        self.history.extend(messages, sizes)
+        if self.sent is not self.history:
+            self.sent.extend(messages, sizes)
+        return unchanged
+
+    def _truncate(self, length: int) -> None:
+        """Drop the history from ``length`` on, none of which is covered by the cut."""
+        if self.sent is not self.history:
+            self.sent.truncate(len(self.origins) + length - self.covered)
+        self.history.truncate(length)
+
+    def _change(self, index: int, message: JsonMessage) -> None:
+        """Take a message of the history as it is now.
+
+        A cut that says something of it, and does not send it as it was, is forgotten.
+        """
+        [size] = self._read_sizes([message], index)
+        place = self.groups.index(index) if index in self.groups else None
+        if place is None or self.unchanged_origin(place) is None:
+            self.forget_cut()
+        elif self.sent is not self.history:
+            self.sent.replace(place, message, size)
+        self.history.replace(index, message, size)
+
+    def _change_sent(self, place: int, message: JsonMessage) -> int:
+        """Take a message that was sent as it is now; return which of the history that changes."""
+        [size] = self._read_sizes([message], place)
+        origin = self.unchanged_origin(place)
+        self.sent.replace(place, message, size)
+        if origin is None:
+            return len(self.history)
+        self.history.replace(origin, message, size)
+        return origin
