@@ -5,41 +5,35 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, Unpack, cast, get_type_hints
+from typing import Any, Self, Unpack
 
 from msgspec import to_builtins
 
-from compactctl.clients.records.json_values import json_text
-from compactctl.clients.registry import format_named, usage_in
-from compactctl.commands.measuring.measure import measure
+from compactctl.clients.registry import usage_in
 from compactctl.commands.measuring.next_request import (
     CacheUse,
-    system_prompt,
-    tool_definitions,
 )
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.history.unread import describe_unread
+from compactctl.library.ahead import CutAhead, Made, cut_in_process
 from compactctl.library.choices import (
-    CompactKwargs,
     PathLike,
     Size,
     StageKwargs,
     check_keywords,
     parse_keyword,
-    parse_recipe,
 )
 from compactctl.library.conversation import Conversation
-from compactctl.library.loop_cut import CutSettings, LoopCut, cut_to, line_sizes
+from compactctl.library.loop_cut import CutSettings, LoopCut, cut_settings, cut_to, line_sizes
 from compactctl.library.loop_file import LoopFile
-from compactctl.library.merging import MergingSummarizer, Summarized
+from compactctl.library.merging import Summarized
 from compactctl.library.message_list import (
     CompactedMessages,
     Cut,
     check_messages,
     check_pairs,
     encode_messages,
-    function_summarizer,
 )
 from compactctl.library.reported_size import ReportedSize
 from compactctl.library.tracked import JsonMessage, common_length
@@ -54,7 +48,6 @@ Summarize = Callable[[str], str]
 OnCut = Callable[[Cut], object]
 
 STATE_VERSION = 1
-_CHOICES = tuple(get_type_hints(StageKwargs))
 # A refused request is made smaller so often, each time to at most this share of its size.
 _MAX_RECOVERIES, _RECOVERY_SHARE = 3, 0.75
 # How many times a smaller target is tried until the request gets smaller at all.
@@ -113,7 +106,7 @@ class Compactor:
         check_keywords(choices, StageKwargs, "Compactor")
         self._options = {key: value for key, value in options.items() if value is not None}
         self._on_cut = on_cut
-        self._settings = _settings(self._options, summarizer)
+        self._settings: CutSettings = cut_settings(self._options, summarizer)
         budget = self._settings.measured.budget
         self._limit = budget.window - (choices.get("max_tokens") or 0)
         self._trigger, self._target, self._min_saving = (
@@ -132,6 +125,8 @@ class Compactor:
         self._reported = ReportedSize()
         self._sent_tokens: float | None = None
         self._recoveries = self._not_before = 0
+        self._ahead: CutAhead | None = None
+        self._overflow: Overflow | None = None
 
     def fit(self, messages: Sequence[JsonMessage]) -> CompactedMessages:
         """Return what to send instead of ``messages``.
@@ -145,11 +140,24 @@ class Compactor:
             self._take(messages)
             if self._is_due:
                 self._take(messages, all_at_once=True)
-            return self._cut(self._size) if self._is_due else self._result()
+            return self._cut_if_due()
 
     async def afit(self, messages: Sequence[JsonMessage]) -> CompactedMessages:
         """Return what ``fit`` does, from a thread."""
         return await asyncio.to_thread(self.fit, messages)
+
+    def prepare(self) -> bool:
+        """Begin the next cut in another process, if it is near; return whether one is being made.
+
+        To be called while the model answers: a later ``fit`` takes the cut when it is ready, and
+        sends the messages as they are until then if they fit. With a summarizer or an archive, it
+        is a thread of this process.
+        """
+        with self._alone("prepare"):
+            is_near = self._size > self._trigger - self._min_saving
+            if self._ahead is None and is_near and self._size >= self._not_before:
+                self._ahead = CutAhead(len(self._conversation.history), self._maker())
+            return self._ahead is not None
 
     def after(self, usage: object) -> None:
         """Take what the provider reported for the request that was last returned.
@@ -177,8 +185,9 @@ class Compactor:
             if not (overflow.overflow and sent) or self._recoveries == _MAX_RECOVERIES:
                 raise error
             self._recoveries += 1
+            self._ahead = None
             self._learn(overflow, sent)
-            target = min(self._target, int(self._reported.tokens(sent) * _RECOVERY_SHARE))
+            target = min(self._reported.counted(self._target), int(sent * _RECOVERY_SHARE))
             for _ in range(_MAX_ATTEMPTS):
                 result = self._cut(self._size, target, must=True)
                 if self._counted < sent:
@@ -198,7 +207,7 @@ class Compactor:
         """Forget the cut, so that the whole history is sent again; return it."""
         with self._alone("rewind"):
             self._conversation.forget_cut()
-            self._not_before = 0
+            self._not_before, self._ahead = 0, None
             history = self.originals()
             if self._file is not None:
                 self._file.write(encode_messages(history))
@@ -283,6 +292,25 @@ class Compactor:
         """Our count of what would be sent."""
         return self._settings.fixed + self._conversation.sent.tokens
 
+    def _maker(self) -> Callable[[], Made]:
+        """Return a function that makes the next cut from the messages as they are now."""
+        history = self.originals()
+        target, settings = self._reported.counted(self._target), self._settings
+        if self._file is None and settings.summarizer is None:
+            return lambda: cut_in_process(self._options, history, target)
+        lines = encode_messages(history)
+        return lambda: cut_to(lines, target, settings)
+
+    def _cut_if_due(self) -> CompactedMessages:
+        ahead, size = self._ahead, self._size
+        if not self._is_due or (ahead and not ahead.is_done and size <= self._limit):
+            return self._result()
+        self._ahead = None
+        made = ahead.result() if ahead else None
+        if ahead is None or made is None:
+            return self._cut(size, self._reported.counted(self._target))
+        return self._use(made, size, ahead.covered)
+
     @property
     def _is_due(self) -> bool:
         return self._size > self._trigger and self._size >= self._not_before
@@ -309,6 +337,8 @@ class Compactor:
         unchanged = conversation.take(messages, all_at_once=all_at_once)
         if not conversation.covered and cut:
             self._not_before = 0
+        if self._ahead is not None and unchanged < self._ahead.covered:
+            self._ahead = None
         if self._file is None:
             return
         history = conversation.history.messages
@@ -339,43 +369,46 @@ class Compactor:
         self._unread = self._unread or describe_unread(transcript.unread)
         return line_sizes(transcript, len(lines), settings.measured.framed)
 
-    def _cut(
-        self, before: int, target: int | None = None, *, must: bool = False
+    def _cut(self, before: int, target: int, *, must: bool = False) -> CompactedMessages:
+        """Send so many counted tokens, unless that saves too little and is not a ``must``."""
+        lines = encode_messages(self._conversation.history.messages)
+        made = cut_to(lines, target, self._settings)
+        return self._use(made, before, len(self._conversation.history), must=must)
+
+    def _use(
+        self, made: Made, before: int, covered: int, *, must: bool = False
     ) -> CompactedMessages:
-        """Send less, unless that saves too little and is not a ``must``."""
+        """Send what was made of the first ``covered`` messages, if that saves enough."""
         conversation, settings = self._conversation, self._settings
-        history = conversation.history.messages
-        counted = self._reported.counted(self._target if target is None else target)
-        made = cut_to(encode_messages(history), counted, settings)
-        after = self._reported.tokens(settings.fixed + sum(new.size for new in made.messages))
+        new_messages = made.messages if isinstance(made, LoopCut) else made
+        sizes = [new.size for new in new_messages]
+        later = sum(conversation.history.sizes[covered:])
+        after = self._reported.tokens(settings.fixed + sum(sizes) + later)
         least = 1 if must or before > self._limit else self._min_saving
         if before - after < least:
             self._not_before = before + self._min_saving
             return self._result()
-        messages = [new.message or history[new.origin or 0] for new in made.messages]
-        cut = self._describe(
-            made, before, after, common_length(messages, conversation.sent.messages)
-        )
-        conversation.begin_with(
-            messages,
-            [new.size for new in made.messages],
-            [new.origin for new in made.messages],
-            len(history),
-        )
+        history = conversation.history.messages
+        messages = [new.message or history[new.origin or 0] for new in new_messages]
+        n_alike = common_length(messages, conversation.sent.messages)
+        cut = self._describe(made, before, after, sum(sizes[:n_alike]))
+        origins = [new.origin for new in new_messages]
+        conversation.begin_with(messages, sizes, origins, covered)
         self._not_before = after + self._min_saving
-        if settings.summarizer is not None:
-            settings.summarizer.accept(made.inserted_texts)
-        if self._file is not None:
-            self._file.write_cut(made)
+        if isinstance(made, LoopCut):
+            if settings.summarizer is not None:
+                settings.summarizer.accept(made.inserted_texts)
+            if self._file is not None:
+                self._file.write_cut(made)
+                self._file.append(encode_messages(history[covered:]))
         if self._on_cut is not None:
             self._on_cut(cut)
         return self._result(cut)
 
-    def _describe(self, made: LoopCut, before: int, after: int, n_alike: int) -> Cut:
-        held = self._reported.tokens(
-            self._settings.fixed + sum(new.size for new in made.messages[:n_alike])
-        )
-        use = CacheUse(line=n_alike, held=held, resent=after - held, saved=before - after)
+    def _describe(self, made: Made, before: int, after: int, alike: float) -> Cut:
+        """Describe a cut that leaves so many counted tokens at the beginning ``alike``."""
+        held = self._reported.tokens(self._settings.fixed + alike)
+        use = CacheUse(line=0, held=held, resent=after - held, saved=before - after)
         model = self._settings.measured.model.name
         price = BUILTIN_PRICES.price_for(model, before) or _USUAL_PRICE
         return Cut(
@@ -383,49 +416,27 @@ class Compactor:
             after=after,
             resent=use.resent,
             pays_after=use.pays_after(price),
-            note=made.note,
+            note=made.note if isinstance(made, LoopCut) else "",
         )
 
     def _learn(self, overflow: Overflow, sent: float) -> None:
-        """Remember what an error says of the window and of the request that was sent."""
-        if overflow.prompt is not None:
-            self._reported = self._reported.with_report(sent, overflow.prompt)
-        limit = self._reported.tokens(sent) - 1
-        if overflow.is_of_tokens and overflow.limit is not None:
-            limit = overflow.limit - overflow.answer
+        """Remember what an error says of the window and of the request that was sent.
+
+        The same error about a smaller request says only that this is too large as well.
+        """
+        limit = None
+        if overflow.is_of_tokens and overflow != self._overflow:
+            limit = None if overflow.limit is None else overflow.limit - overflow.answer
+            if overflow.prompt is not None:
+                self._reported = self._reported.with_report(sent, overflow.prompt)
+        self._overflow = overflow
+        limit = limit or self._reported.tokens(sent) - 1
         if 0 < limit < self._limit:
             self._trigger, self._target, self._min_saving = (
                 size * limit // self._limit
                 for size in (self._trigger, self._target, self._min_saving)
             )
             self._limit = limit
-
-
-def _settings(options: Mapping[str, Any], summarizer: Summarize | None) -> CutSettings:
-    """Return how to measure and cut, from the options of a Compactor. Raises UsageError."""
-    choices: dict[str, Any] = {key: options[key] for key in _CHOICES if key in options}
-    settings = {name: dict(values) for name, values in choices.get("stage_options", {}).items()}
-    if summarizer is not None and not {"stages", "profile"} & choices.keys():
-        choices["stages"] = ["dedup", "summarize"]
-        settings.setdefault("summarize", {}).setdefault("fill", True)
-    choices["stage_options"] = settings
-    recipe = parse_recipe(cast("CompactKwargs", choices))
-    chosen = format_named(options["format"]).for_list()
-    measured = measure(parse([], chosen), recipe.measure)
-    beside = []
-    if "system" in options:
-        beside.append(system_prompt(json_text(options["system"])))
-    if "tools" in options:
-        beside.append(tool_definitions(options["tools"]))
-    return CutSettings(
-        format=chosen,
-        recipe=recipe,
-        measured=measured,
-        fixed=sum(map(measured.framed.total, beside)),
-        summarizer=None
-        if summarizer is None
-        else MergingSummarizer(function_summarizer(summarizer, recipe.profile)),
-    )
 
 
 def _tokens(options: Mapping[str, Any], key: str, limit: int) -> int:

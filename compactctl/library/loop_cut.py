@@ -1,19 +1,23 @@
 """One cut of an agent loop: from the messages so far to what is sent instead."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast, get_type_hints
 
 from compactctl.clients.format import Format
+from compactctl.clients.records.json_values import json_text
+from compactctl.clients.registry import format_named
 from compactctl.commands.compact.in_memory import CompactedLines, compact_sized
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measurement
-from compactctl.commands.measuring.next_request import RequestModel
+from compactctl.commands.measuring.measure import Measurement, measure
+from compactctl.commands.measuring.next_request import RequestModel, system_prompt, tool_definitions
 from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import SizedTranscript, StageInputs
 from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.history.usage.calibration import MessageWeights
+from compactctl.library.choices import CompactKwargs, StageKwargs, parse_recipe
 from compactctl.library.merging import MergingSummarizer
+from compactctl.library.message_list import function_summarizer
 from compactctl.model.edit import Insert
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
@@ -21,6 +25,8 @@ from compactctl.records import Record, replace
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.overhead import RequestMeter
+
+_CHOICES = tuple(get_type_hints(StageKwargs))
 
 
 class CutSettings(Record):
@@ -44,6 +50,35 @@ class CutSettings(Record):
     def repairs(self) -> bool:
         """Whether a stage pairs calls and results."""
         return "repair" in (self.recipe.plan.stages or [s.name for s in self.recipe.profile.stages])
+
+
+def cut_settings(
+    options: Mapping[str, Any], summarizer: Callable[[str], str] | None
+) -> CutSettings:
+    """Return what all cuts of a Compactor with these options share. Raises UsageError."""
+    choices: dict[str, Any] = {key: options[key] for key in _CHOICES if key in options}
+    settings = {name: dict(values) for name, values in choices.get("stage_options", {}).items()}
+    if summarizer is not None and not {"stages", "profile"} & choices.keys():
+        choices["stages"] = ["dedup", "summarize"]
+        settings.setdefault("summarize", {}).setdefault("fill", True)
+    choices["stage_options"] = settings
+    recipe = parse_recipe(cast("CompactKwargs", choices))
+    chosen = format_named(options["format"]).for_list()
+    measured = measure(parse([], chosen), recipe.measure)
+    beside = []
+    if "system" in options:
+        beside.append(system_prompt(json_text(options["system"])))
+    if "tools" in options:
+        beside.append(tool_definitions(options["tools"]))
+    return CutSettings(
+        format=chosen,
+        recipe=recipe,
+        measured=measured,
+        fixed=sum(map(measured.framed.total, beside)),
+        summarizer=None
+        if summarizer is None
+        else MergingSummarizer(function_summarizer(summarizer, recipe.profile)),
+    )
 
 
 class NewMessage(Record):
