@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from compactctl.commands.measuring.next_request import (
     CacheUse,
 )
 from compactctl.commands.reading.transcript import parse
-from compactctl.errors import UsageError
+from compactctl.errors import CompactctlError, UsageError
 from compactctl.history.unread import describe_unread
 from compactctl.library.ahead import CutAhead, Made, cut_in_process
 from compactctl.library.choices import (
@@ -71,9 +72,9 @@ class Compactor:
     takes a prompt and returns a summary; if it fails, the built-in one writes it. ``on_cut`` is
     called with each cut. All else is as for ``compact_messages``.
 
-    It holds the conversation: make one for each. Methods raise UsageError if another call is still
-    at work, and for messages that are not JSON objects, NotUnderstoodError for those that are not
-    of the format; nothing else in a loop raises.
+    It holds the conversation: make one for each. Methods raise UsageError while another call runs,
+    and for messages that are not JSON objects; NotUnderstoodError for those that are not of the
+    format. Whatever else fails is a RuntimeWarning, and the messages are sent as they are.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Compactor:
         self._on_cut = on_cut
         self._settings: CutSettings = cut_settings(self._options, summarizer)
         budget = self._settings.measured.budget
-        self._limit = budget.window - (choices.get("max_tokens") or 0)
+        self._limit = budget.window - (self._settings.recipe.measure.max_tokens or 0)
         self._trigger, self._target, self._min_saving = (
             _tokens(self._options, key, self._limit) for key in ("trigger", "target", "min_saving")
         )
@@ -210,7 +211,7 @@ class Compactor:
             self._not_before, self._ahead = 0, None
             history = self.originals()
             if self._file is not None:
-                self._file.write(encode_messages(history))
+                self._file.follow(history, unchanged=0)
             return history
 
     def to_dict(self) -> dict[str, Any]:
@@ -258,7 +259,7 @@ class Compactor:
         compactor._go_on(state)
         if path is not None:
             compactor._options["archive"] = path
-            compactor._file = LoopFile(Path(path), is_ours=True)
+            compactor._file = LoopFile(Path(path), len(state["history"]))
         return compactor
 
     def _go_on(self, state: Mapping[str, Any]) -> None:
@@ -280,7 +281,7 @@ class Compactor:
     def _alone(self, call: str) -> Iterator[None]:
         if not self._busy.acquire(blocking=False):
             raise UsageError(
-                f"{call}: another call of this Compactor is at work; make one for each conversation"
+                f"{call}: another call of this Compactor is running; make one for each conversation"
             )
         try:
             yield
@@ -333,19 +334,14 @@ class Compactor:
     def _take(self, messages: Sequence[JsonMessage], *, all_at_once: bool = False) -> None:
         """Take in what is new in a list, and write it to the file, if there is one."""
         conversation = self._conversation
-        n_before, cut = len(conversation.history), conversation.covered
+        covered = conversation.covered
         unchanged = conversation.take(messages, all_at_once=all_at_once)
-        if not conversation.covered and cut:
+        if conversation.covered < covered:
             self._not_before = 0
         if self._ahead is not None and unchanged < self._ahead.covered:
             self._ahead = None
-        if self._file is None:
-            return
-        history = conversation.history.messages
-        if unchanged < n_before:
-            self._file.write(encode_messages(history))
-        else:
-            self._file.append(encode_messages(history[n_before:]))
+        if self._file is not None:
+            self._file.follow(conversation.history.messages, unchanged)
 
     def _read_sizes(self, messages: Sequence[JsonMessage], start: int) -> list[float]:
         """Return the tokens of messages, of which the first has the index ``start``.
@@ -367,12 +363,19 @@ class Compactor:
             if isinstance(part, ToolCallPart)
         }
         self._unread = self._unread or describe_unread(transcript.unread)
-        return line_sizes(transcript, len(lines), settings.measured.framed)
+        # Without its cache, which would keep all messages a second time.
+        framed = settings.measured.without_cached_texts().framed
+        return line_sizes(transcript, len(lines), framed)
 
     def _cut(self, before: int, target: int, *, must: bool = False) -> CompactedMessages:
         """Send so many counted tokens, unless that saves too little and is not a ``must``."""
         lines = encode_messages(self._conversation.history.messages)
-        made = cut_to(lines, target, self._settings)
+        try:
+            made = cut_to(lines, target, self._settings)
+        except CompactctlError as error:
+            warnings.warn(f"compactctl: {error}", RuntimeWarning, stacklevel=4)
+            self._not_before = before + self._min_saving
+            return self._result()
         return self._use(made, before, len(self._conversation.history), must=must)
 
     def _use(
@@ -399,8 +402,7 @@ class Compactor:
             if settings.summarizer is not None:
                 settings.summarizer.accept(made.inserted_texts)
             if self._file is not None:
-                self._file.write_cut(made)
-                self._file.append(encode_messages(history[covered:]))
+                self._file.follow_cut(made, history[covered:])
         if self._on_cut is not None:
             self._on_cut(cut)
         return self._result(cut)

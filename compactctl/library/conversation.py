@@ -56,35 +56,36 @@ class Conversation:
         """Make a list the newest state; return how much of the history before is unchanged.
 
         The list is the whole history, or what was sent, each with what came since, and maybe
-        without some of the newest messages.
+        without some of the newest messages. Raises what reading the sizes raises; nothing is
+        changed then.
         """
         given = messages if isinstance(messages, list) else list(messages)
-        of_history = self.history.match(given, all_at_once=all_at_once)
-        n_before = len(self.history)
-        if of_history.length < n_before and self.covered:
+        match = self.history.match(given, all_at_once=all_at_once)
+        is_of_sent = False
+        if match.length < len(self.history) and self.covered:
             of_sent = self.sent.match(given, all_at_once=all_at_once)
-            if of_sent.length >= max(len(self.origins), of_history.length + 1):
-                new = given[of_sent.length :]
-                sizes = self._read_sizes(new, of_sent.length)
-                self._truncate(self.covered + of_sent.length - len(self.origins))
-                changed = [self._change_sent(place, given[place]) for place in of_sent.changed]
-                return self._extend(new, sizes, min([len(self.history), *changed]))
-        new = given[of_history.length :]
-        sizes = self._read_sizes(new, of_history.length)
-        if of_history.length < self.covered:
-            self.forget_cut()
-        self._truncate(of_history.length)
-        for index in of_history.changed:
-            self._change(index, given[index])
-        return self._extend(new, sizes, min([of_history.length, *of_history.changed]))
+            is_of_sent = of_sent.length >= max(len(self.origins), match.length + 1)
+            match = of_sent if is_of_sent else match
+        new = given[match.length :]
+        sizes = self._read_sizes(new, match.length)
+        sizes_now = [self._read_sizes([given[n]], n)[0] for n in match.changed]
+        changed = [(n, given[n], size) for n, size in zip(match.changed, sizes_now, strict=True)]
+        if is_of_sent:
+            self._truncate(self.covered + match.length - len(self.origins))
+            unchanged = [self._change_sent(n, message, size) for n, message, size in changed]
+        else:
+            if match.length < self.covered:
+                self.forget_cut()
+            self._truncate(match.length)
+            unchanged = [self._change(n, message, size) for n, message, size in changed]
+        unchanged.append(len(self.history))
+        self._extend(new, sizes)
+        return min(unchanged)
 
-    def _extend(
-        self, messages: Sequence[JsonMessage], sizes: Sequence[float], unchanged: int
-    ) -> int:
+    def _extend(self, messages: Sequence[JsonMessage], sizes: Sequence[float]) -> None:
         self.history.extend(messages, sizes)
         if self.sent is not self.history:
             self.sent.extend(messages, sizes)
-        return unchanged
 
     def _truncate(self, length: int) -> None:
         """Drop the history from ``length`` on, none of which is covered by the cut."""
@@ -92,22 +93,21 @@ class Conversation:
             self.sent.truncate(len(self.origins) + length - self.covered)
         self.history.truncate(length)
 
-    def _change(self, index: int, message: JsonMessage) -> None:
-        """Take a message of the history as it is now.
+    def _change(self, index: int, message: JsonMessage, size: float) -> int:
+        """Take a message of the history as it is now; return its index.
 
         A cut that says something of it, and does not send it as it was, is forgotten.
         """
-        [size] = self._read_sizes([message], index)
         place = self.groups.index(index) if index in self.groups else None
         if place is None or self.unchanged_origin(place) is None:
             self.forget_cut()
         elif self.sent is not self.history:
             self.sent.replace(place, message, size)
         self.history.replace(index, message, size)
+        return index
 
-    def _change_sent(self, place: int, message: JsonMessage) -> int:
+    def _change_sent(self, place: int, message: JsonMessage, size: float) -> int:
         """Take a message that was sent as it is now; return which of the history that changes."""
-        [size] = self._read_sizes([message], place)
         origin = self.unchanged_origin(place)
         self.sent.replace(place, message, size)
         if origin is None:

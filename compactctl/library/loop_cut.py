@@ -18,11 +18,13 @@ from compactctl.history.usage.calibration import MessageWeights
 from compactctl.library.choices import CompactKwargs, StageKwargs, parse_recipe
 from compactctl.library.merging import MergingSummarizer
 from compactctl.library.message_list import function_summarizer
+from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.model.edit import Insert
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, replace
 from compactctl.store.files.source import Source, digest_of
+from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.overhead import RequestMeter
 
@@ -77,8 +79,20 @@ def cut_settings(
         fixed=sum(map(measured.framed.total, beside)),
         summarizer=None
         if summarizer is None
-        else MergingSummarizer(function_summarizer(summarizer, recipe.profile)),
+        else MergingSummarizer(function_summarizer(_asking(summarizer), recipe.profile)),
     )
+
+
+def _asking(summarizer: Callable[[str], str]) -> AskModel:
+    """Return how to ask a function, whatever it raises."""
+
+    def ask(prompt: str, _: int) -> ModelAnswer:
+        try:
+            return ModelAnswer(text=summarizer(prompt))
+        except Exception as error:
+            raise NoAnswerError(f"{type(error).__name__}: {error}") from error
+
+    return ask
 
 
 class NewMessage(Record):

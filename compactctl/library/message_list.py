@@ -1,19 +1,18 @@
 """Lists of messages as callers hold them: what they become, how they are read, what is refused."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.history.pairs import unpaired_parts
-from compactctl.llm.ask import NoAnswerError
+from compactctl.llm.ask import AskModel
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import Message, ToolResultPart
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.records import Record
-from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 
@@ -134,18 +133,8 @@ def _encode_message(index: int, message: object) -> bytes:
         ) from error
 
 
-def function_summarizer(summarizer: Callable[[str], str], profile: Profile) -> Summarizer:
-    """Return a summarizer that calls a function and checks its answer like a model's.
-
-    If the function raises, or its answer fails a check, the built-in summary is written.
-    """
-
-    def ask(prompt: str, _: int) -> ModelAnswer:
-        try:
-            return ModelAnswer(text=summarizer(prompt))
-        except Exception as error:
-            raise NoAnswerError(f"{type(error).__name__}: {error}") from error
-
+def function_summarizer(ask: AskModel, profile: Profile) -> Summarizer:
+    """Return a summarizer that calls a function and checks its answer like a model's."""
     return guarded_summarizer(
         ask,
         "the caller's summarizer",

@@ -17,6 +17,7 @@ from compactctl.library.message_list import (
     function_summarizer,
 )
 from compactctl.records import replace
+from compactctl.summaries.by_model.answers import ModelAnswer
 
 # Keywords that say when or how far to compact.
 _SIZES = frozenset({"target", "keep", "stages", "profile"})
@@ -62,7 +63,11 @@ def compact_messages(
         lines,
         InputOptions(path="messages", format=format),
         recipe,
-        None if summarizer is None else function_summarizer(summarizer, recipe.profile),
+        None
+        if summarizer is None
+        else function_summarizer(
+            lambda prompt, _: ModelAnswer(text=summarizer(prompt)), recipe.profile
+        ),
     )
     check_messages(messages, compacted.transcript, format)
     if "repair" not in _stage_names(recipe):
