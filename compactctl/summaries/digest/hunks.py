@@ -8,8 +8,9 @@ from compactctl.summaries.digest.fragments import (
     Fragment,
     is_current_work,
 )
-from compactctl.summaries.digest.lines import QuotableLine, quotable_lines
+from compactctl.summaries.digest.lines import quotable_text
 from compactctl.summaries.extract.passages import Passage
+from compactctl.tokens.memory import Once, call
 
 # A hunk ends at a blank line after so many fragments, or after the maximum.
 _MIN_FRAGMENTS, _MAX_FRAGMENTS = 8, 40
@@ -35,7 +36,9 @@ class Hunk(NamedTuple):
     whole: Fragment
 
 
-def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> list[Hunk]:
+def find_hunks(
+    passages: Sequence[Passage], fragments: Sequence[Fragment], once: Once = call
+) -> list[Hunk]:
     """Return the hunks of what the agent read and wrote lately."""
     # The fragments of each line, by passage, the newest first.
     rows_of: dict[int, dict[int, list[int]]] = {
@@ -49,15 +52,15 @@ def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> li
         Hunk(tuple(members), _join([fragments[index] for index in members], passages[number]))
         for number, rows in rows_of.items()
         if rows
-        for members in _split(quotable_lines(passages[number]), rows)
+        for members in _split(quotable_text(passages[number], once).texts, rows)
     ]
 
 
-def _split(lines: Sequence[QuotableLine], rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+def _split(lines: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
     """Yield the fragments of each hunk, two or more; ``rows`` holds the fragments of each line."""
     members: list[int] = []
     for row, line in enumerate(lines):
-        is_end = not line.text.strip() and len(members) >= _MIN_FRAGMENTS
+        is_end = not line.strip() and len(members) >= _MIN_FRAGMENTS
         if len(members) > 1 and (is_end or len(members) >= _MAX_FRAGMENTS):
             yield members
             members = []

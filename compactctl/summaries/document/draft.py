@@ -168,7 +168,7 @@ def _line_fragments(material: SummaryMaterial) -> list[Fragment]:
     covered.update(item.text for item in material.items.values())
     readable = (
         fragment._replace(facts=())
-        for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
+        for fragment in collect_fragments(passages, {}, demand)
         if fragment.describes and not _is_data(fragment.text)
         if without_marks(fragment.text) not in covered
     )
