@@ -55,16 +55,19 @@ class RunMemory:
     """
 
     def __init__(self) -> None:
-        self._results = RecentTable[tuple[object, ...], object]()
+        # A table for each function: the collector need not look at tuples of nothing but texts.
+        self._results: dict[object, RecentTable[tuple[object, ...], object]] = {}
         self._newest: dict[object, tuple[tuple[object, ...], object]] = {}
 
     def once(self, function: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Return what a pure function returns for hashable arguments."""
-        key = (function, *arguments)
+        results = self._results.get(function)
+        if results is None:
+            results = self._results[function] = RecentTable()
         try:
-            return self._results[key]  # type: ignore[return-value]
+            return results[arguments]  # type: ignore[return-value]
         except KeyError:
-            result = self._results[key] = function(*arguments)
+            result = results[arguments] = function(*arguments)
             return result
 
     def newest(self, function: Callable[[*Ts], T], *arguments: *Ts) -> T:
@@ -75,5 +78,6 @@ class RunMemory:
 
     def start_run(self) -> None:
         """Forget what the run that ends has not asked for."""
-        self._results.start_run()
+        for results in self._results.values():
+            results.start_run()
         self._newest.clear()

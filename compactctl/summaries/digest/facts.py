@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
@@ -43,7 +42,7 @@ class StateFact(Record, kw_only=False):
     value: float
 
 
-class LineIndex(NamedTuple):
+class LineIndex(Record, kw_only=False, order=True):
     """A line of a passage, both counted from 0; line -1 is its heading."""
 
     passage: int

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 
 from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
-from compactctl.records import field
+from compactctl.records import Record, field, replace
 from compactctl.summaries.digest.facts import (
     HEADING,
     UNQUOTED,
@@ -73,7 +73,7 @@ _SHOWN_KINDS = frozenset({"result", "file", "thought"})
 _MAX_NAME_CHARS = 120
 
 
-class FragmentGroup(NamedTuple):
+class FragmentGroup(Record, kw_only=False):
     """The heading that fragments share, and whose tokens are paid once.
 
     Attributes:
@@ -87,10 +87,8 @@ class FragmentGroup(NamedTuple):
     label: str = ""
 
 
-class Fragment(NamedTuple):
+class Fragment(Record):
     """A line that may be quoted, a piece of a long one, or a change in a diff with both its sides.
-
-    There are as many as lines in a session, and a named tuple is built faster than a record.
 
     Attributes:
         group: its heading; a result shares the heading of its call.
@@ -184,8 +182,8 @@ class _FragmentCollector(Struct, kw_only=True):
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
         is_check_output = _is_check_output(passage)
         removed = 0
-        for row, span, text, plain in quotable_text(passage, self.once).pieces:
-            line = LineIndex(index, row)
+        for piece in quotable_text(passage, self.once).pieces:
+            line, span, plain = LineIndex(index, piece.row), piece.span, piece.bare
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
             is_new = not (span.start or (is_repeated and passage.is_from_digest))
             facts = self.facts.get(line, ()) if is_new else ()
@@ -207,8 +205,8 @@ class _FragmentCollector(Struct, kw_only=True):
                 fragment = Fragment(
                     group=group,
                     line=line,
-                    span=span._replace(removed=removed),
-                    text=text,
+                    span=replace(span, removed=removed) if removed else span,
+                    text=piece.text,
                     describes=describes,
                     # Entities that an otherwise useless line mentions cost less in a list of names.
                     mentions=mentions if is_useful else (),

@@ -1,8 +1,8 @@
 """Group the lines of what the agent works on into hunks that are quoted whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from compactctl.records import Record, replace
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     Fragment,
@@ -23,7 +23,7 @@ _VALUE, _MIN_CHARS, _WRITTEN_SCALE = 0.15, 175, 4.0
 _HALF_LIFE = 5
 
 
-class Hunk(NamedTuple):
+class Hunk(Record, kw_only=False):
     """Fragments that are worth more together, since an edit needs all of them.
 
     Attributes:
@@ -73,7 +73,8 @@ def _join(fragments: Sequence[Fragment], passage: Passage) -> Fragment:
     chars = sum(len(fragment.text) for fragment in fragments)
     scale = _VALUE * (_WRITTEN_SCALE if passage.kind == "call" else 1.0)
     value = scale * chars / (len(passage.text) + _MIN_CHARS) ** 0.5
-    return fragments[0]._replace(
+    return replace(
+        fragments[0],
         describes=tuple(dict.fromkeys(name for line in fragments for name in line.describes)),
         mentions=tuple(dict.fromkeys(name for line in fragments for name in line.mentions)),
         facts=tuple(fact for line in fragments for fact in line.facts),

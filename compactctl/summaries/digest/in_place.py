@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -149,7 +149,11 @@ class _Draft:
         self._sizes = {unit: self._unit_size(unit) for unit in self._permanent_units}
         pool, mentioned = build_pool(request.digest, self._pinned, meter)
         self._fragments = pool.fragments
-        self._part_of = [self._find_part(fragment) for fragment in pool.fragments]
+        part_of = cache(self._find_part)
+        self._part_of = [
+            part_of(fragment.line.passage) if fragment.group.section in QUOTED_SECTIONS else None
+            for fragment in pool.fragments
+        ]
         self.selection = Selection(self._grouped_by_unit(pool), mentioned)
         digest = request.digest
         self._budget = budget_with(
@@ -315,11 +319,8 @@ class _Draft:
     def _is_visible(self, passage: int) -> bool:
         return self._stays(self._passages[passage].part_index.message)
 
-    def _find_part(self, fragment: Fragment) -> PartIndex | None:
-        """Return the part in which a fragment stays, None if it is quoted in the digest."""
-        if fragment.group.section not in QUOTED_SECTIONS:
-            return None
-        passage = fragment.line.passage
+    def _find_part(self, passage: int) -> PartIndex | None:
+        """Return the part in which lines of a passage stay, None if the digest quotes them."""
         index = self._passages[passage].part_index
         unit = self._unit_of.get(index.message)
         if unit is None or unit == self._always_hidden or self._bare_sizes[unit] > _EXPENSIVE:
@@ -348,7 +349,7 @@ class _Draft:
             names = (*headings.get(group, (0, ()))[1], *pool.headings[fragment.group][1])
             headings[group] = (self._bare_sizes[unit], tuple(dict.fromkeys(names)))
             value = max(fragment.reuse_value, UNREAD_VALUE) if is_unread else fragment.reuse_value
-            fragments.append(fragment._replace(group=group, reuse_value=value))
+            fragments.append(replace(fragment, group=group, reuse_value=value))
             # An immutable part is already counted in its bare unit.
             tokens.append(0 if index in self.request.immutable else size)
         return replace(
@@ -415,7 +416,7 @@ class _Draft:
 
 def _regrouped(hunk: Hunk, fragments: Sequence[Fragment]) -> Hunk:
     group = fragments[hunk.members[0]].group
-    return hunk._replace(whole=hunk.whole._replace(group=group))
+    return replace(hunk, whole=replace(hunk.whole, group=group))
 
 
 class _CallText(NamedTuple):

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
 
 from compactctl.history.read_calls import OLD_TEXTS, normal_path
 from compactctl.model.own_texts import GAP, read_lines
+from compactctl.records import Record
 from compactctl.summaries.digest.facts import title
 from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.passages import Passage, ToolPair
@@ -37,7 +37,7 @@ _HUNK_MARK = "@@"
 _MAX_FILLED_LINES, _MAX_FILLED_CHARS = 4, 120
 
 
-class QuotableLine(NamedTuple):
+class QuotableLine(Record, kw_only=False):
     """A line that may be quoted.
 
     Attributes:
@@ -53,7 +53,7 @@ class QuotableLine(NamedTuple):
     row: int = 0
 
 
-class PieceSpan(NamedTuple):
+class PieceSpan(Record, kw_only=False, order=True):
     """A piece of a line.
 
     Attributes:
@@ -69,7 +69,7 @@ class PieceSpan(NamedTuple):
     removed: int = 0
 
 
-class Piece(NamedTuple):
+class Piece(Record, kw_only=False):
     """A piece of a line, and its text: as it is quoted, and without blanks around it."""
 
     row: int
@@ -273,7 +273,8 @@ def join_pieces(line: str, spans: Iterable[PieceSpan]) -> str:
     join_pieces("a b c", [PieceSpan(2, 4)])  ->  "… b …"
     """
     text, position = "", 0
-    for start, end, *_ in spans:
+    for span in spans:
+        start, end = span.start, span.end
         omitted = line[position:start]
         text = f"{text.rstrip()} {GAP} ".lstrip() if omitted.strip() else text + omitted
         text += line[start:end]
