@@ -233,17 +233,62 @@ def sum_counts(*figures: Mapping[str, int]) -> Mapping[str, int]:
 def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
     """Run each step once; steps before a summary do not rewrite what it summarizes.
 
-    Otherwise the summary would have to be smaller than placeholders, and could say nothing.
+    Otherwise the summary would have to be smaller than placeholders, and could say nothing. What
+    steps before one that fills its target would rewrite, that one mostly hides or shortens anyway.
+    So it runs without their rewrites first; only if it leaves one of these messages as it is, all
+    run again.
     """
-    first = _in_order(view, steps, meter)
-    to_be_summarized = _rewritten_then_summarized(first.edits)
-    if not to_be_summarized:
+    n_before = _steps_before_filling(steps)
+    before = _in_order(view, steps[:n_before], meter)
+    rewritten = _rewritten_ids(before.edits)
+    held_back = _held_back(view, steps[:n_before], meter) if rewritten else before
+    first = _continued(held_back, steps[n_before:], meter)
+    stages = (*before.stages, *first.stages[n_before:])
+    if rewritten and rewritten <= _changed_ids(first.edits):
+        return replace(first, stages=tuple(map(_with_reason, stages, first.stages)))
+    to_be_summarized = _rewritten_then_summarized((*before.edits, *first.edits))
+    if not (rewritten or to_be_summarized):
         return first
     second = _in_order(replace(view, to_be_summarized=to_be_summarized), steps, meter)
-    records = tuple(map(_with_reason, first.stages, second.stages))
+    records = tuple(map(_with_reason, stages, second.stages))
     return replace(
         second, stages=records, view=replace(second.view, to_be_summarized=view.to_be_summarized)
     )
+
+
+def _steps_before_filling(steps: Sequence[StageStep[Any]]) -> int:
+    """Return the number of steps before the first that fills its target; 0 if none does."""
+    n_before = next((n for n, step in enumerate(steps) if step.stage.fills_target), 0)
+    return 0 if n_before and steps[n_before - 1].falls_back else n_before
+
+
+def _held_back(
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
+) -> PipelineRun:
+    """Run steps that do not rewrite anything."""
+    ids = frozenset(message.id for message in view.messages)
+    result = _in_order(replace(view, to_be_summarized=ids), steps, meter)
+    return replace(result, view=replace(result.view, to_be_summarized=view.to_be_summarized))
+
+
+def _continued(result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
+    """Return a run with further steps."""
+    further = _in_order(result.view, steps, meter)
+    return PipelineRun(
+        stages=result.stages + further.stages,
+        edits=result.edits + further.edits,
+        groups={**result.groups, **further.groups},
+        view=further.view,
+    )
+
+
+def _rewritten_ids(edits: Sequence[Edit]) -> frozenset[MessageId]:
+    return frozenset(edit.id for edit in edits if isinstance(edit, PartEdit))
+
+
+def _changed_ids(edits: Sequence[Edit]) -> frozenset[MessageId]:
+    hidden = (edit.ids for edit in edits if isinstance(edit, Hide))
+    return _rewritten_ids(edits).union(*hidden)
 
 
 def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:

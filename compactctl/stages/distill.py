@@ -128,7 +128,7 @@ def propose(
         if after < before:
             proposal = _propose_in_place(view, layout, result, options, meter)
     else:
-        summary = write_digest(request, meter.counter.count_many)
+        summary = write_digest(request, meter)
         before, after = meter.total(hidden), meter.text(_PREFIX + summary.text)
         proposal = condense(view, meter, hidden, summary, _condense_spec(options))
     # The same again would be a little smaller each time, since what was shortened counts less.

@@ -25,6 +25,7 @@ from compactctl.records import Record
 from compactctl.store.files.conversation_types import arrow_array, is_structs, is_text
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
+from compactctl.tokens.meter import Meter
 
 
 class CompactedLines(Record):
@@ -81,15 +82,19 @@ def compact_lines(
     options: InputOptions,
     recipe: Recipe,
     summarizer: Summarizer | None = None,
+    meter: Meter | None = None,
 ) -> CompactedLines:
     """Compact lines and write no tags; errors name the path in ``options``.
+
+    ``meter`` is ``measured.meter`` of a compaction of the same list when it was shorter: what it
+    remembers is not computed again.
 
     Raises NotUnderstoodError for lines that are not a transcript, UsageError for invalid options,
     and OutputFaultError if the new lines would not read back as the stages left the messages.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines), name=options.path)
     loaded = loaded_from(source, options.path, options.format, is_log=False)
-    measured = measure(loaded.transcript, recipe.measure)
+    measured = measure(loaded.transcript, recipe.measure, meter=meter)
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
     return compact_sized(loaded, SizedTranscript.of(loaded.transcript, measured), plan, inputs)

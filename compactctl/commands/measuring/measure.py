@@ -344,17 +344,24 @@ class Measurement(Record):
 
 
 def measure(
-    transcript: Transcript, options: MeasureOptions, extras: Sequence[Message] = ()
+    transcript: Transcript,
+    options: MeasureOptions,
+    extras: Sequence[Message] = (),
+    meter: Meter | None = None,
 ) -> Measurement:
     """Choose the model, counter and window. Raises UsageError for invalid names and sizes.
 
     The window is the user's or the profile's, else that of ``window_of``. ``extras`` are messages
-    of the request that the transcript lacks.
+    of the request that the transcript lacks. ``meter`` is that of the run before over an earlier
+    state of the transcript, if there was one; it is used again if it counts alike.
     """
     model = resolve_model(options.model or transcript.session.model, options.user_models)
     counter = _counter(options, model)
     document_bytes = options.profile.counting.document_bytes if options.profile else 0
-    meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
+    new_meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
+    if meter is None or not meter.counts_like(new_meter):
+        meter = new_meter
+    meter.start_run()
     framed = RequestMeter(meter, overhead_for(model, counter))
     credible = with_plausible_usage(transcript, model, framed)
     return Measurement(

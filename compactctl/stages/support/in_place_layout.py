@@ -165,6 +165,8 @@ def _with_shown_media(original: Message, shown: Message) -> Message:
         new if media_of(old) and not media_of(new) else old
         for old, new in zip(original.parts, shown.parts, strict=True)
     )
+    if parts == original.parts:
+        return original
     return replace(original, parts=parts)
 
 

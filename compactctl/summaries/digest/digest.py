@@ -6,7 +6,7 @@ from compactctl.history.stand_ins import message_count
 from compactctl.model.message import Message
 from compactctl.model.own_texts import OwnDigest
 from compactctl.model.summary import Summary
-from compactctl.records import Record
+from compactctl.records import Record, replace
 from compactctl.summaries.digest.fragments import (
     Fragment,
     collect_fragments,
@@ -17,9 +17,11 @@ from compactctl.summaries.digest.lines import PIECE_CHARS
 from compactctl.summaries.digest.neighbors import find_neighbors
 from compactctl.summaries.digest.render import fill_digest, group_heading
 from compactctl.summaries.digest.selection import FragmentPool, Selection
-from compactctl.summaries.extract.entities import EntityDemand, shared_lexicon
+from compactctl.summaries.extract.entities import EntityDemand, Lexicon, shared_lexicon
 from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.user_words import CUT, budget_with, choose_words
+from compactctl.tokens.memory import Once
+from compactctl.tokens.meter import Meter
 
 # Tokens of a heading and a line end.
 _MARGIN = 6
@@ -34,8 +36,6 @@ _NAME_TOKENS = 4
 # keep, but at least and at most these. The most take half a minute, and half a gigabyte.
 _MIN_SEARCHED_LINES = 100_000
 _MAX_SEARCHED_LINES = 300_000
-
-CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
 
 def pin_summaries(
@@ -80,27 +80,39 @@ class DigestRequest(Record):
     cwd: str | None = None
 
 
-def write_digest(request: DigestRequest, count: CountTexts) -> Summary:
-    """Return a digest of at most ``budget`` tokens, as ``count`` measures texts.
+def write_digest(request: DigestRequest, meter: Meter) -> Summary:
+    """Return a digest of at most ``budget`` tokens.
 
     Everything in it is quoted. It always holds what ``choose_words`` returns, and is larger than
     the budget if that is. Its note says if the messages are too many to search all of them.
     """
-    passages = read_passages(request.messages, request.cwd, merges=True)
+    once = meter.memory.once
+    passages = passages_of(request, once)
     digest = OwnDigest(count=message_count(request.messages), following=request.n_following)
-    pinned = pin_texts(passages, request, request.budget - count([digest.encode()])[0], count)
-    selection = Selection(*build_pool(request, passages, pinned.texts, count))
+    pinned = pin_texts(request, request.budget - meter.text_uncached(digest.encode()), meter)
+    selection = Selection(*build_pool(request, pinned.texts, meter))
     shown = {**pinned.texts, **{run[0]: CUT for run in pinned.omitted}}
 
     def text() -> str:
-        return fill_digest(digest, passages, shown, selection.fragments).encode()
+        return fill_digest(digest, passages, shown, selection.fragments, once).encode()
 
     def tokens() -> int:
-        return count([text()])[0]
+        return meter.text_uncached(text())
 
     budget = budget_with(request.budget, pinned.word_tokens, tokens(), request.spoken_tokens)
     selection.grow(lambda: budget - tokens())
     return Summary(text=text(), note=search_note(passages, request.budget))
+
+
+def passages_of(request: DigestRequest, once: Once) -> tuple[Passage, ...]:
+    """Return the passages of the originals that a digest replaces."""
+    return once(_merged_passages, request.messages, request.cwd, once)
+
+
+def _merged_passages(
+    messages: tuple[Message, ...], cwd: str | None, once: Once
+) -> tuple[Passage, ...]:
+    return read_passages(messages, cwd, merges=True, once=once)
 
 
 class PinnedTexts(Record):
@@ -117,40 +129,38 @@ class PinnedTexts(Record):
     word_tokens: int
 
 
-def pin_texts(
-    passages: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
-) -> PinnedTexts:
+def pin_texts(request: DigestRequest, room: int, meter: Meter) -> PinnedTexts:
     """Return what is always quoted: words of the user, and whole summaries by a client.
 
     ``room`` is the tokens for all quotations.
     """
-
-    def tokens(text: str) -> int:
-        return count([text])[0]
-
+    once = meter.memory.once
+    passages = passages_of(request, once)
     words_room = request.budget // 2 if request.words_room is None else request.words_room
-    following = read_passages(request.following, request.cwd)
-    words = choose_words(passages, words_room, tokens, following)
+    following = once(read_passages, request.following, request.cwd)
+    words = choose_words(passages, words_room, meter.text, following, once=once)
     max_tokens = int((room - words.tokens) * _SUMMARY_SHARE)
     return PinnedTexts(
-        texts={**words.texts, **pin_summaries(passages, max_tokens, tokens)},
+        texts={**words.texts, **pin_summaries(passages, max_tokens, meter.text)},
         omitted=words.omitted,
         word_tokens=words.tokens,
     )
 
 
 def build_pool(
-    request: DigestRequest,
-    passages: Sequence[Passage],
-    pinned: Mapping[int, str],
-    count: CountTexts,
+    request: DigestRequest, pinned: Mapping[int, str], meter: Meter
 ) -> tuple[FragmentPool, tuple[str, ...]]:
     """Return the fragments to choose from, and the entities that other texts mention already."""
+    once = meter.memory.once
+    passages = passages_of(request, once)
     start = _search_start(passages, request.budget)
-    demand = EntityDemand.of(passages[start:], shared_lexicon(request.cwd))
-    pool = _build_pool(request, passages, pinned, demand, count)
-    covered = (*_texts(request.following), *pinned.values())
-    return pool, tuple(name for text in covered for name in demand.lexicon.entities(text))
+    lexicon = shared_lexicon(request.cwd)
+    # Most attempts to fill a target differ in nothing but the budget.
+    source = replace(request, budget=0, words_room=None, spoken_tokens=0, n_following=0)
+    pinned_texts = tuple(pinned.items())
+    pool = meter.memory.newest(_build_pool, source, pinned_texts, start, lexicon, meter)
+    covered = (*_texts(once(read_passages, request.following)), *pinned.values())
+    return pool, tuple(name for text in covered for name in lexicon.entities(text))
 
 
 def search_note(passages: Sequence[Passage], budget: int) -> str:
@@ -177,27 +187,29 @@ def _search_start(passages: Sequence[Passage], budget: int) -> int:
 
 def _build_pool(
     request: DigestRequest,
-    passages: Sequence[Passage],
-    pinned: Mapping[int, str],
-    demand: EntityDemand,
-    count: CountTexts,
+    pinned: tuple[tuple[int, str], ...],
+    start: int,
+    lexicon: Lexicon,
+    meter: Meter,
 ) -> FragmentPool:
-    lexicon, start = demand.lexicon, _search_start(passages, request.budget)
+    """Return the fragments of the passages from ``start`` on, none of those that are pinned."""
+    once = meter.memory.once
+    passages = passages_of(request, once)
+    following = once(read_passages, request.following)
+    demand = EntityDemand.of(passages[start:], lexicon)
     fragments = (
-        *collect_fragments(passages, pinned, demand.demand, lexicon, start),
-        *list_entries(
-            passages, demand.demand, lexicon, request.cwd, read_passages(request.following)
-        ),
+        *collect_fragments(passages, dict(pinned), demand, start, once),
+        *list_entries(passages, demand.demand, lexicon, request.cwd, following),
     )
     groups = dict.fromkeys(fragment.group for fragment in fragments)
-    headings = {group: group_heading(group, passages) for group in groups}
+    headings = {group: group_heading(group, passages, once) for group in groups}
     names = {group: lexicon.entities(heading) for group, heading in headings.items()}
-    costs = zip(headings, _line_costs(list(headings.values()), count), strict=True)
+    costs = zip(headings, _line_costs(list(headings.values()), meter), strict=True)
     return FragmentPool(
         fragments=fragments,
-        hunks=find_hunks(passages, fragments),
-        neighbors=find_neighbors(passages, fragments),
-        tokens=list(_fragment_costs(fragments, count)),
+        hunks=find_hunks(passages, fragments, once),
+        neighbors=find_neighbors(passages, fragments, once),
+        tokens=list(_fragment_costs(fragments, meter)),
         headings={group: (cost, names[group]) for group, cost in costs},
         demand=demand.demand,
         demand_unit=demand.mean_top_demand,
@@ -205,18 +217,18 @@ def _build_pool(
     )
 
 
-def _fragment_costs(fragments: Sequence[Fragment], count: CountTexts) -> Iterator[int]:
-    costs = _line_costs([fragment.text for fragment in fragments], count)
+def _fragment_costs(fragments: Sequence[Fragment], meter: Meter) -> Iterator[int]:
+    costs = _line_costs([fragment.text for fragment in fragments], meter)
     for fragment, tokens in zip(fragments, costs, strict=True):
         yield tokens + (_NAME_TOKENS if fragment.group.section == "names" else 0)
 
 
-def _line_costs(texts: Sequence[str], count: CountTexts) -> list[int]:
+def _line_costs(texts: Sequence[str], meter: Meter) -> list[int]:
     return [
         tokens + _LINE_TOKENS if text else 0
-        for text, tokens in zip(texts, count(texts), strict=True)
+        for text, tokens in zip(texts, meter.count_many(texts), strict=True)
     ]
 
 
-def _texts(messages: Sequence[Message]) -> list[str]:
-    return [passage.text for passage in read_passages(messages) if passage.kind != "thought"]
+def _texts(passages: Sequence[Passage]) -> list[str]:
+    return [passage.text for passage in passages if passage.kind != "thought"]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from compactctl.history.shell_lines import only_looks
 from compactctl.model.own_texts import EntrySpeaker
@@ -17,6 +16,7 @@ from compactctl.summaries.extract.outcomes import (
 )
 from compactctl.summaries.extract.own_passages import SPOKEN, PassageKind
 from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.tokens.memory import Once, call
 
 # Values were tuned on sessions of two projects and tested on others.
 _ERROR, _OLD_ERROR = 3.0, 1.2
@@ -42,7 +42,7 @@ class StateFact(Record, kw_only=False):
     value: float
 
 
-class LineIndex(NamedTuple):
+class LineIndex(Record, kw_only=False, order=True):
     """A line of a passage, both counted from 0; line -1 is its heading."""
 
     passage: int
@@ -174,19 +174,19 @@ def speaker(passage: Passage) -> EntrySpeaker:
     return "attachment" if passage.is_attachment else _SPEAKERS.get(passage.kind, "tool")
 
 
-def title(passage: Passage) -> str:
+def title(passage: Passage, once: Once = call) -> str:
     """Return what a passage is about, as a digest says it above a quotation; "" for nothing."""
     pair = passage.pair
     if passage.title:
         return passage.title
     if passage.kind == "answer":
-        return clip_to_line(
-            f"{pair.tool} {_subject(pair)}" if pair else "a tool", MAX_COMMAND_CHARS
-        )
+        words = f"{pair.tool} {_subject(pair)}" if pair else "a tool"
+        return once(clip_to_line, words, MAX_COMMAND_CHARS)
     if pair is not None:
-        return clip_to_line(f"{pair.tool} {_subject(pair)}", MAX_COMMAND_CHARS) + _failure(pair)
+        words = f"{pair.tool} {_subject(pair)}"
+        return once(clip_to_line, words, MAX_COMMAND_CHARS) + _failure(pair)
     is_named = passage.kind in {"file", "point"} or speaker(passage) == "tool"
-    return clip_to_line(passage.name or passage.kind, MAX_COMMAND_CHARS) if is_named else ""
+    return once(clip_to_line, passage.name or passage.kind, MAX_COMMAND_CHARS) if is_named else ""
 
 
 def _subject(pair: ToolPair) -> str:

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 
 from compactctl.history.shell_lines import only_looks
 from compactctl.history.tool_names import is_confirmation, kind_of, loads_tools
-from compactctl.records import field
+from compactctl.records import Record, field, replace
 from compactctl.summaries.digest.facts import (
     HEADING,
     UNQUOTED,
@@ -23,17 +23,16 @@ from compactctl.summaries.digest.facts import (
 from compactctl.summaries.digest.lines import (
     MIN_LINE_CHARS,
     PieceSpan,
-    pieces_of,
-    quotable_lines,
-    span_text,
+    quotable_text,
 )
 from compactctl.summaries.extract.decisions import is_finding
-from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.entities import EntityDemand, Lexicon
 from compactctl.summaries.extract.files import MAX_PATH_CHARS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import clip_to_line
 from compactctl.summaries.extract.outcomes import PASSED, is_check
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
+from compactctl.tokens.memory import Once, call
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections that quote lines of messages.
@@ -74,7 +73,7 @@ _SHOWN_KINDS = frozenset({"result", "file", "thought"})
 _MAX_NAME_CHARS = 120
 
 
-class FragmentGroup(NamedTuple):
+class FragmentGroup(Record, kw_only=False):
     """The heading that fragments share, and whose tokens are paid once.
 
     Attributes:
@@ -88,10 +87,8 @@ class FragmentGroup(NamedTuple):
     label: str = ""
 
 
-class Fragment(NamedTuple):
+class Fragment(Record):
     """A line that may be quoted, a piece of a long one, or a change in a diff with both its sides.
-
-    There are as many as lines in a session, and a named tuple is built faster than a record.
 
     Attributes:
         group: its heading; a result shares the heading of its call.
@@ -117,9 +114,9 @@ class Fragment(NamedTuple):
 def collect_fragments(
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
-    demand: Mapping[str, float],
-    lexicon: Lexicon,
+    demand: EntityDemand,
     start: int = 0,
+    once: Once = call,
 ) -> list[Fragment]:
     """Return the fragments of passages from ``start`` on, newest first; of equal lines the newest.
 
@@ -128,7 +125,11 @@ def collect_fragments(
     """
     seen = {line.strip() for text in pinned.values() for line in text.split("\n")}
     collector = _FragmentCollector(
-        demand=demand, lexicon=lexicon, facts=facts_by_line(passages), seen=seen
+        demand=demand.demand,
+        lexicon=demand.lexicon,
+        facts=facts_by_line(passages),
+        seen=seen,
+        once=once,
     )
     calls = {id(passage.pair): i for i, passage in enumerate(passages) if passage.kind == "call"}
     for index in reversed(range(start, len(passages))):
@@ -156,6 +157,7 @@ class _FragmentCollector(Struct, kw_only=True):
         demand: the demand for each entity.
         lexicon: finds the entities of a line.
         facts: the facts that each line shows.
+        once: how what depends on a line alone is computed.
         fragments: the fragments collected so far.
         seen: the lines of newer passages.
         mention_counts: mentions of each entity in newer lines.
@@ -165,6 +167,7 @@ class _FragmentCollector(Struct, kw_only=True):
     demand: Mapping[str, float]
     lexicon: Lexicon
     facts: Mapping[LineIndex, Sequence[StateFact]]
+    once: Once
     fragments: list[Fragment] = field(default_factory=list)
     seen: set[str]
     mention_counts: defaultdict[str, int] = field(default_factory=partial(defaultdict, int))
@@ -178,10 +181,9 @@ class _FragmentCollector(Struct, kw_only=True):
         certain_value = _CERTAIN_REUSE_VALUE * _reuse_chance(passage)
         is_reply, is_work = passage.kind == "reply", is_current_work(passage)
         is_check_output = _is_check_output(passage)
-        lines, removed = quotable_lines(passage), 0
-        for row, span in pieces_of(lines):
-            line, text = LineIndex(index, row), span_text(lines, row, span)
-            plain = text.strip()
+        removed = 0
+        for piece in quotable_text(passage, self.once).pieces:
+            line, span, plain = LineIndex(index, piece.row), piece.span, piece.bare
             is_repeated = plain in self.seen and not (is_work and len(plain) < _MAX_COMMON_CHARS)
             is_new = not (span.start or (is_repeated and passage.is_from_digest))
             facts = self.facts.get(line, ()) if is_new else ()
@@ -194,17 +196,17 @@ class _FragmentCollector(Struct, kw_only=True):
             if not facts and (is_useless or len(plain) < MIN_LINE_CHARS):
                 continue
             self.seen.add(plain)
-            words = _WORD.findall(plain)
-            describes, mentions = self._entities(plain, words)
-            is_reusable = len(plain) >= _MIN_REUSE_CHARS and len(words) >= _MIN_WORDS
+            names, n_words, n_distinct = self.once(_read_line, plain, self.lexicon)
+            describes, mentions = self._entities(names, n_distinct) if names else ((), ())
+            is_reusable = len(plain) >= _MIN_REUSE_CHARS and n_words >= _MIN_WORDS
             reuse_value = certain_value if is_reusable else 0.0
             is_useful = bool(describes or facts or reuse_value or is_work)
             if is_useful or mentions:
                 fragment = Fragment(
                     group=group,
                     line=line,
-                    span=span._replace(removed=removed),
-                    text=text,
+                    span=replace(span, removed=removed) if removed else span,
+                    text=piece.text,
                     describes=describes,
                     # Entities that an otherwise useless line mentions cost less in a list of names.
                     mentions=mentions if is_useful else (),
@@ -225,14 +227,19 @@ class _FragmentCollector(Struct, kw_only=True):
             return ()
         return self.replaced.get(pair.reads or "", ())
 
-    def _entities(self, text: str, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the entities that a line makes a statement about, and those it merely names."""
-        entities = tuple(filter(self.demand.get, self.lexicon.entities(text)))
+    def _entities(
+        self, names: Sequence[str], n_distinct: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the entities that a line makes a statement about, and those it merely names.
+
+        ``names`` are those in it, ``n_distinct`` is how many distinct words it has.
+        """
+        entities = tuple(filter(self.demand.get, names))
         counts = self.mention_counts
         frequent = tuple([entity for entity in entities if counts[entity] >= _MAX_STATEMENTS])
         for entity in entities:
             counts[entity] += 1
-        if not _is_statement(words, entities):
+        if not _is_statement(n_distinct, entities):
             return (), entities
         if not frequent:
             return entities, ()
@@ -245,10 +252,16 @@ def _finding_facts(passage: Passage, text: str) -> Iterator[StateFact]:
         yield StateFact(f"finding {text[:80]}", value)
 
 
-def _is_statement(words: Sequence[str], names: Sequence[str]) -> bool:
+def _read_line(text: str, lexicon: Lexicon) -> tuple[tuple[str, ...], int, int]:
+    """Return the entities in a line, and how many words and distinct words it has."""
+    words = _WORD.findall(text)
+    return lexicon.entities(text), len(words), len(set(words))
+
+
+def _is_statement(n_distinct: int, names: Sequence[str]) -> bool:
     """Whether a line makes a statement about the names in it: it has enough other words."""
     name_words = len(_WORD.findall(names[0])) if len(names) == 1 else 1
-    return len(set(words)) >= _MIN_WORDS + name_words
+    return n_distinct >= _MIN_WORDS + name_words
 
 
 def _reuse_chance(passage: Passage) -> float:

@@ -1,15 +1,16 @@
 """Group the lines of what the agent works on into hunks that are quoted whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from compactctl.records import Record, replace
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     Fragment,
     is_current_work,
 )
-from compactctl.summaries.digest.lines import QuotableLine, quotable_lines
+from compactctl.summaries.digest.lines import quotable_text
 from compactctl.summaries.extract.passages import Passage
+from compactctl.tokens.memory import Once, call
 
 # A hunk ends at a blank line after so many fragments, or after the maximum.
 _MIN_FRAGMENTS, _MAX_FRAGMENTS = 8, 40
@@ -22,7 +23,7 @@ _VALUE, _MIN_CHARS, _WRITTEN_SCALE = 0.15, 175, 4.0
 _HALF_LIFE = 5
 
 
-class Hunk(NamedTuple):
+class Hunk(Record, kw_only=False):
     """Fragments that are worth more together, since an edit needs all of them.
 
     Attributes:
@@ -35,7 +36,9 @@ class Hunk(NamedTuple):
     whole: Fragment
 
 
-def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> list[Hunk]:
+def find_hunks(
+    passages: Sequence[Passage], fragments: Sequence[Fragment], once: Once = call
+) -> list[Hunk]:
     """Return the hunks of what the agent read and wrote lately."""
     # The fragments of each line, by passage, the newest first.
     rows_of: dict[int, dict[int, list[int]]] = {
@@ -49,15 +52,15 @@ def find_hunks(passages: Sequence[Passage], fragments: Sequence[Fragment]) -> li
         Hunk(tuple(members), _join([fragments[index] for index in members], passages[number]))
         for number, rows in rows_of.items()
         if rows
-        for members in _split(quotable_lines(passages[number]), rows)
+        for members in _split(quotable_text(passages[number], once).texts, rows)
     ]
 
 
-def _split(lines: Sequence[QuotableLine], rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+def _split(lines: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
     """Yield the fragments of each hunk, two or more; ``rows`` holds the fragments of each line."""
     members: list[int] = []
     for row, line in enumerate(lines):
-        is_end = not line.text.strip() and len(members) >= _MIN_FRAGMENTS
+        is_end = not line.strip() and len(members) >= _MIN_FRAGMENTS
         if len(members) > 1 and (is_end or len(members) >= _MAX_FRAGMENTS):
             yield members
             members = []
@@ -70,7 +73,8 @@ def _join(fragments: Sequence[Fragment], passage: Passage) -> Fragment:
     chars = sum(len(fragment.text) for fragment in fragments)
     scale = _VALUE * (_WRITTEN_SCALE if passage.kind == "call" else 1.0)
     value = scale * chars / (len(passage.text) + _MIN_CHARS) ** 0.5
-    return fragments[0]._replace(
+    return replace(
+        fragments[0],
         describes=tuple(dict.fromkeys(name for line in fragments for name in line.describes)),
         mentions=tuple(dict.fromkeys(name for line in fragments for name in line.mentions)),
         facts=tuple(fact for line in fragments for fact in line.facts),

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.stand_ins import message_count
@@ -18,7 +19,13 @@ from compactctl.model.message import (
 )
 from compactctl.model.own_texts import GAP, OwnDigest
 from compactctl.records import Record, replace
-from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts, search_note
+from compactctl.summaries.digest.digest import (
+    DigestRequest,
+    build_pool,
+    passages_of,
+    pin_texts,
+    search_note,
+)
 from compactctl.summaries.digest.fragments import (
     QUOTED_SECTIONS,
     UNREAD_VALUE,
@@ -29,17 +36,19 @@ from compactctl.summaries.digest.hunks import Hunk
 from compactctl.summaries.digest.lines import (
     PieceSpan,
     QuotableLine,
+    QuotableText,
     pieces_of,
     plain_text,
-    quotable_lines,
+    quotable_text,
     replaced_sources,
     shown_lines,
     sources_in_heading,
 )
 from compactctl.summaries.digest.render import fill_digest, places
 from compactctl.summaries.digest.selection import FragmentPool, Selection
-from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages
+from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.user_words import budget_with
+from compactctl.tokens.memory import Once
 from compactctl.tokens.meter import Meter
 
 # A unit that takes more tokens than this without any line is hidden; its lines are quoted in the
@@ -126,10 +135,10 @@ class _Draft:
         self.request, self._meter = request, meter
         # Most of what changes from one round to the next are lines in their messages.
         self._digest_size = lru_cache(1)(meter.text_uncached)
-        count = meter.counter.count_many
+        self._once = meter.memory.once
         self._messages = request.digest.messages
-        self._passages = read_passages(self._messages, request.digest.cwd, merges=True)
-        pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
+        self._passages = passages_of(request.digest, self._once)
+        pinned = pin_texts(request.digest, request.digest.budget, meter)
         self._pinned, self._omitted = pinned.texts, pinned.omitted
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._whole_units: set[int] = set()
@@ -138,9 +147,13 @@ class _Draft:
         self._lines: dict[PartIndex, list[Fragment]] = {}
         self._quoted: list[int] = []
         self._sizes = {unit: self._unit_size(unit) for unit in self._permanent_units}
-        pool, mentioned = build_pool(request.digest, self._passages, self._pinned, count)
+        pool, mentioned = build_pool(request.digest, self._pinned, meter)
         self._fragments = pool.fragments
-        self._part_of = [self._find_part(fragment) for fragment in pool.fragments]
+        part_of = cache(self._find_part)
+        self._part_of = [
+            part_of(fragment.line.passage) if fragment.group.section in QUOTED_SECTIONS else None
+            for fragment in pool.fragments
+        ]
         self.selection = Selection(self._grouped_by_unit(pool), mentioned)
         digest = request.digest
         self._budget = budget_with(
@@ -252,7 +265,7 @@ class _Draft:
             is_in_place=True,
         )
         fragments = [self._fragments[index] for index in self.selection.listed(self._quoted)]
-        return fill_digest(digest, self._passages, pinned, fragments).encode()
+        return fill_digest(digest, self._passages, pinned, fragments, self._once).encode()
 
     def _stays(self, message: int) -> bool:
         return self._unit_of.get(message) in self._sizes
@@ -306,11 +319,8 @@ class _Draft:
     def _is_visible(self, passage: int) -> bool:
         return self._stays(self._passages[passage].part_index.message)
 
-    def _find_part(self, fragment: Fragment) -> PartIndex | None:
-        """Return the part in which a fragment stays, None if it is quoted in the digest."""
-        if fragment.group.section not in QUOTED_SECTIONS:
-            return None
-        passage = fragment.line.passage
+    def _find_part(self, passage: int) -> PartIndex | None:
+        """Return the part in which lines of a passage stay, None if the digest quotes them."""
         index = self._passages[passage].part_index
         unit = self._unit_of.get(index.message)
         if unit is None or unit == self._always_hidden or self._bare_sizes[unit] > _EXPENSIVE:
@@ -339,7 +349,7 @@ class _Draft:
             names = (*headings.get(group, (0, ()))[1], *pool.headings[fragment.group][1])
             headings[group] = (self._bare_sizes[unit], tuple(dict.fromkeys(names)))
             value = max(fragment.reuse_value, UNREAD_VALUE) if is_unread else fragment.reuse_value
-            fragments.append(fragment._replace(group=group, reuse_value=value))
+            fragments.append(replace(fragment, group=group, reuse_value=value))
             # An immutable part is already counted in its bare unit.
             tokens.append(0 if index in self.request.immutable else size)
         return replace(
@@ -360,7 +370,7 @@ class _Draft:
         if text is None:
             return self._meter.part(part)
         tool = self._meter.text(part.tool) if isinstance(part, ToolCallPart) else 0
-        return tool + self._meter.text_uncached(text)
+        return tool + self._meter.text(text)
 
     def _content(self, index: PartIndex, part: Part) -> str | None:
         """Return the content of a part with the lines chosen for it, None if it is the old one."""
@@ -382,20 +392,21 @@ class _Draft:
         number = self._whole_passages.get(index)
         if number is None:
             return None
-        whole, pieces = self._passages[number], places(self._lines.get(index, ()))
+        whole, once = self._passages[number], self._once
+        pieces = tuple(places(self._lines.get(index, ())))
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _with_marks(old, pieces)
+                new = once(_with_marks, old, pieces)
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
-                new = self.request.reword(part, _ArgumentPieces(whole, pieces).reword)
+                new = once(_reworded, part, self.request.reword, _call_text(whole, once), pieces)
                 return new if new != part.arguments else None
             case (
                 TextPart(embedded=False, text=old)
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shorten(plain_text(whole), pieces)
+                new = once(_shorten, plain_text(whole, once), pieces)
                 is_short = new == GAP and len(old) <= _MAX_WHOLE_CHARS
                 stays_whole = is_short and self._unit_of[index.message] not in self._permanent_units
                 return new if len(new) < len(old) and not stays_whole else None
@@ -405,20 +416,51 @@ class _Draft:
 
 def _regrouped(hunk: Hunk, fragments: Sequence[Fragment]) -> Hunk:
     group = fragments[hunk.members[0]].group
-    return hunk._replace(whole=hunk.whole._replace(group=group))
+    return replace(hunk, whole=replace(hunk.whole, group=group))
+
+
+class _CallText(NamedTuple):
+    """What the arguments of a call are shortened by.
+
+    Attributes:
+        text: the lines to choose from.
+        texts: the strings in the arguments.
+        whole: which of them stay whole: what the heading of a quotation shows is not among the
+            lines.
+        command: the command, which keeps its first piece; None without one.
+    """
+
+    text: QuotableText
+    texts: tuple[tuple[str, str], ...]
+    whole: frozenset[int]
+    command: str | None
+
+
+def _call_text(passage: Passage, once: Once) -> _CallText:
+    text, pair = quotable_text(passage, once), passage.pair
+    if pair is None:
+        return _CallText(text, (), frozenset(), None)
+    whole = sources_in_heading(passage, once) - replaced_sources(pair)
+    return _CallText(text, pair.texts, whole, pair.command)
+
+
+def _reworded(
+    part: ToolCallPart,
+    reword: RewordArguments,
+    call: _CallText,
+    pieces: tuple[tuple[int, PieceSpan], ...],
+) -> str:
+    return reword(part, _ArgumentPieces(call, pieces).reword)
 
 
 class _ArgumentPieces:
     """The chosen pieces of a call's arguments, by the text that they are from."""
 
-    def __init__(self, call: Passage, pieces: Iterable[tuple[int, PieceSpan]]) -> None:
-        self._texts = call.pair.texts if call.pair else ()
-        # What the heading of a quotation shows is not among the lines to choose from.
-        replaced = replaced_sources(call.pair) if call.pair else frozenset[int]()
-        self._whole = sources_in_heading(call) - replaced
-        lines = quotable_lines(call)
+    def __init__(self, call: _CallText, pieces: Iterable[tuple[int, PieceSpan]]) -> None:
+        self._texts, self._whole = call.texts, call.whole
+        lines = call.text.lines
         self._pieces: dict[int, list[tuple[int, PieceSpan]]] = {}
-        for index, span in (*pieces, *_command_start(lines, call.pair)):
+        for index, span in (*pieces, *_command_start(call)):
             line = lines[index]
             self._pieces.setdefault(line.source, []).append((line.row, _without_label(line, span)))
 
@@ -435,14 +477,10 @@ def _without_label(line: QuotableLine, span: PieceSpan) -> PieceSpan:
     return PieceSpan(max(0, span.start - chars), span.end - chars, span.rows)
 
 
-def _command_start(
-    lines: Sequence[QuotableLine], pair: ToolPair | None
-) -> Iterator[tuple[int, PieceSpan]]:
+def _command_start(call: _CallText) -> Iterator[tuple[int, PieceSpan]]:
     """Yield the first piece of a call's command, which always stays."""
-    command = pair.command if pair else None
-    texts = pair.texts if pair else ()
-    for index, line in enumerate(lines):
-        if command and not line.row and texts[line.source][1] == command:
+    for index, line in enumerate(call.text.lines if call.command else ()):
+        if not line.row and call.texts[line.source][1] == call.command:
             yield next((index, span) for _, span in pieces_of([line]))
             return
 

@@ -6,16 +6,18 @@ has to be looked up in the text that it comes from.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
 
 from compactctl.history.read_calls import OLD_TEXTS, normal_path
 from compactctl.model.own_texts import GAP, read_lines
+from compactctl.records import Record
 from compactctl.summaries.digest.facts import title
 from compactctl.summaries.extract.line_marks import without_line_marks
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.words import word_end
+from compactctl.tokens.memory import Once, call
 
 # A line of up to 260 characters is one piece. A piece of a longer one ends at a blank, else at the
 # end of a value in data, or of a name, else after 260 characters.
@@ -35,7 +37,7 @@ _HUNK_MARK = "@@"
 _MAX_FILLED_LINES, _MAX_FILLED_CHARS = 4, 120
 
 
-class QuotableLine(NamedTuple):
+class QuotableLine(Record, kw_only=False):
     """A line that may be quoted.
 
     Attributes:
@@ -51,7 +53,7 @@ class QuotableLine(NamedTuple):
     row: int = 0
 
 
-class PieceSpan(NamedTuple):
+class PieceSpan(Record, kw_only=False, order=True):
     """A piece of a line.
 
     Attributes:
@@ -67,26 +69,61 @@ class PieceSpan(NamedTuple):
     removed: int = 0
 
 
-def quotable_lines(passage: Passage) -> list[QuotableLine]:
-    """Return the lines of a passage; of a call, without texts that are replaced or in its heading.
+class Piece(Record, kw_only=False):
+    """A piece of a line, and its text: as it is quoted, and without blanks around it."""
+
+    row: int
+    span: PieceSpan
+    text: str
+    bare: str
+
+
+class QuotableText:
+    """The lines of a passage, and the pieces of them, the last line first."""
+
+    def __init__(self, lines: Iterable[QuotableLine]) -> None:
+        self.lines = tuple(lines)
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The texts of the lines."""
+        return [line.text for line in self.lines]
+
+    @cached_property
+    def pieces(self) -> Sequence[Piece]:
+        """The pieces of the lines in the order of ``pieces_of``."""
+        places = ((at, span, span_text(self.lines, at, span)) for at, span in pieces_of(self.lines))
+        return [Piece(row, span, text, text.strip()) for row, span, text in places]
+
+
+def quotable_text(passage: Passage, once: Once = call) -> QuotableText:
+    """Return the text of a passage; of a call, without strings that are replaced or in its heading.
 
     The lines of a listing are without their numbers.
     """
     pair = passage.pair
     if passage.kind != "call" or pair is None:
-        return list(_lines_of(plain_text(passage)))
-    left_out = replaced_sources(pair) | sources_in_heading(passage)
-    return [
+        return once(_text_of, plain_text(passage, once))
+    left_out = replaced_sources(pair) | sources_in_heading(passage, once)
+    return once(_text_of_call, pair.texts, left_out)
+
+
+def _text_of(text: str) -> QuotableText:
+    return QuotableText(_lines_of(text))
+
+
+def _text_of_call(texts: tuple[tuple[str, str], ...], left_out: frozenset[int]) -> QuotableText:
+    return QuotableText(
         line
-        for source, (name, text) in enumerate(pair.texts)
+        for source, (name, text) in enumerate(texts)
         if source not in left_out
         for line in _lines_of(text, f"{name}: " if name else "", source)
-    ]
+    )
 
 
-def plain_text(passage: Passage) -> str:
+def plain_text(passage: Passage, once: Once = call) -> str:
     """Return the text of a passage that is not a call, without the numbers of a listing."""
-    return without_line_marks(passage.text) if passage.kind == "result" else passage.text
+    return once(without_line_marks, passage.text) if passage.kind == "result" else passage.text
 
 
 def replaced_sources(pair: ToolPair) -> frozenset[int]:
@@ -96,25 +133,28 @@ def replaced_sources(pair: ToolPair) -> frozenset[int]:
     return frozenset(source for source, (name, _) in enumerate(pair.texts) if name in OLD_TEXTS)
 
 
-def sources_in_heading(call: Passage) -> frozenset[int]:
+def sources_in_heading(passage: Passage, once: Once = call) -> frozenset[int]:
     """Return which strings in a call's arguments its heading shows, or the file that they name."""
-    pair = call.pair
+    pair = passage.pair
     if pair is None:
         return frozenset()
-    shown = title(call)
+    files = (*pair.changes, pair.reads or "")
+    return once(_sources_shown, pair.texts, title(passage, once), files)
+
+
+def _sources_shown(
+    texts: tuple[tuple[str, str], ...], shown: str, files: tuple[str, ...]
+) -> frozenset[int]:
     return frozenset(
-        source
-        for source, (_, text) in enumerate(pair.texts)
-        if text in shown or _is_path(text, pair)
+        source for source, (_, text) in enumerate(texts) if text in shown or _is_path(text, files)
     )
 
 
-def _is_path(text: str, pair: ToolPair) -> bool:
+def _is_path(text: str, files: Iterable[str]) -> bool:
     r"""Whether a text is a path, perhaps absolute or with ``\``, of a file in the heading."""
     if "\n" in text:
         return False
     path = f"/{normal_path(text)}"
-    files = (*pair.changes, pair.reads or "")
     return any(file and path.endswith(f"/{file.removeprefix('/')}") for file in files)
 
 
@@ -233,7 +273,8 @@ def join_pieces(line: str, spans: Iterable[PieceSpan]) -> str:
     join_pieces("a b c", [PieceSpan(2, 4)])  ->  "… b …"
     """
     text, position = "", 0
-    for start, end, *_ in spans:
+    for span in spans:
+        start, end = span.start, span.end
         omitted = line[position:start]
         text = f"{text.rstrip()} {GAP} ".lstrip() if omitted.strip() else text + omitted
         text += line[start:end]

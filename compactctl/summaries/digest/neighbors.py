@@ -1,15 +1,16 @@
 """Find the fragments that stand beside one another, with nothing to mark between them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from compactctl.summaries.digest.fragments import QUOTED_SECTIONS, Fragment
-from compactctl.summaries.digest.lines import is_small_gap, quotable_lines
+from compactctl.summaries.digest.lines import PieceSpan, QuotableText, is_small_gap, quotable_text
 from compactctl.summaries.extract.passages import Passage
+from compactctl.tokens.memory import Once, call
 
 
 def find_neighbors(
-    passages: Sequence[Passage], fragments: Sequence[Fragment]
+    passages: Sequence[Passage], fragments: Sequence[Fragment], once: Once = call
 ) -> list[tuple[int, ...]]:
     """Return the neighbors of each fragment, at most two; none of what is not quoted.
 
@@ -22,28 +23,31 @@ def find_neighbors(
             members_of.setdefault(fragment.line.passage, []).append(index)
     neighbors: list[tuple[int, ...]] = [()] * len(fragments)
     for number, members in members_of.items():
-        for before, after in _pairs(passages[number], fragments, members):
-            neighbors[before] += (after,)
-            neighbors[after] += (before,)
+        places = tuple([(fragments[at].line.line, fragments[at].span) for at in members])
+        for first, second in once(_pairs, quotable_text(passages[number], once), places):
+            neighbors[members[first]] += (members[second],)
+            neighbors[members[second]] += (members[first],)
     return neighbors
 
 
-def _pairs(
-    passage: Passage, fragments: Sequence[Fragment], members: Sequence[int]
-) -> Iterator[tuple[int, int]]:
-    lines = [line.text for line in quotable_lines(passage)]
-    ordered = sorted(members, key=lambda index: (fragments[index].line, fragments[index].span))
-    for before, after in pairwise(ordered):
-        first, second = fragments[before], fragments[after]
-        if first.span.removed != second.span.removed:
-            continue
-        if first.line == second.line:
-            is_joined = first.span.end == second.span.start
-        else:
-            row = first.line.line + first.span.rows
-            is_whole = first.span.rows > 1 or first.span.end == len(lines[row - 1])
-            is_joined = (
-                is_whole and not second.span.start and is_small_gap(lines[row : second.line.line])
-            )
-        if is_joined:
-            yield before, after
+def _pairs(text: QuotableText, places: tuple[tuple[int, PieceSpan], ...]) -> list[tuple[int, int]]:
+    """Return which of these pieces of a text are neighbors, by their indexes, in order."""
+    ordered = sorted(range(len(places)), key=places.__getitem__)
+    return [
+        (before, after)
+        for before, after in pairwise(ordered)
+        if _are_joined(text.texts, *places[before], *places[after])
+    ]
+
+
+def _are_joined(
+    lines: Sequence[str], row: int, span: PieceSpan, next_row: int, next_span: PieceSpan
+) -> bool:
+    """Whether nothing is marked as omitted between two pieces."""
+    if span.removed != next_span.removed:
+        return False
+    if row == next_row:
+        return span.end == next_span.start
+    end = row + span.rows
+    is_whole = span.rows > 1 or span.end == len(lines[end - 1])
+    return is_whole and not next_span.start and is_small_gap(lines[end:next_row])

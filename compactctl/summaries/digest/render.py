@@ -8,16 +8,17 @@ from compactctl.model.own_texts import GAP, DigestEntry, OwnDigest, heading, rea
 from compactctl.records import replace
 from compactctl.summaries.digest.facts import speaker, title
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
-from compactctl.summaries.digest.lines import PieceSpan, quotable_lines, shown_lines
+from compactctl.summaries.digest.lines import PieceSpan, QuotableText, quotable_text, shown_lines
 from compactctl.summaries.extract.own_passages import SPOKEN
 from compactctl.summaries.extract.passages import Passage
+from compactctl.tokens.memory import Once, call
 
 
-def group_heading(group: FragmentGroup, passages: Sequence[Passage]) -> str:
+def group_heading(group: FragmentGroup, passages: Sequence[Passage], once: Once = call) -> str:
     """Return the heading of a group, "" for one without."""
     if group.section == "course":
         passage = passages[group.passage]
-        return f"[{passage.ref.name or '#1'}] {heading(speaker(passage), title(passage))}"
+        return f"[{passage.ref.name or '#1'}] {heading(speaker(passage), title(passage, once))}"
     return _folder(group)
 
 
@@ -30,6 +31,7 @@ def fill_digest(
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
     fragments: Sequence[Fragment],
+    once: Once = call,
 ) -> OwnDigest:
     """Return a digest with pinned texts (by passage index) and chosen fragments."""
     by_group: dict[FragmentGroup, list[Fragment]] = {}
@@ -40,7 +42,7 @@ def fill_digest(
         digest,
         tasks=tuple(task.text for task in tasks),
         files=tuple(_rows("files", by_group)),
-        entries=tuple(_entries(passages, pinned, by_group)),
+        entries=tuple(_entries(passages, pinned, by_group, once)),
         names=tuple(_rows("names", by_group)),
     )
 
@@ -61,16 +63,17 @@ def _entries(
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
     by_group: Mapping[FragmentGroup, Sequence[Fragment]],
+    once: Once,
 ) -> Iterator[DigestEntry]:
     quoted = {g.passage: fragments for g, fragments in by_group.items() if g.section == "course"}
     for index in sorted({*quoted, *pinned}):
         passage = passages[index]
         texts = read_lines(pinned[index]) if index in pinned else ()
-        lines = (*texts, *quote_lines(passages, quoted.get(index, ())))
+        lines = (*texts, *quote_lines(passages, quoted.get(index, ()), once))
         yield DigestEntry(
             speaker(passage),
             with_gaps(lines),
-            title(passage),
+            title(passage, once),
             passage.ref.name,
             passage.is_proven or passage.kind not in SPOKEN,
         )
@@ -82,8 +85,10 @@ def with_gaps(lines: Iterable[str | None]) -> tuple[str | None, ...]:
     return tuple(line for is_gap, run in runs for line in ((None,) if is_gap else run))
 
 
-def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> Iterator[str | None]:
-    """Yield the quoted lines of a passage and its result, and None for omitted lines between them.
+def quote_lines(
+    passages: Sequence[Passage], fragments: Iterable[Fragment], once: Once = call
+) -> Sequence[str | None]:
+    """Return the quoted lines of a passage and its result, and None for omitted lines between them.
 
     def load():
         return path.read_text()
@@ -93,15 +98,25 @@ def quote_lines(passages: Sequence[Passage], fragments: Iterable[Fragment]) -> I
     What is omitted before the first line and behind the last one has no mark, as below every
     heading: there are few texts of which both are quoted.
     """
+    ordered = sorted(fragments, key=attrgetter("line"))
+    sources = (
+        (quotable_text(passages[number], once), tuple(chosen))
+        for number, quoted in groupby(ordered, key=attrgetter("line.passage"))
+        if (chosen := places(quoted))
+    )
+    return once(_quote, tuple(sources))
+
+
+def _quote(
+    sources: tuple[tuple[QuotableText, tuple[tuple[int, PieceSpan], ...]], ...],
+) -> Sequence[str | None]:
     lines: list[str] = []
     pieces: list[tuple[int, PieceSpan]] = []
-    ordered = sorted(fragments, key=attrgetter("line"))
-    for number, quoted in groupby(ordered, key=attrgetter("line.passage")):
-        if chosen := places(quoted):
-            pieces += ((len(lines) + row, span) for row, span in chosen)
-            lines += (line.text for line in quotable_lines(passages[number]))
+    for text, chosen in sources:
+        pieces += ((len(lines) + row, span) for row, span in chosen)
+        lines += text.texts
     shown = shown_lines(lines, pieces, with_ends=False)
-    return (line if line is None else line.rstrip() for line in shown)
+    return [line if line is None else line.rstrip() for line in shown]
 
 
 def places(fragments: Iterable[Fragment]) -> list[tuple[int, PieceSpan]]:

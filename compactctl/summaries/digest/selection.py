@@ -96,6 +96,7 @@ class Selection:
         for member, hunk in self._hunk_of.items():
             self._tokens[hunk] += pool.tokens[member]
         self._heading_of = [numbers[candidate.group] for candidate in self._candidates]
+        self._is_line = list(map(_is_line, self._candidates))
         # The tokens that remain of each limited section.
         self._section_rooms = dict(pool.section_limits)
         self._chosen_neighbors = [0] * len(self._candidates)
@@ -239,16 +240,15 @@ class Selection:
             price += cost
             if names:
                 value += self._value_of_names(names)
-        price = max(1, price + _GAP_TOKENS * self._new_gaps(index))
-        density = value / price
+        if self._is_line[index] and self._quoted[heading]:
+            price += _GAP_TOKENS * self._new_gaps(index)
+        density = value / max(1, price)
         if density < _ANY_LINE and self._pool.fill_spare_room:
-            return _ANY_LINE if _is_line(self._candidates[index]) else density
+            return _ANY_LINE if self._is_line[index] else density
         return density
 
     def _new_gaps(self, index: int) -> int:
-        """Return how many more marks for omitted lines there are with a candidate, -1 to 1."""
-        if not (_is_line(self._candidates[index]) and self._quoted[self._heading_of[index]]):
-            return 0
+        """Return how many more marks for omitted lines there are with another line, -1 to 1."""
         if index < self._first_hunk:
             return 1 - self._chosen_neighbors[index]
         members = self._pool.hunks[index - self._first_hunk].members
@@ -279,7 +279,7 @@ class Selection:
         self._queued.pop(index, None)
 
     def _choose_fragment(self, index: int) -> None:
-        fragment, heading = self._pool.fragments[index], self._heading_of[index]
+        heading = self._heading_of[index]
         self.chosen[index] = None
         self._queued.pop(index, None)
         self._count(index, 1)
@@ -287,7 +287,7 @@ class Selection:
             self._requeue((self._hunk_of[index],))
         if self._sharing[heading] == 1:
             self._requeue(self._members[heading])
-        if _is_line(fragment):
+        if self._is_line[index]:
             self._requeue(self._pool.neighbors[index])
 
     def _count(self, index: int, step: Literal[1, -1]) -> None:
@@ -298,7 +298,7 @@ class Selection:
         fragment, heading = self._pool.fragments[index], self._heading_of[index]
         others = self._sharing[heading] - (step < 0)
         self._sharing[heading] = others + (step > 0)
-        self._quoted[heading] += step * _is_line(fragment)
+        self._quoted[heading] += step * self._is_line[index]
         for neighbor in self._pool.neighbors[index]:
             self._chosen_neighbors[neighbor] += step
             self._values[neighbor] = None

@@ -167,8 +167,8 @@ def _line_fragments(material: SummaryMaterial) -> list[Fragment]:
     covered = {without_marks(line) for text in material.covered for line in text.split("\n")}
     covered.update(item.text for item in material.items.values())
     readable = (
-        fragment._replace(facts=())
-        for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
+        replace(fragment, facts=())
+        for fragment in collect_fragments(passages, {}, demand)
         if fragment.describes and not _is_data(fragment.text)
         if without_marks(fragment.text) not in covered
     )
@@ -189,7 +189,7 @@ def _with_speaker(fragment: Fragment, passages: Sequence[Passage]) -> Fragment:
     """Move a line of the agent to the group of what it said."""
     if passages[fragment.group.passage].kind != "reply":
         return fragment
-    return fragment._replace(group=FragmentGroup("said", fragment.group.passage))
+    return replace(fragment, group=FragmentGroup("said", fragment.group.passage))
 
 
 def _names(passages: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:

@@ -33,6 +33,7 @@ from compactctl.summaries.extract.own_passages import (
     SaidText,
     passages_in,
 )
+from compactctl.tokens.memory import Once, call
 
 # Arguments with the name of a process that was left running: Codex, Claude Code, Copilot CLI, VS
 # Code.
@@ -133,7 +134,11 @@ class Passage(Record):
 
 
 def read_passages(
-    messages: Sequence[Message], cwd: str | None = None, *, merges: bool = False
+    messages: Sequence[Message],
+    cwd: str | None = None,
+    *,
+    merges: bool = False,
+    once: Once = call,
 ) -> tuple[Passage, ...]:
     """Return the passages of messages in order; none for parts without text and cleared results.
 
@@ -145,7 +150,7 @@ def read_passages(
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
     refs = refs_of(messages)
-    pairs = _pairs(messages, ages, refs, cwd)
+    pairs = _pairs(messages, ages, refs, cwd, once)
     return tuple(
         Passage(
             kind=said.kind,
@@ -219,7 +224,11 @@ def _parts(
 
 
 def _pairs(
-    messages: Sequence[Message], ages: Sequence[int], refs: Sequence[SourceRef], cwd: str | None
+    messages: Sequence[Message],
+    ages: Sequence[int],
+    refs: Sequence[SourceRef],
+    cwd: str | None,
+    once: Once,
 ) -> dict[PartIndex, ToolPair]:
     """Return the pair of each call and of each result that has a call, by the part's index."""
     call_of = pair_indices(messages)
@@ -228,28 +237,33 @@ def _pairs(
     commands: dict[str, str] = {}
     for index, _, age, part in _parts(messages, ages):
         if isinstance(part, ToolCallPart):
-            pair = _pair(part, results.get(index), ref=refs[index.message], age=age, cwd=cwd)
+            result = results.get(index)
+            pair = replace(
+                once(_unplaced_pair, part, cwd),
+                ref=refs[index.message],
+                age=age,
+                result=result if isinstance(result, ToolResultPart) else None,
+            )
             pairs[index] = pair = _with_process(pair, commands)
             if pair.command and pair.result and pair.result.process:
                 commands[pair.result.process] = pair.command
     return pairs | {index: pairs[call] for index, call in call_of.items()}
 
 
-def _pair(
-    call: ToolCallPart, result: Part | None, *, ref: SourceRef, age: int, cwd: str | None
-) -> ToolPair:
+def _unplaced_pair(call: ToolCallPart, cwd: str | None) -> ToolPair:
+    """Return the pair of a call as if it were the only message."""
     arguments = _arguments(call.arguments)
     read = read_request(call, cwd=cwd)
     return ToolPair(
         tool=call.tool,
         arguments=arguments,
         texts=tuple(_texts(arguments)) or (("", "" if arguments else call.arguments),),
-        ref=ref,
-        age=age,
+        ref=SourceRef(1),
+        age=0,
         reads=read.path if read else None,
         changes=edited_paths(call, cwd=cwd),
         command=command_line(call.tool, arguments),
-        result=result if isinstance(result, ToolResultPart) else None,
+        result=None,
     )
 
 

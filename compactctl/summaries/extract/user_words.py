@@ -14,6 +14,7 @@ from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.rule_words import MAX_TYPED, is_rule
 from compactctl.summaries.extract.sentences import sentences, without_marks
 from compactctl.summaries.extract.text_units import Unit, is_data, split_units
+from compactctl.tokens.memory import Once, call
 
 CUT = GAP
 """The line that stands for what is left out of a text."""
@@ -49,13 +50,14 @@ class UserWords(Record):
     tokens: int
 
 
-def choose_words(
+def choose_words(  # noqa: PLR0913 - most calls need the first three
     passages: Sequence[Passage],
     room: int,
     count: Callable[[str], int],
     following: Sequence[Passage] = (),
     *,
     continues: bool = False,
+    once: Once = call,
 ) -> UserWords:
     """Choose what stays of what the user and the operator said, in at most ``room`` tokens.
 
@@ -74,7 +76,7 @@ def choose_words(
     """
     ends = _ends(passages, following, continues=continues)
     drafts = {
-        index: _TextDraft(text=passages[index].text.strip(), count=count)
+        index: _TextDraft(text=passages[index].text.strip(), count=count, once=once)
         for index in _by_precedence(passages, following, ends)
     }
     if sum(draft.tokens for draft in drafts.values()) <= room:
@@ -235,6 +237,7 @@ class _TextDraft(Struct, kw_only=True):
     Attributes:
         text: the whole text.
         count: counts the tokens of a text.
+        once: how what depends on the text alone is computed.
         units: its units.
         rules: the units that set a rule.
         chosen: the units that are quoted.
@@ -245,6 +248,7 @@ class _TextDraft(Struct, kw_only=True):
 
     text: str
     count: Callable[[str], int]
+    once: Once
     units: Sequence[Unit] = ()
     rules: frozenset[int] = frozenset()
     chosen: set[int] = field(default_factory=set)
@@ -255,7 +259,7 @@ class _TextDraft(Struct, kw_only=True):
     def __post_init__(self) -> None:
         """Split the text and count its tokens."""
         self.tokens = self.count(self.text)
-        marked = list(_marked_units(self.text))
+        marked = self.once(_marked_units, self.text)
         self.units = tuple(unit for unit, _ in marked)
         self.rules = frozenset(index for index, (_, rule) in enumerate(marked) if rule)
 
@@ -402,8 +406,8 @@ def _runs(indexes: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield run
 
 
-def _marked_units(text: str) -> Iterator[tuple[Unit, bool]]:
-    """Yield the units of a text, each with whether it sets a rule."""
+def _marked_units(text: str) -> Sequence[tuple[Unit, bool]]:
+    """Return the units of a text, each with whether it sets a rule."""
     units = split_units(text)
     typed_blocks = set(_typed_blocks(text, units))
     rules: list[bool] = []
@@ -414,7 +418,7 @@ def _marked_units(text: str) -> Iterator[tuple[Unit, bool]]:
         )
         sets_rule = sets_rule or _sets_rule(text, unit, is_typed=is_typed)
         rules.append(sets_rule)
-    return zip(units, rules, strict=True)
+    return list(zip(units, rules, strict=True))
 
 
 def _typed_blocks(text: str, units: Sequence[Unit]) -> Iterator[int]:

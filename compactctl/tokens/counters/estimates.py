@@ -133,5 +133,9 @@ class RatioCounter:
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Estimate each text; an empty text has no tokens."""
+        return list(map(self.scaled, self.base.count_many(texts)))
+
+    def scaled(self, count: int) -> int:
+        """Return the estimate for a count of the other counter."""
         numerator, denominator = self._exact_factor.as_integer_ratio()
-        return [-(-count * numerator // denominator) for count in self.base.count_many(texts)]
+        return -(-count * numerator // denominator)

@@ -21,7 +21,9 @@ MAX_SLICE = 990_000
 # is neither letter nor apostrophe, and after a newline only whitespace or a slash continues a
 # piece. No pattern looks behind, so the text after a seam is split as if it were alone:
 #     "foo(bar)\nbaz" counts as "foo" + "(bar" + ")\n" + "baz"
-_SEAM = re.compile(r"(?<=[A-Za-z])(?=[\x00-&(-@\[-`{-\x7f])|(?<=\n)(?=[^\s/])")
+LINE_SEAM = r"(?<=\n)(?=[^\s/])"
+"""Matches the start of most lines: the counts of what is before and behind it add up."""
+_SEAM = re.compile(rf"(?<=[A-Za-z])(?=[\x00-&(-@\[-`{{-\x7f])|{LINE_SEAM}")
 
 
 def split_at_seams(

@@ -192,6 +192,51 @@ def test_what_is_summarized_is_not_rewritten_before(rewriting: str) -> None:
     assert "a later stage hides what it would" in after.stages[0].detail
 
 
+def cutting(*ids: str) -> StageStep[Any]:
+    """Make a stage that shortens these messages unless a later one replaces them."""
+
+    def propose(of: ConversationView) -> Proposal | SkippedStage:
+        names = [m.id for m in of.messages if m.id in ids and m.id not in of.to_be_summarized]
+        edits = tuple(
+            rewrite(m.id, "cut", group="of cut")
+            for m in of.messages
+            if m.id in names and str(m.parts[0]) != str(TextPart(text="cut"))
+        )
+        if not edits:
+            return SkippedStage(stage="cut", reason="nothing left", detail="see --help")
+        return Proposal(stage="cut", edits=edits)
+
+    return made_up("cut", propose)
+
+
+def filling(seen: list[list[str]], *ids: str) -> StageStep[Any]:
+    """Make a stage that fills its target by hiding these messages, and notes what it is shown."""
+    step = hiding("fill", *ids)
+
+    def propose(of: ConversationView, meter: Meter, options: NoOptions) -> Proposal | SkippedStage:
+        seen.append([part.text for m in of.messages for part in m.parts])  # type: ignore[union-attr]
+        return step.stage.propose(of, meter, options)
+
+    return replace(step, stage=replace(step.stage, propose=propose, fills_target=True))
+
+
+def test_what_is_hidden_to_fill_a_target_is_not_rewritten_before() -> None:
+    seen: list[list[str]] = []
+    found = run(view(TALK, target=60), [cutting("m1", "m2"), filling(seen, "m1", "m2")], meter())
+    assert ["cut" in texts for texts in seen] == [False]
+    assert outcomes(found) == ["skipped", "applied"]
+    assert found.stages[0].detail == "a later stage hides what it would replace"
+    assert found.stages[1].tokens_before == meter().total(TALK)
+
+
+def test_what_stays_when_a_target_is_filled_is_rewritten_before() -> None:
+    seen: list[list[str]] = []
+    found = run(view(TALK, target=60), [cutting("m1", "m4"), filling(seen, "m1", "m2")], meter())
+    assert ["cut" in texts for texts in seen[:2]] == [False, True]
+    assert outcomes(found) == ["applied", "applied"]
+    assert [m.id for m in found.view.messages if m.parts[0] == TextPart(text="cut")] == ["m4"]
+
+
 def test_a_summary_tells_what_was_truncated_before() -> None:
     truncate = real("truncate", fraction=0.6, keep_first=1)
     summarize = real("summarize", keep_min=2, keep_ratio=0.1)

@@ -167,11 +167,11 @@ def test_a_text_is_counted_once() -> None:
     assert counter.batches == [["a b", "c"]]
     meter.prime(messages)
     assert [meter.text("a b"), meter.message(messages[0]), meter.total(messages)] == [2, 2, 5]
-    assert counter.batches == [["a b", "c"], []]
+    assert counter.batches == [["a b", "c"]]
     assert [meter.text("d"), meter.text("d"), meter.text_uncached("d")] == [1, 1, 1]
-    assert counter.batches[2:] == [["d"], ["d"]]
+    assert counter.batches[1:] == [["d"], ["d"]]
     assert [meter.text_retried("e f"), meter.text_retried("e f")] == [2, 2]
-    assert counter.batches[4:] == [["e f"]]
+    assert counter.batches[3:] == [["e f"]]
 
 
 def test_definitions_count_by_neurolinks_rule_only_for_neurolink() -> None:

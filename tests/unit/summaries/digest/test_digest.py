@@ -1,7 +1,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.plans import PLANS, build
-from unit.stages.support.trials import words
+from unit.stages.support.trials import meter, words
 
 from compactctl.model.message import Message
 from compactctl.records import replace
@@ -19,15 +18,13 @@ from compactctl.summaries.digest.digest import DigestRequest, build_pool, write_
 from compactctl.summaries.digest.selection import Selection
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_words import choose_words
-
-
-def count(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from compactctl.tokens.counters.estimates import CharsCounter
+from compactctl.tokens.meter import Meter
 
 
 def made(*messages: Message, budget: int = 400, following: tuple[Message, ...] = ()) -> str:
     request = DigestRequest(messages=conversation(*messages), following=following, budget=budget)
-    return write_digest(request, count).text
+    return write_digest(request, meter()).text
 
 
 def noise(steps: int = 30) -> list[Message]:
@@ -191,9 +188,9 @@ def test_of_too_many_lines_only_the_newest_are_searched(
     notes = ("\n".join(f"berth_{name}_{n} = quay {n}" for n in range(10)) for name in "abc")
     talk = conversation(user("Moor at berth_z."), *map(assistant, notes))
     request = DigestRequest(messages=talk, budget=9)
-    fragments = build_pool(request, read_passages(talk), {}, count)[0].fragments
+    fragments = build_pool(request, {}, meter())[0].fragments
     assert {each.line.passage for each in fragments if each.group.section == "course"} == searched
-    found = write_digest(request, count)
+    found = write_digest(request, meter())
     assert "Moor at berth_z." in found.text
     assert found.note == (note and f"oldest messages searched only for the user's words{note}")
 
@@ -205,7 +202,7 @@ def test_however_large_the_budget_not_all_lines_are_searched(
     monkeypatch.setattr(digest, "_MAX_SEARCHED_LINES", 20)
     talk = conversation(user("go"), *(assistant("\n".join("abcdefghij")) for _ in range(3)))
     requests = (DigestRequest(messages=talk, budget=budget) for budget in (9, 20, 1_000))
-    notes = [write_digest(request, count).note.rpartition(": ")[2] for request in requests]
+    notes = [write_digest(request, meter()).note.rpartition(": ")[2] for request in requests]
     assert notes == ["3", "2", "2"]
 
 
@@ -213,7 +210,7 @@ def test_what_was_given_back_can_be_chosen_again() -> None:
     lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
     read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
     request = DigestRequest(messages=conversation(user("go"), *read, *noise(3)), budget=300)
-    selection = Selection(*build_pool(request, read_passages(request.messages), {}, count))
+    selection = Selection(*build_pool(request, {}, meter()))
     selection.fill(150)
     first = {name for each in selection.fragments for name in (*each.describes, *each.mentions)}
     selection.drop(10_000)
@@ -231,7 +228,7 @@ def test_a_path_that_the_heading_names_is_not_told_again() -> None:
         budget=400,
         cwd="/srv/quay",
     )
-    text = write_digest(request, count).text
+    text = write_digest(request, meter()).text
     assert "Edit moor.py" in text
     assert "/srv/quay/moor.py" not in text
 
@@ -329,7 +326,7 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
     data = "[" + ",".join(f'{{"port_number":{n},"dock_name":"quay_{n}"}}' for n in range(300)) + "]"
     talk = conversation(user("go"), call("x", "Bash", command="make list"), result("x", data))
     request = DigestRequest(messages=talk, budget=1_800)
-    text = write_digest(request, lambda texts: [len(each) // 4 for each in texts]).text
+    text = write_digest(request, Meter(CharsCounter())).text
     assert '> [{"port_number"' in text or '> {"port_number"' in text
     assert 6_000 < len(text) <= 7_204
 
@@ -339,11 +336,9 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
     messages = build(plan)
     least, text = (
-        write_digest(DigestRequest(messages=messages, budget=n), count).text for n in (0, budget)
+        write_digest(DigestRequest(messages=messages, budget=n), meter()).text for n in (0, budget)
     )
-    lasting = choose_words(
-        read_passages(messages), budget // 2, lambda text: count([text])[0]
-    ).tokens
+    lasting = choose_words(read_passages(messages), budget // 2, meter().text).tokens
     # Where people said more than there is room for, the rest may take as much again.
     more = budget if lasting > budget else 0
     assert len(text.split()) <= max(budget, len(least.split()) + more)
@@ -353,7 +348,7 @@ def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budge
 @given(plan=PLANS)
 def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]) -> None:
     messages = build(plan)
-    text = write_digest(DigestRequest(messages=messages, budget=400), count).text
+    text = write_digest(DigestRequest(messages=messages, budget=400), meter()).text
     said = {" ".join(str(part).split()) for message in messages for part in message.parts}
     course = text.partition("## Course")[2].partition("## Also named")[0]
     for line in course.split("\n"):
@@ -368,8 +363,8 @@ def test_it_is_the_same_under_any_hash_seed() -> None:
         "import sys; sys.path.insert(0, 'tests');"
         "from unit.stages.test_distill import session;"
         "from compactctl.summaries.digest.digest import DigestRequest, write_digest;"
-        "count = lambda texts: [len(t.split()) for t in texts];"
-        "print(write_digest(DigestRequest(messages=session(), budget=700), count).text)"
+        "from unit.stages.support.trials import meter;"
+        "print(write_digest(DigestRequest(messages=session(), budget=700), meter()).text)"
     )
     root = Path(__file__).parents[4]
     texts = {

@@ -22,7 +22,7 @@ from compactctl.summaries.digest.facts import (
     speaker,
     title,
 )
-from compactctl.summaries.digest.lines import quotable_lines
+from compactctl.summaries.digest.lines import quotable_text
 from compactctl.summaries.extract.passages import Passage, read_passages
 
 
@@ -160,7 +160,7 @@ def test_the_heading_of_a_call_that_asks_is_the_question_alone() -> None:
     asked = [{"question": "Which quay?", "header": "Quay", "options": options}]
     passages = read_passages(conversation(user("go"), call("q", "Ask", questions=asked)))
     assert heading_of(passages[-1]) == "Ask Which quay?"
-    lines = [line.text for line in quotable_lines(passages[-1])]
+    lines = [line.text for line in quotable_text(passages[-1]).lines]
     assert "label: Left quay" in lines
     assert not any("Which quay?" in line for line in lines)
 
@@ -179,4 +179,6 @@ def test_a_path_in_the_heading_is_not_quoted_again(cwd: str | None, path: str, s
     edit = call("e", "Edit", file_path=path, old_string="a", new_string=r"set bay D:\quay\src")
     passage, _ = read_passages(conversation(edit, result("e", "Updated the file.")), cwd)
     assert heading_of(passage) == f"Edit {shown}"
-    assert [line.text for line in quotable_lines(passage)] == [r"new_string: set bay D:\quay\src"]
+    assert [line.text for line in quotable_text(passage).lines] == [
+        r"new_string: set bay D:\quay\src"
+    ]

@@ -12,7 +12,7 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
-from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.entities import EntityDemand, Lexicon
 from compactctl.summaries.extract.passages import read_passages
 
 DEMAND = {"soil_sensor": 3.0, "rain_gauge": 2.0}
@@ -24,7 +24,7 @@ def fragments(
     pinned: Mapping[int, str] | None = None,
 ) -> list[Fragment]:
     passages = read_passages(conversation(*messages))
-    return collect_fragments(passages, pinned or {}, demand, Lexicon())
+    return collect_fragments(passages, pinned or {}, EntityDemand(demand=demand, lexicon=Lexicon()))
 
 
 def texts(*messages: Message, pinned: Mapping[int, str] | None = None) -> list[str]:

@@ -9,7 +9,7 @@ from compactctl.summaries.digest.lines import (
     QuotableLine,
     join_pieces,
     pieces_of,
-    quotable_lines,
+    quotable_text,
     shown_lines,
     span_text,
 )
@@ -56,7 +56,7 @@ def test_a_call_with_many_strings_is_read_once() -> None:
     """Read what would take minutes if the heading were looked for anew with each string."""
     items = [f"entry {number} of the list" for number in range(20_000)]
     passages = read_passages(conversation(call("a", "index", items=items)))
-    shown = {line.text.removeprefix("items: ") for line in quotable_lines(passages[0])}
+    shown = {line.text.removeprefix("items: ") for line in quotable_text(passages[0]).lines}
     # The heading shows the first and the last of them.
     assert len(items) - len(shown) < 20
     assert shown < set(items)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from compactctl.records import replace
 from compactctl.summaries.digest.facts import LineIndex, StateFact
 from compactctl.summaries.digest.fragments import DigestSection, Fragment, FragmentGroup
 from compactctl.summaries.digest.hunks import Hunk
@@ -230,7 +231,7 @@ def test_where_undoing_saves_little_it_undoes_more_and_more() -> None:
 
 
 def hunk(fragments: Sequence[Fragment], *members: int, value: float) -> Hunk:
-    return Hunk(members, fragments[members[0]]._replace(facts=(), reuse_value=value))
+    return Hunk(members, replace(fragments[members[0]], facts=(), reuse_value=value))
 
 
 def test_a_hunk_is_chosen_as_a_whole_or_by_its_lines() -> None:

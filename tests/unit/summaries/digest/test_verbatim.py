@@ -18,6 +18,8 @@ from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.digest.in_place import InPlaceRequest, distill_in_place
 from compactctl.summaries.document.offline import write_offline_summary
 from compactctl.summaries.extract.items import KEY_LINES
+from compactctl.tokens.counters.counter import Exactness
+from compactctl.tokens.meter import Meter
 
 GAP = "…"
 WORDS = st.sampled_from(
@@ -146,16 +148,23 @@ def quoted_blocks(text: str) -> Iterator[tuple[int, list[str]]]:
         yield int(block[1]), [re.sub(r"^> ?", "", line) for line in lines]
 
 
+class QuarterCounter:
+    id = "quarters"
+    exactness: Exactness = "estimate"
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        return [len(text) // 4 + 1 for text in texts]
+
+
 @tries(60)
 @given(talk=talks(), budget=st.integers(60, 1_500))
 def test_a_digest_is_verbatim(talk: Talk, budget: int) -> None:
-    digest = write_digest(DigestRequest(messages=talk.messages, budget=budget), sizes).text
+    request = DigestRequest(messages=talk.messages, budget=budget)
+    digest = write_digest(request, Meter(QuarterCounter())).text
+    # The heading names the file, not the whole command.
+    lines = {**talk.lines, 4: ("command: cat b.txt", *talk.lines[4])}
     for number, shown in quoted_blocks(digest):
-        assert fits(talk.lines[number], shown, with_ends=False), (number, shown)
-
-
-def sizes(texts: Sequence[str]) -> list[int]:
-    return [len(text) // 4 + 1 for text in texts]
+        assert fits(lines[number], shown, with_ends=False), (number, shown)
 
 
 @tries(60)

@@ -1,11 +1,11 @@
 """What earlier digests and hand-overs by compactctl quote is found again in them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from builders import REJECTED, assistant, call, conversation, result, summary, system, user
 from unit.history.written import PROVEN, read_back
+from unit.stages.support.trials import meter
 
 from compactctl.commands.compact.draft import archive_hint
 from compactctl.model.message import NO_TAGS, Message, Tags
@@ -32,10 +32,6 @@ ANSWER = "No, take port 7.\n\nIt is free"
 
 def count(text: str) -> int:
     return len(text.split())
-
-
-def counts(texts: Sequence[str]) -> list[int]:
-    return list(map(count, texts))
 
 
 def passages(*messages: Message) -> tuple[Passage, ...]:
@@ -83,7 +79,7 @@ def test_all_that_a_digest_quotes_is_found(
     words: tuple[tuple[str, str], ...],
     merges: bool,  # noqa: FBT001
 ) -> None:
-    text = write_digest(DigestRequest(messages=talk(), budget=budget), counts).text
+    text = write_digest(DigestRequest(messages=talk(), budget=budget), meter()).text
     framed = f"[Earlier conversation]:\n\n{text}"
     found = read_passages(conversation(read_back(framed)), merges=merges)
     assert tuple((each.kind, each.text) for each in found if each.kind in SPOKEN) == words
@@ -150,7 +146,7 @@ def test_other_texts_quote_nobody(text: str) -> None:
 def test_lines_like_those_of_a_digest_stay_words_of_who_wrote_them(line: str) -> None:
     words = f"Port it.\n{line}\nNever push."
     talk_of_one = conversation(user(words), assistant("I do."), user("Go on."), assistant("I do."))
-    text = write_digest(DigestRequest(messages=talk_of_one, budget=300), counts).text
+    text = write_digest(DigestRequest(messages=talk_of_one, budget=300), meter()).text
     assert line not in text.split("\n")
     assert spoken(read_back(text)) == [("request", words), ("request", "Go on.")]
     text = write_offline_summary(SummaryRequest(messages=talk_of_one, budget=900), count).text
@@ -335,12 +331,12 @@ def test_a_digest_of_a_digest_holds_what_the_first_one_held() -> None:
         user("Take berth 3."),
     )
     request = DigestRequest(messages=conversation(*work), n_following=2, budget=400)
-    first = write_digest(request, counts).text
+    first = write_digest(request, meter()).text
     later = (user("Go on."), assistant("I do."))
     request = DigestRequest(
         messages=conversation(read_back(first, tags=PROVEN), *later), n_following=7, budget=400
     )
-    lines = write_digest(request, counts).text.split("\n")
+    lines = write_digest(request, meter()).text.split("\n")
     assert first.endswith("\n[end, 2 messages follow]")
     assert lines[0].startswith("Digest of 10 earlier messages, ")
     assert lines[-1] == "[end, 7 messages follow]"
