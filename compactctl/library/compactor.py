@@ -363,9 +363,7 @@ class Compactor:
             if isinstance(part, ToolCallPart)
         }
         self._unread = self._unread or describe_unread(transcript.unread)
-        # Without its cache, which would keep all messages a second time.
-        framed = settings.measured.without_cached_texts().framed
-        return line_sizes(transcript, len(lines), framed)
+        return line_sizes(transcript, len(lines), settings.measured)
 
     def _cut(self, before: int, target: int, *, must: bool = False) -> CompactedMessages:
         """Send so many counted tokens, unless that saves too little and is not a ``must``."""

@@ -138,7 +138,7 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
 
     Raises UsageError for options without sense, OutputFaultError for a mistake of ours.
     """
-    measured, recipe = settings.measured.without_cached_texts(), settings.recipe
+    measured, recipe = settings.measured.for_next_run(), settings.recipe
     source = Source(path=None, lines=lines, digest=digest_of(lines), name="messages")
     transcript = parse(lines, settings.format)
     loaded = TranscriptFile(source=source, format=settings.format, transcript=transcript)
@@ -147,7 +147,7 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     plan = make_plan(recipe, measured.limits, measured.model)
     inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts)
     compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
-    sizes = line_sizes(compacted.written, len(compacted.lines), measured.framed)
+    sizes = line_sizes(compacted.written, len(compacted.lines), measured)
     return LoopCut(
         messages=tuple(
             NewMessage(
@@ -164,8 +164,10 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     )
 
 
-def line_sizes(transcript: Transcript, n_lines: int, framed: RequestMeter) -> list[float]:
+def line_sizes(transcript: Transcript, n_lines: int, measured: Measurement) -> list[float]:
     """Return the tokens that the messages in each line add to a request."""
+    # A new one: it knows messages by their place in memory, where a run leaves others.
+    framed = RequestMeter(measured.meter, measured.framed.overhead)
     sizes = [0.0] * n_lines
     for message in transcript.effective:
         sizes[message.line] += framed.total(message)

@@ -337,6 +337,11 @@ class Measurement(Record):
         is_longer = self.budget.window >= LONG_WINDOW > self.model.window
         return f"{self.model.name}{LONG_WINDOW_SUFFIX}" if is_longer else ""
 
+    def for_next_run(self) -> "Measurement":
+        """Return the measurement for a run over a later state of the same messages."""
+        self.meter.start_run()
+        return replace(self, framed=RequestMeter(self.meter, self.framed.overhead))
+
     def without_cached_texts(self) -> "Measurement":
         """Return the measurement with an empty cache, which would keep the measured texts alive."""
         meter = Meter(self.counter, self.meter.image_tokens, self.meter.rates)
