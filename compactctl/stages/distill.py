@@ -51,7 +51,6 @@ DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
 # If this share of the conversation stays, the untouched tail is longer.
 _LARGE_SHARE = 0.2
-_MAX_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
 # The newest work may fill this share of what stays before its tool results are shortened.
 _MAX_NEWEST_SHARE = 0.5
@@ -68,6 +67,11 @@ class DistillOptions(Record):
         0.0,
         "Share of these tokens for the newest messages, which are kept whole; 0 means a fifth "
         "if at least a fifth of the conversation is kept, else a tenth.",
+    )
+    keep_user: int = option(
+        2_000,
+        "Keep messages of the user of up to so many tokens whole, the newest and the first before "
+        "all others, as long as these take at most a fifth of what is kept.",
     )
     form: DistillForm = option(
         "auto",
@@ -93,7 +97,7 @@ def propose(
         return skip_within_target(NAME, target)
     is_large = target - preamble_tokens >= total * _LARGE_SHARE
     share = options.tail or (_TAIL if is_large else _SHORT_TAIL)
-    tail = min(int((target - preamble_tokens) * share), _MAX_TAIL_TOKENS)
+    tail = int((target - preamble_tokens) * share)
     hidden = hideable_before(view, tail_start(view, meter, tail))
     max_newest = int((target - preamble_tokens) * _MAX_NEWEST_SHARE)
     newest = _oversized_newest(view, meter, max_newest)
@@ -116,6 +120,7 @@ def propose(
         n_following=sum(not is_stand_in(message) for message in following(view, chosen)),
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
         words_room=(target - preamble_tokens) // 2 - spoken,
+        whole_tokens=options.keep_user,
         spoken_tokens=spoken,
         cwd=view.cwd,
     )
