@@ -132,9 +132,7 @@ def pin_texts(
 
     words_room = request.budget // 2 if request.words_room is None else request.words_room
     following = read_passages(request.following, request.cwd)
-    words = choose_words(
-        passages, words_room, tokens, following, whole_tokens=request.whole_tokens
-    )
+    words = choose_words(passages, words_room, tokens, following, whole_tokens=request.whole_tokens)
     max_tokens = int((room - words.tokens) * _SUMMARY_SHARE)
     return PinnedTexts(
         texts={**words.texts, **pin_summaries(passages, max_tokens, tokens)},

@@ -67,11 +67,11 @@ def choose_words(
     All of it if it fits. Otherwise whole texts of up to ``whole_tokens``, as far as they fit in two
     fifths of the room: the newest request, the first one, and the user's other requests and
     answers, newest first. Then larger ones in this order, as far as they fit, and the operator's
-    instructions, newest first. Then the short ones of the others, whole paragraphs and lists in the same order,
-    and sentences of paragraphs that are too large. Rules of the user stay even if they exceed the
-    room, and so do descriptions of what is attached, and up to 400 tokens of the newest and the
-    first request. Rules of the operator stay as far as they fit in half of the room, or in 400
-    tokens.
+    instructions, newest first. Then the short ones of the others, whole paragraphs and lists in the
+    same order, and sentences of paragraphs that are too large. Rules of the user stay even if they
+    exceed the room, and so do descriptions of what is attached, and up to 400 tokens of the newest
+    and the first request. Rules of the operator stay as far as they fit in half of the room, or in
+    400 tokens.
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
