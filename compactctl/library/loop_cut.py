@@ -63,6 +63,7 @@ def cut_settings(
     if summarizer is not None and not {"stages", "profile"} & choices.keys():
         choices["stages"] = ["dedup", "summarize"]
         settings.setdefault("summarize", {}).setdefault("fill", True)
+    settings.setdefault("distill", {}).setdefault("keep_user", options["keep_user"])
     choices["stage_options"] = settings
     recipe = parse_recipe(cast("CompactKwargs", choices))
     chosen = format_named(options["format"]).for_list()

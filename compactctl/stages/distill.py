@@ -49,10 +49,8 @@ if TYPE_CHECKING:
 NAME = "distill"
 DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
-# If this share of the conversation stays, the untouched tail is longer.
+# If this share of the conversation stays, "auto" works in place.
 _LARGE_SHARE = 0.2
-_MAX_TAIL_TOKENS = 6_000
-_TAIL, _SHORT_TAIL = 0.2, 0.1
 # The newest work may fill this share of what stays before its tool results are shortened.
 _MAX_NEWEST_SHARE = 0.5
 # Without new messages, a smaller saving than this share is not worth another compaction.
@@ -65,9 +63,12 @@ class DistillOptions(Record):
 
     keep: float = option(0.3, "Share of the conversation to keep without a target (0 to 1).")
     tail: float = option(
-        0.0,
-        "Share of these tokens for the newest messages, which are kept whole; 0 means a fifth "
-        "if at least a fifth of the conversation is kept, else a tenth.",
+        0.1, "Share of these tokens for the newest messages, which are kept whole."
+    )
+    keep_user: int = option(
+        2_000,
+        "Tokens up to which a message of the user is kept whole, the newest and the first before "
+        "all others, in at most a fifth of what is kept.",
     )
     form: DistillForm = option(
         "auto",
@@ -92,8 +93,7 @@ def propose(
     if meter.total(view.messages) <= target:
         return skip_within_target(NAME, target)
     is_large = target - preamble_tokens >= total * _LARGE_SHARE
-    share = options.tail or (_TAIL if is_large else _SHORT_TAIL)
-    tail = min(int((target - preamble_tokens) * share), _MAX_TAIL_TOKENS)
+    tail = int((target - preamble_tokens) * exact(options.tail))
     hidden = hideable_before(view, tail_start(view, meter, tail))
     max_newest = int((target - preamble_tokens) * _MAX_NEWEST_SHARE)
     newest = _oversized_newest(view, meter, max_newest)
@@ -116,6 +116,7 @@ def propose(
         n_following=sum(not is_stand_in(message) for message in following(view, chosen)),
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
         words_room=(target - preamble_tokens) // 2 - spoken,
+        whole_tokens=options.keep_user,
         spoken_tokens=spoken,
         cwd=view.cwd,
     )

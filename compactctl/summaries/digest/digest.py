@@ -66,6 +66,7 @@ class DigestRequest(Record):
         following: the messages after it, which stay; the digest need not repeat them.
         budget: maximum tokens of the text; negative if the messages that stay exceed the target.
         words_room: tokens that the words of the user in it may take; half of the budget if None.
+        whole_tokens: the size up to which a text of the user comes whole before parts of others.
         spoken_tokens: tokens of the words of the user in the messages that stay.
         n_following: how many of ``following`` follow the digest.
         cwd: the session's working folder.
@@ -76,6 +77,7 @@ class DigestRequest(Record):
     n_following: int = 0
     budget: int
     words_room: int | None = None
+    whole_tokens: int = 0
     spoken_tokens: int = 0
     cwd: str | None = None
 
@@ -138,7 +140,14 @@ def pin_texts(request: DigestRequest, room: int, meter: Meter) -> PinnedTexts:
     passages = passages_of(request, once)
     words_room = request.budget // 2 if request.words_room is None else request.words_room
     following = once(read_passages, request.following, request.cwd)
-    words = choose_words(passages, words_room, meter.text, following, once=once)
+    words = choose_words(
+        passages,
+        words_room,
+        meter.text,
+        following,
+        whole_tokens=request.whole_tokens,
+        once=once,
+    )
     max_tokens = int((room - words.tokens) * _SUMMARY_SHARE)
     return PinnedTexts(
         texts={**words.texts, **pin_summaries(passages, max_tokens, meter.text)},

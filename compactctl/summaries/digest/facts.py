@@ -28,7 +28,8 @@ _CHOSEN = 0.9
 _QUESTION = 2.0
 # A longer line is quoted in pieces, and the question stands in the last.
 _MAX_QUESTION_CHARS = 260
-# How many of the newest errors and checks have the full value.
+# How many of the newest errors and checks have the full value. More of a session's past do not
+# become the present because there is more room: the others compete at their lower value.
 _NEWEST_ERRORS = 3
 _NEWEST_CHECKS = 6
 # Model calls after which freshness has halved.

@@ -42,7 +42,8 @@ _TITLE = 90
 # Names are chosen for up to 45% of the budget, since those that occur in chosen lines are left out.
 _LINES_PART = 3
 _NAMES_PERCENT = 45
-# Candidates that are weighed against one another, the best of many more.
+# Candidates that are weighed against one another, the best of many more. A summary that nobody set
+# a size for has at most 8,000 tokens, in which a few hundred of them fit.
 _MAX_LINES, _MAX_NAMES = 3_000, 1_500
 # A line with more backslashes or quotation marks is data, as is one that begins as JSON.
 _MAX_BACKSLASHES = 4

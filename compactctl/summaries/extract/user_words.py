@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import dropwhile, groupby
 
 from msgspec import Struct
@@ -28,6 +29,9 @@ _MIN_ENDS = 400
 _FULL_PERCENT = 90
 # A text of the user of up to so many tokens comes before parts of large ones.
 _SHORT_TOKENS = 60
+# Texts of the user of up to ``whole_tokens`` may take this part of the room before all others: a
+# fifth of the conversation, where the words may take half of it.
+_WHOLE_PART = Fraction(2, 5)
 # The operator's instructions may take this part of what the user's words leave of the room.
 _OPERATOR_PART = 2
 
@@ -57,17 +61,19 @@ def choose_words(  # noqa: PLR0913 - most calls need the first three
     following: Sequence[Passage] = (),
     *,
     continues: bool = False,
+    whole_tokens: int = 0,
     once: Once = call,
 ) -> UserWords:
     """Choose what stays of what the user and the operator said, in at most ``room`` tokens.
 
-    All of it if it fits. Otherwise whole texts as far as they fit: the newest request, the first
-    one, the user's other requests and answers, newest first, and the operator's instructions,
-    newest first. Then the short ones of the others, whole paragraphs and lists in the same order,
-    and sentences of paragraphs that are too large. Rules of the user stay even if they exceed the
-    room, and so do descriptions of what is attached, and up to 400 tokens of the newest and the
-    first request. Rules of the operator stay as far as they fit in half of the room, or in 400
-    tokens.
+    All of it if it fits. Otherwise whole texts of up to ``whole_tokens``, as far as they fit in two
+    fifths of the room: the newest request, the first one, and the user's other requests and
+    answers, newest first. Then larger ones in this order, as far as they fit, and the operator's
+    instructions, newest first. Then the short ones of the others, whole paragraphs and lists in the
+    same order, and sentences of paragraphs that are too large. Rules of the user stay even if they
+    exceed the room, and so do descriptions of what is attached, and up to 400 tokens of the newest
+    and the first request. Rules of the operator stay as far as they fit in half of the room, or in
+    400 tokens.
 
     A text that occurs again, or in ``following``, the messages that stay, counts once. With
     requests in ``following``, none of the passages is the newest; with ``continues``, none is the
@@ -86,6 +92,11 @@ def choose_words(  # noqa: PLR0913 - most calls need the first three
         is_operator = {index: passages[index].kind == "instruction" for index in drafts}
         is_proven = {index: passages[index].is_proven for index in drafts}
         is_limited = {index: is_operator[index] or not is_proven[index] for index in drafts}
+        _fill_whole(
+            [drafts[i] for i in drafts if is_proven[i] and not is_operator[i]],
+            whole_tokens,
+            int(room * _WHOLE_PART),
+        )
         _add_rules(drafts, following, is_limited, max(room // _OPERATOR_PART, _MIN_ENDS))
         for index, draft in drafts.items():
             if passages[index].is_attachment and is_proven[index]:
@@ -356,6 +367,13 @@ def _add_rules(
             room -= draft.used - before
         elif key not in stays:
             draft.add((unit,), float("inf"))
+
+
+def _fill_whole(drafts: Iterable[_TextDraft], max_tokens: int, room: int) -> None:
+    """Choose whole texts of up to ``max_tokens`` in order, those that fit in what is left."""
+    for draft in drafts:
+        if draft.tokens <= max_tokens:
+            room -= draft.add_whole(room)
 
 
 def _fill_ends(drafts: Sequence[_TextDraft], room: int) -> int:

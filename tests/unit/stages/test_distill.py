@@ -63,6 +63,45 @@ def test_more_of_the_newest_stays_as_it_is_where_much_is_kept() -> None:
     assert set(whole) < set(much)
 
 
+@pytest.mark.parametrize("target", [20_000, 100_000, 400_000])
+@pytest.mark.parametrize("tail", [None, 0.3, 0.6])
+def test_the_newest_that_stays_as_it_is_is_a_share_of_what_is_kept_at_any_size(
+    target: int, tail: float | None
+) -> None:
+    size, talk = target // 50, [user("Moor the boats.")]
+    while meter().total(talk) <= target:
+        talk.append(assistant(f"Berth {len(talk)} is taken.\n{words(size)}"))
+    options = {} if tail is None else {"tail": tail}
+    before = view(conversation(*talk), target=target)
+    gone = set(hidden(propose(STAGE, before, form="digest", **options)))
+    newest = meter().total(m for m in before.messages if m.id not in gone)
+    room = target * (0.1 if tail is None else tail)
+    assert room - 1.2 * size < newest <= room
+
+
+@pytest.mark.parametrize("size", [700, 1_900])
+@pytest.mark.parametrize("target", [20_000, 60_000])
+@pytest.mark.parametrize("form", ["digest", "in-place"])
+def test_what_the_user_wrote_stays_whole_beside_what_they_pasted(
+    size: int, target: int, form: str
+) -> None:
+    def pasted(name: str) -> Message:
+        return user("\n\n".join(f"{name} {n} {words(96)}." for n in range(target // 150)))
+
+    asked = user("\n\n".join(f"berth {n} {words(size // 10 - 2)}." for n in range(10)))
+    steps = session(10)
+    talk = joined(steps[0], pasted("quay"), asked, pasted("pier"), *steps[1:])
+    of = view(talk, target=target)
+    left = carried_out(of, propose(STAGE, of, form=form)).messages
+    text = asked.parts[0].text
+    if form == "in-place":
+        assert asked.parts in [each.parts for each in left]
+    else:
+        assert text in without_marks("\n".join(said(replace(of, messages=left))))
+        little = carried_out(of, propose(STAGE, of, form=form, keep_user=0)).messages
+        assert text not in without_marks("\n".join(said(replace(of, messages=little))))
+
+
 @pytest.mark.parametrize("place", ["first", "newest"])
 @pytest.mark.parametrize("form", ["digest", "in-place"])
 def test_beside_words_that_are_more_than_is_asked_the_rest_is_still_told(

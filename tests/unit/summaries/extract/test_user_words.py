@@ -36,9 +36,12 @@ def chosen(
     *messages: Message,
     following: Sequence[Message] = (),
     continues: bool = False,
+    whole_tokens: int = 0,
 ) -> UserWords:
     after = read_passages(conversation(*following))
-    return choose_words(read(*messages), room, count, after, continues=continues)
+    return choose_words(
+        read(*messages), room, count, after, continues=continues, whole_tokens=whole_tokens
+    )
 
 
 def texts(room: int, *messages: Message) -> list[str]:
@@ -77,6 +80,18 @@ def test_the_newest_request_comes_first_then_the_first_then_the_others_by_age() 
         for room in (450, 650, 850, 1_050)
     }
     assert shown == {450: [0, 5], 650: [0, 4, 5], 850: [0, 3, 4, 5], 1_050: [0, 2, 3, 4, 5]}
+
+
+def test_whole_texts_of_a_size_come_before_parts_of_larger_ones_in_two_fifths_of_the_room() -> None:
+    note = "word " * 99 + "end."
+    talk = [user(f"note{n} {note}") for n in range(10)]
+    pasted = paragraphs("pasted", 100)
+    words = chosen(1_015, *talk, user(pasted), user("Go on."), whole_tokens=101)
+    assert [n for n, text in words.texts.items() if CUT not in text] == [0, 7, 8, 9, 11]
+    # A newest request that is too large has the rest.
+    newest = chosen(1_015, *talk, user(pasted), whole_tokens=101).texts
+    assert [n for n, text in newest.items() if CUT not in text] == [0, 7, 8, 9]
+    assert 0.6 * 1_015 - 20 < count(newest[10]) <= 0.6 * 1_015
 
 
 def test_instructions_come_after_what_users_said() -> None:
