@@ -146,7 +146,8 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     size = TargetSize(value=max(1, target), unit="tokens")
     recipe = replace(recipe, plan=replace(recipe.plan, target=size))
     plan = make_plan(recipe, measured.limits, measured.model)
-    inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts)
+    # The next cut begins with the originals again.
+    inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts, settles=False)
     compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
     sizes = line_sizes(compacted.written, len(compacted.lines), measured)
     return LoopCut(

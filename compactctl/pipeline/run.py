@@ -38,6 +38,8 @@ from compactctl.tokens.meter import Meter
 _MAX_PASSES = 10
 # If a stage that fills its target leaves a larger share of it empty, it is asked again, so often.
 _MAX_EMPTY, _MAX_REFILLS = 0.04, 3
+# If it exceeds the target, it is moved by a little more, since fewer messages lower it again.
+_OVERSHOOT = 1.05
 # "messages hidden: 2, messages shortened: 1; still over the target" has three clauses.
 _CLAUSES = re.compile(r"; |(?<=\d), (?=[a-z])")
 _COUNT = re.compile(r"(.+): ([\d,]+)")
@@ -88,34 +90,38 @@ class PipelineRun(Record):
     view: ConversationView
 
 
-def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
+def run(
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, *, settles: bool = True
+) -> PipelineRun:
     """Run ``steps`` in order; once the view fits a target, only those that always run.
 
-    Repeat the steps until nothing changes, so that a second run is a no-op. Roll back a step that
-    grows the view or separates a tool call from its result; repair stages may grow it, and run
-    even within the target. A stub must not refer to content that a later step removed: run
-    everything again without such stubs.
+    Repeat the steps until nothing changes, so that a second run is a no-op, unless ``settles`` is
+    false: nobody will run them again over the result. Roll back a step that grows the view or
+    separates a tool call from its result; repair stages may grow it, and run even within the
+    target. A stub must not refer to content that a later step removed: run everything again without
+    such stubs.
     """
+    passes = _MAX_PASSES if settles else 0
     return _with_lasting_clearings(
-        view, _run_without_dangling_stubs(with_ranks(view), steps, meter)
+        view, _run_without_dangling_stubs(with_ranks(view), steps, meter, passes)
     )
 
 
 def _run_without_dangling_stubs(
-    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, passes: int
 ) -> PipelineRun:
+    """Run the steps, and so many further ``passes`` until nothing changes."""
     no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_PASSES):
         first_pass = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
-        result = _run_until_stable(
-            replace(first_pass, view=replace(first_pass.view, no_stubs=frozenset())), steps, meter
-        )
+        first_pass = replace(first_pass, view=replace(first_pass.view, no_stubs=frozenset()))
+        result = _run_until_stable(first_pass, steps, meter, passes)
         dangling = _dangling_stubs(result)
         if not dangling:
             return result
         no_stubs |= dangling
     view = replace(view, no_stubs=frozenset(message.id for message in view.messages))
-    return _run_until_stable(_run_once(view, steps, meter), steps, meter)
+    return _run_until_stable(_run_once(view, steps, meter), steps, meter, passes)
 
 
 def _with_lasting_clearings(view: ConversationView, result: PipelineRun) -> PipelineRun:
@@ -167,9 +173,9 @@ def _not_needed(step: StageStep[Any], tokens: int, detail: str = "") -> StageRec
 
 
 def _run_until_stable(
-    result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter
+    result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter, passes: int
 ) -> PipelineRun:
-    for _ in range(_MAX_PASSES):
+    for _ in range(passes):
         next_pass = _run_once(result.view, steps, meter)
         if not next_pass.edits:
             break
@@ -487,12 +493,15 @@ def _filling_target(
 ) -> Proposal:
     """Return the proposal of a stage that comes closest to the target without exceeding it.
 
-    ``proposal`` is the first one. The target is moved by what it leaves empty, then by less: by as
-    much as fits if the result grows evenly between a proposal that fits and one that does not, then
-    by half.
+    ``proposal`` is the first one. If heavier messages remain than the target was computed for, it
+    is moved by what is too much. Else it is moved by what is left empty, then by less: by as much
+    as fits if the result grows evenly between a proposal that fits and one that does not, then by
+    half.
     """
     stage_view = view.with_current_target(step.extra_tokens)
     room, target = _room_and_target(view, step, meter, proposal)
+    if room < 0:
+        return _proposed_again(view, step, meter, int(room * _OVERSHOOT)) or proposal
     fits, more, misses = 0, target - (stage_view.target or 0), 0
     for _ in range(_MAX_REFILLS):
         if more <= fits or room <= target * _MAX_EMPTY:

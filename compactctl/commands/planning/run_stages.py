@@ -69,6 +69,7 @@ class StageInputs(Record):
         refused: the records for which the client refuses the file, for the stage that repairs it.
         recipient: who gets the next request, if an error says more of them than the transcript.
         keeps_originals: whether the new file keeps all records.
+        settles: whether stages run until nothing changes, as the result may be compacted again.
     """
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class StageInputs(Record):
     refused: tuple[RefusedRecord, ...] = ()
     recipient: Recipient | None = None
     keeps_originals: bool = False
+    settles: bool = True
 
 
 class ConversationSize(Record):
@@ -253,7 +255,7 @@ def _run_conversation(
     result = (
         not_needed_run(view, plan.steps, meter, refusal)
         if refusal
-        else run(view, plan.steps, meter)
+        else run(view, plan.steps, meter, settles=inputs.settles)
     )
     words, preamble_tokens = _words(result.view, plan, meter)
     return ConversationRun(
