@@ -116,7 +116,8 @@ class Condenser(System):
                     tool_name=self._actions[id_].tool_name,
                     tool_call_id=id_,
                 )
-            case {"role": role}:
+            case _:
+                role = message["role"]
                 content = [TextContent(text=_text(message))]
                 source = "user" if role == "user" else "agent"
                 yield MessageEvent(source=source, llm_message=Message(role=role, content=content))

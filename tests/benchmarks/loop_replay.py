@@ -209,12 +209,14 @@ class StandInModel:
 class System(ABC):
     """What is measured: something that makes requests from a history.
 
-    An instance is for one replay, and works in the unit of ``size``.
+    An instance is for one replay, and works in the unit of ``size``. ``is_swept`` says that it is
+    run with several targets, to be compared at one size.
     """
 
     name: ClassVar[str]
     package: ClassVar[str] = "compactctl"
     formats: ClassVar[Sequence[str]] = FORMATS
+    is_swept: ClassVar[bool] = True
 
     def __init__(self, setting: Setting, reader: Reader, model: StandInModel) -> None:
         self.setting = setting
@@ -223,8 +225,8 @@ class System(ABC):
 
     @classmethod
     def version(cls) -> str:
-        """Return the version of its package."""
-        return metadata.version(cls.package)
+        """Return its package and version."""
+        return f"{cls.package} {metadata.version(cls.package)}"
 
     @abstractmethod
     def fit(self, history: list[Chat], new: Sequence[Chat]) -> Sequence[Chat]:

@@ -15,6 +15,7 @@ class Everything(System):
     """Sends the whole history, however large it is."""
 
     name = "everything"
+    is_swept = False
 
     def fit(self, history: list[Chat], new: Sequence[Chat]) -> Sequence[Chat]:
         del new
@@ -110,6 +111,7 @@ class ClearToolUses(System):
 class _Compactor(System):
     """A class with the interface of ``compactctl.Compactor``, given the whole history each time."""
 
+    is_swept = False
     make: ClassVar[Any]
 
     def __init__(self, setting: Setting, reader: Reader, model: StandInModel) -> None:

@@ -1,0 +1,192 @@
+"""Compares compactctl with other systems that keep the messages of an agent loop within a window.
+
+    python tests/benchmarks/loop_figures.py [PATH…] [--windows 64k 128k 200k] [--rows FILE…]
+
+The paths are sessions, or folders of them; without any, those of Claude Code and Codex are taken
+that the tests find. Each session that is long enough for a window is replayed with each system
+(``--systems`` names them); one whose package is not installed is skipped. ``--compactor
+MODULE:CLASS`` adds a class with the interface of ``compactctl.Compactor``.
+
+Figures, for the requests of all sessions with one window:
+
+Size       mean tokens of full requests: those whose whole history is larger than the trigger
+Cuts       per 100 full requests: requests whose beginning is not the whole of the request before
+Cached     percent of the tokens sent that are in the longest prefix that was sent before
+Price      dollars per 100 requests, answers aside: a cache read for what is cached, a cache write
+           for the rest, and what summaries read and write; by the prices of Claude Sonnet 4.5
+Invalid    requests that a provider refuses: a call without its result or the reverse, an empty
+           message, nothing from the user
+Over       requests larger than the window
+Depth      the most generations of summaries, or marks of quotations, within one another
+Asks       percent of all sentences that the user wrote so far that a full request holds word for
+           word, the mean over requests and then over sessions; Rules: those with "never", "must"…
+Far        percent of the rare words (paths, names, numbers) that the recorded answer has and that
+           were last in the history over 20,000 tokens before, that the full request holds
+At one size
+           the same of each system at the size of Compactor, and how many points more Compactor
+           holds, over the sessions (their number in brackets if not all) whose size was reached
+CPU        milliseconds for a request without a cut, the median over requests and then sessions;
+           p95: the 95th percentile instead; Cut: for a request with one
+
+For the comparison at one size, systems are also run with the targets of ``--sweep``, and their
+share of far words is interpolated.
+
+Rows are read from all files of ``--rows`` and appended to the first, so that an interrupted run
+continues, and so that environments can share a table. Of a session they have its name and numbers.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+
+import msgspec
+
+if __name__ == "__main__":
+    # This folder has files named like folders of the tests.
+    sys.path.pop(0)
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from transcripts import VARIABLE
+
+from benchmarks.figures import ROOT, describe_origin
+from benchmarks.loop import FORMATS, OPENAI, find_paths
+from benchmarks.loop_replay import Reader, Row, Session, Setting, System, read_session, replay
+from benchmarks.loop_systems import ClearToolUses, Everything, Newest, find_compactors
+from benchmarks.loop_tables import OURS, loop_tables
+from benchmarks.tables import renew
+from compactctl.tokens.models.token_sizes import parse_window
+
+PAGE = ROOT / "docs" / "quality.md"
+MARK = "loop"
+PEERS = ("benchmarks.loop_langchain", "benchmarks.loop_openhands")
+WINDOWS = (64_000, 128_000, 200_000)
+SWEEP = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7)
+
+
+class RowFile:
+    """Rows in files of JSON lines; new ones are appended to the first, if there is any."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._path = next(iter(paths), None)
+        lines = (line for path in paths if path.exists() for line in path.open("rb"))
+        self.rows = [msgspec.json.decode(line, type=Row) for line in lines]
+        self._done = {(row.system, row.session, row.setting) for row in self.rows}
+
+    def has(self, kind: type[System], session: Session, setting: Setting) -> bool:
+        """Whether there is a row of this replay."""
+        return (kind.name, session.name, setting) in self._done
+
+    def add(self, row: Row) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        if self._path is not None:
+            with self._path.open("ab") as file:
+                file.write(msgspec.json.encode(row) + b"\n")
+
+
+def main() -> None:
+    """Replay what is not in the rows yet, and show the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--windows", nargs="*", type=parse_window, default=WINDOWS)
+    parser.add_argument(
+        "--lengths",
+        nargs=2,
+        type=float,
+        default=(1.8, 3.0),
+        metavar="WINDOWS",
+        help="take sessions that are at least so long, and replay them so far",
+    )
+    parser.add_argument("--format", choices=FORMATS, default=OPENAI)
+    parser.add_argument("--systems", nargs="*", metavar="NAME", help="by the beginning of the name")
+    parser.add_argument("--compactor", nargs="*", default=[], metavar="MODULE:CLASS")
+    parser.add_argument("--trigger", type=float, default=0.8, help="share of the window")
+    parser.add_argument("--target", type=float, default=0.4, help="share of the window")
+    parser.add_argument("--sweep", nargs="*", type=float, default=SWEEP, help="other targets")
+    parser.add_argument("--rows", nargs="*", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--ours", default=OURS, help="the system at whose size others are compared")
+    parser.add_argument("--write", action="store_true", help=f"renew {PAGE.relative_to(ROOT)}")
+    given = parser.parse_args()
+    origin = describe_origin(Path(__file__).name) if given.write else ""
+    kinds = [
+        kind
+        for kind in find_systems(given.compactor)
+        if given.format in kind.formats
+        and (given.systems is None or kind.name.startswith(tuple(given.systems)))
+    ]
+    paths = list(find_paths(given.paths))
+    if not paths:
+        print(f"skipped: no sessions; name some, or their folder in {VARIABLE}")
+        return
+    file = RowFile(given.rows)
+    targets = (given.target, *given.sweep)
+    settings = [
+        Setting(format=given.format, window=window, trigger=given.trigger, target=target)
+        for window, target in product(given.windows, targets)
+    ]
+    logging.disable()
+    for path in paths if kinds else ():
+        for row in replay_missing(path, settings, kinds, file, given.lengths):
+            file.add(row)
+            print(describe(row), flush=True)
+    tables = loop_tables(file.rows, given.target, given.ours)
+    if given.write:
+        PAGE.write_text(renew(PAGE.read_text(), f"{origin}\n\n{tables}", MARK))
+    print(f"\n{tables}")
+
+
+def find_systems(references: Iterable[str]) -> Iterator[type[System]]:
+    """Yield the systems that are installed; the others are named."""
+    yield from (Everything, Newest, ClearToolUses)
+    for module in PEERS:
+        try:
+            yield from import_module(module).SYSTEMS
+        except ImportError as error:
+            print(f"skipped: {module}: {error}")
+    for reference in (f"compactctl:{OURS}", *references):
+        try:
+            yield from find_compactors(reference)
+        except ImportError as error:
+            print(f"skipped: {reference}: {error}")
+
+
+def replay_missing(
+    path: Path,
+    settings: Sequence[Setting],
+    kinds: Sequence[type[System]],
+    file: RowFile,
+    lengths: Sequence[float],
+) -> Iterator[Row]:
+    """Yield the rows of a session that are not there yet.
+
+    Only systems that are compared at one size are run with other targets than the first.
+    """
+    shortest, longest = lengths
+    reader = Reader()
+    for window in dict.fromkeys(setting.window for setting in settings):
+        of_window = [setting for setting in settings if setting.window == window]
+        session = read_session(path, of_window[0].format, reader, int(longest * window))
+        if session.tokens < shortest * window:
+            continue
+        for kind in kinds:
+            for setting in of_window if kind.is_swept else of_window[:1]:
+                if not file.has(kind, session, setting):
+                    yield replay(session, setting, kind, reader)
+
+
+def describe(row: Row) -> str:
+    """Return a line about a replay."""
+    return (
+        f"{row.session[:32]:32} {row.setting.window:>7,} {row.setting.target:.0%} {row.system:33}"
+        f" {row.requests:>4} requests, {row.full:>4} full, {row.cuts:>4} cuts {row.error[:80]}"
+    )
+
+
+if __name__ == "__main__":
+    main()
