@@ -3,36 +3,18 @@
     python tests/benchmarks/loop_figures.py [PATH…] [--windows 64k 128k 200k] [--rows FILE…]
 
 The paths are sessions, or folders of them; without any, those of Claude Code and Codex are taken
-that the tests find. Each session that is long enough for a window is replayed with each system
-(``--systems`` names them); one whose package is not installed is skipped. ``--compactor
-MODULE:CLASS`` adds a class with the interface of ``compactctl.Compactor``.
-
-Figures, for the requests of all sessions with one window:
-
-Size       mean tokens of full requests: those whose whole history is larger than the trigger
-Cuts       per 100 full requests: requests whose beginning is not the whole of the request before
-Cached     percent of the tokens sent that are in the longest prefix that was sent before
-Price      dollars per 100 requests, answers aside: a cache read for what is cached, a cache write
-           for the rest, and what summaries read and write; by the prices of Claude Sonnet 4.5
-Invalid    requests that a provider refuses: a call without its result or the reverse, an empty
-           message, nothing from the user
-Over       requests larger than the window
-Depth      the most generations of summaries, or marks of quotations, within one another
-Asks       percent of all sentences that the user wrote so far that a full request holds word for
-           word, the mean over requests and then over sessions; Rules: those with "never", "must"…
-Far        percent of the rare words (paths, names, numbers) that the recorded answer has and that
-           were last in the history over 20,000 tokens before, that the full request holds
-At one size
-           the same of each system at the size of Compactor, and how many points more Compactor
-           holds, over the sessions (their number in brackets if not all) whose size was reached
-CPU        milliseconds for a request without a cut, the median over requests and then sessions;
-           p95: the 95th percentile instead; Cut: for a request with one
-
-For the comparison at one size, systems are also run with the targets of ``--sweep``, and their
-share of far words is interpolated.
+that the tests find. A session that is long enough for a window is replayed with each system.
+``--systems`` names them, none for a table of ``--rows`` alone; one whose package is not installed
+is skipped. ``--compactor MODULE:CLASS`` adds a class with the interface of
+``compactctl.Compactor``.
 
 Rows are read from all files of ``--rows`` and appended to the first, so that an interrupted run
 continues, and so that environments can share a table. Of a session they have its name and numbers.
+To compare systems at one size, the others are also run with the targets of ``--sweep``.
+
+The columns:
+
+{columns}
 """
 
 import argparse
@@ -42,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import product
 from pathlib import Path
+from textwrap import fill
 
 import msgspec
 
@@ -56,7 +39,7 @@ from benchmarks.figures import ROOT, describe_origin
 from benchmarks.loop import FORMATS, OPENAI, find_paths
 from benchmarks.loop_replay import Reader, Row, Session, Setting, System, read_session, replay
 from benchmarks.loop_systems import ClearToolUses, Everything, Newest, find_compactors
-from benchmarks.loop_tables import OURS, loop_tables
+from benchmarks.loop_tables import COLUMNS, OURS, loop_tables
 from benchmarks.tables import renew
 from compactctl.tokens.models.token_sizes import parse_window
 
@@ -72,7 +55,7 @@ class RowFile:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._path = next(iter(paths), None)
-        lines = (line for path in paths if path.exists() for line in path.open("rb"))
+        lines = (line for path in paths if path.exists() for line in path.read_bytes().splitlines())
         self.rows = [msgspec.json.decode(line, type=Row) for line in lines]
         self._done = {(row.system, row.session, row.setting) for row in self.rows}
 
@@ -91,7 +74,8 @@ class RowFile:
 def main() -> None:
     """Replay what is not in the rows yet, and show the tables."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=(__doc__ or "").format(columns="\n".join(describe_columns())),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--windows", nargs="*", type=parse_window, default=WINDOWS)
@@ -120,8 +104,8 @@ def main() -> None:
         if given.format in kind.formats
         and (given.systems is None or kind.name.startswith(tuple(given.systems)))
     ]
-    paths = list(find_paths(given.paths))
-    if not paths:
+    paths = list(find_paths(given.paths)) if kinds else []
+    if kinds and not paths:
         print(f"skipped: no sessions; name some, or their folder in {VARIABLE}")
         return
     file = RowFile(given.rows)
@@ -131,7 +115,7 @@ def main() -> None:
         for window, target in product(given.windows, targets)
     ]
     logging.disable()
-    for path in paths if kinds else ():
+    for path in paths:
         for row in replay_missing(path, settings, kinds, file, given.lengths):
             file.add(row)
             print(describe(row), flush=True)
@@ -139,6 +123,12 @@ def main() -> None:
     if given.write:
         PAGE.write_text(renew(PAGE.read_text(), f"{origin}\n\n{tables}", MARK))
     print(f"\n{tables}")
+
+
+def describe_columns() -> Iterator[str]:
+    """Yield what the columns are, for a terminal."""
+    for name, meaning in COLUMNS.items():
+        yield fill(f"{name:12} {meaning}", 100, subsequent_indent=" " * 13)
 
 
 def find_systems(references: Iterable[str]) -> Iterator[type[System]]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
+from textwrap import fill
 from typing import TypeVar
 
 from benchmarks.loop_replay import Row
@@ -13,35 +14,64 @@ K = TypeVar("K")
 
 OURS = "Compactor"
 """The system at whose size the others are compared."""
-# Dollars per million tokens of Claude Sonnet 4.5: cache read, cache write (5 minutes), input and
-# output. Source: the pricing page of Anthropic's API.
+# Dollars per million tokens of Claude Sonnet 4.5, by the pricing page of Anthropic's API: cache
+# read, cache write (5 minutes), input, output.
 READ, WRITE, INPUT, OUTPUT = 0.30, 3.75, 3.00, 15.00
 _MILLION = 1_000_000
 # Sizes that differ by less count as equal.
 _SAME_SIZE = 0.03
-_COLUMNS = (
-    "System", "Size", "Cuts", "Cached", "Price", "Invalid", "Over", "Depth", "Asks", "Rules", "Far",
-    "At one size", "CPU", "p95", "Cut",
-)  # fmt: skip
+COLUMNS: Mapping[str, str] = {
+    "Size": "mean tokens of full requests: those whose whole history is larger than the trigger",
+    "Cuts": "per 100 full requests: requests that do not begin with the whole request before",
+    "Cached": "percent of all tokens sent that are in the longest prefix sent before",
+    "Price": (
+        "dollars per 100 requests, without answers: cache reads, cache writes of the rest, and what"
+        " summaries read and write, by the prices of Claude Sonnet 4.5"
+    ),
+    "Invalid": (
+        "requests with a call or result without the other, an empty message, or nothing from the"
+        " user"
+    ),
+    "Over": "requests larger than the window",
+    "Depth": "the most generations of summaries, or marks of quotations, within one another",
+    "Asks": "percent of the user's sentences so far that full requests hold word for word",
+    "Rules": "the same of sentences with words such as *must*, *never* or *only*",
+    "Far": (
+        "percent of the rare words (paths, names, numbers) in recorded answers, last in the history"
+        " over 20,000 tokens before, that full requests hold"
+    ),
+    "At one size": (
+        f"the same at the size of {OURS}, interpolated between replays with several targets, and"
+        f" how many points more {OURS} holds; in brackets the sessions, if not all reach that size"
+    ),
+    "CPU": "milliseconds for a request without a cut, the median over requests and sessions",
+    "p95": "the same for the 95th percentile of requests",
+    "Cut": "milliseconds for a request with a cut",
+}
+"""What the columns are, with their units."""
 
 
 def loop_tables(rows: Sequence[Row], target: float, ours: str = OURS) -> str:
-    """Return a table for each window, with its introduction.
+    """Return a table for each window, with what its columns are.
 
     The rows with other targets show what a system holds at other sizes. ``ours`` is the system at
     whose size the others are compared.
     """
     versions = sorted({row.version for row in rows if row.version})
-    blocks = [paragraph(f"Versions: {', '.join(versions)}.")]
+    legend = (
+        fill(f"- **{name}**: {meaning}", 100, subsequent_indent="  ")
+        for name, meaning in COLUMNS.items()
+    )
+    blocks = [paragraph(f"Versions: {', '.join(versions)}."), "\n".join(legend)]
     for window, of_window in sorted(_group(rows, lambda row: row.setting.window).items()):
         shown = [row for row in of_window if row.setting.target == target]
         requests = {row.session: row.requests for row in shown if not row.error}
         blocks += [
             paragraph(
-                f"Window of {window:,} tokens, {len(requests)} sessions,"
-                f" {sum(requests.values()):,} requests:"
+                f"Window of {window:,} tokens; sessions: {len(requests)}, requests:"
+                f" {sum(requests.values()):,}."
             ),
-            table(_COLUMNS, _system_rows(of_window, shown, ours)),
+            table(("System", *COLUMNS), _system_rows(of_window, shown, ours)),
         ]
     return "\n\n".join(blocks)
 
