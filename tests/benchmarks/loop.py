@@ -303,8 +303,12 @@ Calls = Sequence[tuple[str, ToolCallPart, Part]]
 
 def _in_openai(text: str, calls: Calls) -> tuple[Chat, ...]:
     asked = [
-        {"id": id_, "type": "function", "function": {"name": c.tool, "arguments": c.arguments}}
-        for id_, c, _ in calls
+        {
+            "id": id_,
+            "type": "function",
+            "function": {"name": call.tool, "arguments": _as_json(call.arguments)},
+        }
+        for id_, call, _ in calls
     ]
     answer = {"role": "assistant", "content": text or None}
     results = [
@@ -334,6 +338,12 @@ def _arguments(text: str) -> dict[str, Any]:
     except ValueError:
         return {"text": text}
     return value if isinstance(value, dict) else {"text": text}
+
+
+def _as_json(text: str) -> str:
+    """Return arguments as they are if they are an object, as those of functions are."""
+    value = _arguments(text)
+    return json.dumps(value, ensure_ascii=False) if value == {"text": text} else text
 
 
 def _result_text(part: Part) -> str:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, ClassVar
@@ -315,14 +315,17 @@ class Past:
 
     def add(self, messages: Sequence[Chat], words: Iterable[str] = ()) -> None:
         """Add messages, with what the user wrote in them."""
+        text = ""
         for traits in map(self._reader.read, messages):
             self._last |= dict.fromkeys(traits.words, self.position)
             self.position += traits.size
             self.keys.add(traits.key)
-        for text in words:
-            sentences = dict.fromkeys(_sentences(text))
-            self.asks |= sentences
-            self.rules |= {sentence: None for sentence in sentences if _RULE.search(sentence)}
+            text += f"\n{traits.text}"
+        # An answer to a tool's question is worded otherwise in its result.
+        for sentence in filter(text.__contains__, chain.from_iterable(map(_sentences, words))):
+            self.asks[sentence] = None
+            if _RULE.search(sentence):
+                self.rules[sentence] = None
 
     def far_words(self, answer: Chat) -> frozenset[str]:
         """Return the words of an answer that were in the history, but not lately."""

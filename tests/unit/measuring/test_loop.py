@@ -1,5 +1,6 @@
 """The figures of agent loops, on a bundled session."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,17 @@ def test_a_session_is_read_as_far_as_asked() -> None:
     beginning = read_session(SESSION, OPENAI, reader, WINDOW)
     assert beginning.requests == session.requests[: len(beginning.requests)]
     assert WINDOW < beginning.tokens < session.tokens
+
+
+def test_the_arguments_of_functions_are_objects() -> None:
+    texts = [
+        call["function"]["arguments"]
+        for request in read(OPENAI, Reader()).requests
+        for call in request.answer.get("tool_calls", ())
+    ]
+    # A patch is the input of a custom tool, which has no arguments.
+    assert any("*** Begin Patch" in text for text in texts)
+    assert all(isinstance(json.loads(text), dict) for text in texts)
 
 
 @pytest.mark.parametrize("format", FORMATS)
