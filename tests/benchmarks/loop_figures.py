@@ -100,7 +100,7 @@ def main() -> None:
     origin = describe_origin(Path(__file__).name) if given.write else ""
     kinds = [
         kind
-        for kind in find_systems(given.compactor)
+        for kind in (find_systems(given.compactor) if given.systems != [] else ())
         if given.format in kind.formats
         and (given.systems is None or kind.name.startswith(tuple(given.systems)))
     ]

@@ -52,7 +52,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 def loop_tables(rows: Sequence[Row], target: float, ours: str = OURS) -> str:
-    """Return a table for each window, with what its columns are.
+    """Return a table for each window, with what was measured and what its columns are.
 
     The rows with other targets show what a system holds at other sizes. ``ours`` is the system at
     whose size the others are compared.
@@ -62,7 +62,17 @@ def loop_tables(rows: Sequence[Row], target: float, ours: str = OURS) -> str:
         fill(f"- **{name}**: {meaning}", 100, subsequent_indent="  ")
         for name, meaning in COLUMNS.items()
     )
-    blocks = [paragraph(f"Versions: {', '.join(versions)}."), "\n".join(legend)]
+    triggers = sorted({f"{row.setting.trigger:.0%}" for row in rows})
+    blocks = [
+        paragraph(
+            "Recorded sessions are replayed as agent loops: before each recorded answer, a system"
+            f" gets the history. From {' or '.join(triggers)} of the window on, it is to compact it"
+            f" to {target:.0%}. No model is asked. Where a system has one write summaries, a"
+            " stand-in repeats the beginning, so that the figures tell what these cost, and not how"
+            f" good they are. Sizes are o200k_base tokens. Versions: {', '.join(versions)}."
+        ),
+        "\n".join(legend),
+    ]
     for window, of_window in sorted(_group(rows, lambda row: row.setting.window).items()):
         shown = [row for row in of_window if row.setting.target == target]
         requests = {row.session: row.requests for row in shown if not row.error}
