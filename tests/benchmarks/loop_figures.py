@@ -73,47 +73,19 @@ class RowFile:
 
 def main() -> None:
     """Replay what is not in the rows yet, and show the tables."""
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").format(columns="\n".join(describe_columns())),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("paths", nargs="*", type=Path)
-    parser.add_argument("--windows", nargs="*", type=parse_window, default=WINDOWS)
-    parser.add_argument(
-        "--lengths",
-        nargs=2,
-        type=float,
-        default=(1.8, 3.0),
-        metavar="WINDOWS",
-        help="take sessions that are at least so long, and replay them so far",
-    )
-    parser.add_argument("--format", choices=FORMATS, default=OPENAI)
-    parser.add_argument("--systems", nargs="*", metavar="NAME", help="by the beginning of the name")
-    parser.add_argument("--compactor", nargs="*", default=[], metavar="MODULE:CLASS")
-    parser.add_argument("--trigger", type=float, default=0.8, help="share of the window")
-    parser.add_argument("--target", type=float, default=0.4, help="share of the window")
-    parser.add_argument("--sweep", nargs="*", type=float, default=SWEEP, help="other targets")
-    parser.add_argument("--rows", nargs="*", type=Path, default=[], metavar="FILE")
-    parser.add_argument("--ours", default=OURS, help="the system at whose size others are compared")
-    parser.add_argument("--write", action="store_true", help=f"renew {PAGE.relative_to(ROOT)}")
-    given = parser.parse_args()
+    given = parse_arguments()
     origin = describe_origin(Path(__file__).name) if given.write else ""
-    kinds = [
-        kind
-        for kind in (find_systems(given.compactor) if given.systems != [] else ())
-        if given.format in kind.formats
-        and (given.systems is None or kind.name.startswith(tuple(given.systems)))
-    ]
+    kinds = find_systems(given.compactor, given.systems, given.format)
     paths = list(find_paths(given.paths)) if kinds else []
     if kinds and not paths:
         print(f"skipped: no sessions; name some, or their folder in {VARIABLE}")
         return
-    file = RowFile(given.rows)
     targets = (given.target, *given.sweep)
     settings = [
         Setting(format=given.format, window=window, trigger=given.trigger, target=target)
         for window, target in product(given.windows, targets)
     ]
+    file = RowFile(given.rows)
     logging.disable()
     for path in paths:
         for row in replay_missing(path, settings, kinds, file, given.lengths):
@@ -125,25 +97,63 @@ def main() -> None:
     print(f"\n{tables}")
 
 
+def parse_arguments() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").format(columns="\n".join(describe_columns())),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--windows", nargs="+", type=parse_window, default=WINDOWS)
+    parser.add_argument(
+        "--lengths",
+        nargs=2,
+        type=float,
+        default=(1.8, 3.0),
+        metavar="WINDOWS",
+        help="take sessions that are at least so long, and replay them so far",
+    )
+    parser.add_argument("--format", choices=FORMATS, default=OPENAI)
+    parser.add_argument(
+        "--systems", nargs="*", default=[""], metavar="NAME", help="by the beginnings of names"
+    )
+    parser.add_argument("--compactor", nargs="+", default=[], metavar="MODULE:CLASS")
+    parser.add_argument("--trigger", type=float, default=0.8, help="share of the window")
+    parser.add_argument("--target", type=float, default=0.4, help="share of the window")
+    parser.add_argument("--sweep", nargs="*", type=float, default=SWEEP, help="other targets")
+    parser.add_argument("--rows", nargs="+", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--ours", default=OURS, help="the system at whose size others are compared")
+    parser.add_argument("--write", action="store_true", help=f"renew {PAGE.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
 def describe_columns() -> Iterator[str]:
     """Yield what the columns are, for a terminal."""
     for name, meaning in COLUMNS.items():
         yield fill(f"{name:12} {meaning}", 100, subsequent_indent=" " * 13)
 
 
-def find_systems(references: Iterable[str]) -> Iterator[type[System]]:
-    """Yield the systems that are installed; the others are named."""
-    yield from (Everything, Newest, ClearToolUses)
-    for module in PEERS:
+def find_systems(
+    references: Iterable[str], beginnings: Sequence[str], format: str
+) -> list[type[System]]:
+    """Return the systems for a format whose names have one of some beginnings.
+
+    Those that are not installed are named on standard output.
+    """
+    kinds: list[type[System]] = [Everything, Newest, ClearToolUses]
+    for module in PEERS if beginnings else ():
         try:
-            yield from import_module(module).SYSTEMS
+            kinds += import_module(module).SYSTEMS
         except ImportError as error:
             print(f"skipped: {module}: {error}")
-    for reference in (f"compactctl:{OURS}", *references):
+    for reference in (f"compactctl:{OURS}", *references) if beginnings else ():
         try:
-            yield from find_compactors(reference)
+            kinds += find_compactors(reference)
         except ImportError as error:
             print(f"skipped: {reference}: {error}")
+    return [
+        kind for kind in kinds if kind.name.startswith(tuple(beginnings)) and format in kind.formats
+    ]
 
 
 def replay_missing(
