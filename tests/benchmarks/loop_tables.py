@@ -54,6 +54,8 @@ COLUMNS: Mapping[str, str] = {
 def loop_tables(rows: Sequence[Row], target: float, ours: str = OURS) -> str:
     """Return a table for each window, with what was measured and what its columns are.
 
+    A system says in how many sessions it was replayed to the end, unless that is all.
+
     The rows with other targets show what a system holds at other sizes. ``ours`` is the system at
     whose size the others are compared.
     """
@@ -81,18 +83,20 @@ def loop_tables(rows: Sequence[Row], target: float, ours: str = OURS) -> str:
                 f"Window of {window:,} tokens; sessions: {len(requests)}, requests:"
                 f" {sum(requests.values()):,}."
             ),
-            table(("System", *COLUMNS), _system_rows(of_window, shown, ours)),
+            table(("System", *COLUMNS), _system_rows(of_window, shown, len(requests), ours)),
         ]
     return "\n\n".join(blocks)
 
 
-def _system_rows(rows: Sequence[Row], shown: Sequence[Row], ours: str) -> Iterator[Sequence[str]]:
+def _system_rows(
+    rows: Sequence[Row], shown: Sequence[Row], n_sessions: int, ours: str
+) -> Iterator[Sequence[str]]:
     by_system = _group(rows, lambda row: row.system)
     our_rows = {row.session: row for row in shown if row.system == ours}
     for system, of_system in _group(shown, lambda row: row.system).items():
-        n_failed = sum(bool(row.error) for row in of_system)
+        n_whole = sum(not row.error for row in of_system)
         yield (
-            f"{system} ({n_failed} failed)" if n_failed else system,
+            system if n_whole == n_sessions else f"{system} (in {n_whole} sessions)",
             _thousands(row.size for row in of_system),
             _quotient(100 * sum(row.cuts for row in of_system), sum(row.full for row in of_system)),
             _percent(sum(row.cached for row in of_system), sum(row.tokens for row in of_system)),

@@ -180,6 +180,14 @@ def test_systems_are_compared_at_one_size() -> None:
     assert compare_at_one_size(theirs[:1], ours) == ""
 
 
+def test_a_system_says_how_many_sessions_it_was_replayed_in() -> None:
+    rows = [row_of(Everything), row_of(Newest)]
+    rows += [replace(rows[0], session="other"), replace(rows[1], session="other", error="no room")]
+    tables = loop_tables(rows, 0.4)
+    assert "| everything |" in tables
+    assert "| newest messages (in 1 sessions) |" in tables
+
+
 def test_an_interrupted_run_continues(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     settings = [Setting(format=OPENAI, window=WINDOW, target=target) for target in (0.4, 0.2, 0.6)]
