@@ -244,12 +244,17 @@ def find_paths(given: Sequence[Path]) -> Iterator[Path]:
         yield from sorted(path.glob("*.jsonl")) if path.is_dir() else filter(Path.exists, [path])
 
 
-def read_steps(path: Path) -> Iterator[Step]:
-    """Yield the steps of the main conversation of a session."""
+def read_steps(path: Path, *, whole: bool = False) -> Iterator[Step]:
+    """Yield the steps of the main conversation of a session.
+
+    With ``whole``, those before a compaction by the client are among them, and its summaries not.
+    """
+    transcript = load(path)
     messages = [
         message
-        for message in load(path).effective
+        for message in (transcript.messages if whole else transcript.effective)
         if not (message.conversation or message.origin.is_subagent)
+        and not (whole and message.origin.is_summary)
     ]
     steps = {step[0]: step for step in find_steps(messages)}
     answers = {call: result for result, call in tool_pairs(messages).items()}
@@ -298,8 +303,12 @@ Calls = Sequence[tuple[str, ToolCallPart, Part]]
 
 def _in_openai(text: str, calls: Calls) -> tuple[Chat, ...]:
     asked = [
-        {"id": id_, "type": "function", "function": {"name": c.tool, "arguments": c.arguments}}
-        for id_, c, _ in calls
+        {
+            "id": id_,
+            "type": "function",
+            "function": {"name": call.tool, "arguments": _as_json(call.arguments)},
+        }
+        for id_, call, _ in calls
     ]
     answer = {"role": "assistant", "content": text or None}
     results = [
@@ -329,6 +338,12 @@ def _arguments(text: str) -> dict[str, Any]:
     except ValueError:
         return {"text": text}
     return value if isinstance(value, dict) else {"text": text}
+
+
+def _as_json(text: str) -> str:
+    """Return arguments as they are if they are an object, as those of functions are."""
+    value = _arguments(text)
+    return json.dumps(value, ensure_ascii=False) if value == {"text": text} else text
 
 
 def _result_text(part: Part) -> str:
@@ -369,7 +384,7 @@ def run_loop(steps: Sequence[Step], setting: Setting, every: int) -> Iterator[Ch
     """Feed the steps into a list, and compact it whenever it is too large."""
     session = [message for step in steps for message in step.messages[setting.format]]
     readable = Spoken.of(_words_read(session, setting.format))
-    quoted = "\n".join(line for line in _lines_of(session) if "> " in line)
+    quoted = "\n".join(line for line in lines_of(session) if "> " in line)
     preamble = _tokens([m for m in session[:1] if m["role"] == "system"])
     told, messages, fed = Told(), list[Chat](), 0
     for number, step in enumerate(steps, start=1):
@@ -391,7 +406,8 @@ def run_loop(steps: Sequence[Step], setting: Setting, every: int) -> Iterator[Ch
         yield Check(
             step=number,
             depth=max(
-                (_depth(line, quoted) for text in ours for line in read_lines(text)), default=0
+                (quotation_depth(line, quoted) for text in ours for line in read_lines(text)),
+                default=0,
             ),
             texts=len(found),
             count=sum(own.count for own in found),
@@ -445,7 +461,7 @@ def _content_texts(content: Any) -> Iterator[str]:
             yield block["text"]
 
 
-def _lines_of(values: Iterable[Any]) -> Iterator[str]:
+def lines_of(values: Iterable[Any]) -> Iterator[str]:
     """Yield the lines of all strings in JSON values, and of those in the arguments of a call."""
     stack = list(values)
     while stack:
@@ -466,7 +482,7 @@ def _tokens(messages: Iterable[Chat]) -> int:
     return sum(len(json.dumps(message, ensure_ascii=False)) for message in messages) // 4
 
 
-def _depth(line: str, quoted: str) -> int:
+def quotation_depth(line: str, quoted: str) -> int:
     """Count the marks of quotations before a line that its original does not have."""
     marks = (_QUOTES.match(line) or [""])[0]
     is_verbatim = _OMITTED.split(line[2:])[0].rstrip() in quoted
@@ -610,7 +626,7 @@ def _trace(path: Path, ref: str, lines: Sequence[str], messages: Sequence[dict[s
     calls = {part["callId"] for part in named if part["kind"] == "tool_call"}
     parts = (part for message in messages for part in message["parts"])
     pairs = (part for part in parts if part.get("callId") in calls)
-    text = _on_one_line(_lines_of((*named, *pairs)))
+    text = _on_one_line(lines_of((*named, *pairs)))
     return "held" if all(_is_quoted(line, text) for line in lines) else "elsewhere"
 
 
