@@ -180,12 +180,15 @@ def _tool_of_call(messages: Sequence[Message], index: PartIndex | None) -> str:
 
 
 def _linked_messages(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    first: dict[str, int] = {}
+    responses: dict[str, int] = {}
+    newest: dict[CallId, int] = {}
     for index, message in enumerate(messages):
         if message.response_id:
-            yield first.setdefault(message.response_id, index), index
-    for result, call in tool_pairs(messages).items():
-        yield call.message, result.message
-    for call, maker in call_makers(messages).items():
-        if maker is not None:
-            yield maker.message, call.message
+            yield responses.setdefault(message.response_id, index), index
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and part.call_id:
+                if part.caller in newest:
+                    yield newest[part.caller], index
+                newest[part.call_id] = index
+            elif isinstance(part, ToolResultPart) and part.call_id in newest:
+                yield newest[part.call_id], index

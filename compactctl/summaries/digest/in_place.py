@@ -250,18 +250,16 @@ class _Draft:
 
     def _digest(self) -> str:
         """Return the digest of what is chosen, "" if it stands for no hidden message."""
-        places = enumerate(self._messages)
-        gone = [(n, message) for n, message in places if not self._stays(n)]
+        gone = [n for n in range(len(self._messages)) if not self._stays(n)]
         if not gone:
             return ""
-        first, _ = gone[0]
         pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
         for run in self._omitted:
             hidden = [n for n in run if not self._is_visible(n)]
             pinned |= dict.fromkeys(hidden[:1], GAP)
         digest = OwnDigest(
-            count=message_count(message for _, message in gone),
-            following=self.request.digest.n_following + len(self._messages[first:]) - len(gone),
+            count=sum(map(self._counts.__getitem__, gone)),
+            following=self.request.digest.n_following + len(self._messages) - gone[0] - len(gone),
             is_in_place=True,
         )
         fragments = [self._fragments[index] for index in self.selection.listed(self._quoted)]
@@ -278,6 +276,11 @@ class _Draft:
         for message in self.request.units[unit]:
             for position, part in enumerate(self._messages[message].parts):
                 yield PartIndex(message, position), part
+
+    @cached_property
+    def _counts(self) -> Sequence[int]:
+        """How many messages each message stands for."""
+        return [message_count([message]) for message in self._messages]
 
     @cached_property
     def _permanent_units(self) -> frozenset[int]:

@@ -97,6 +97,7 @@ class Selection:
             self._tokens[hunk] += pool.tokens[member]
         self._heading_of = [numbers[candidate.group] for candidate in self._candidates]
         self._is_line = list(map(_is_line, self._candidates))
+        self._is_name = list(map(_is_bare_name, self._candidates))
         # The tokens that remain of each limited section.
         self._section_rooms = dict(pool.section_limits)
         self._chosen_neighbors = [0] * len(self._candidates)
@@ -133,10 +134,10 @@ class Selection:
 
     def listed(self, indexes: Iterable[int]) -> list[int]:
         """Return those of these fragments that are not bare names which chosen ones mention."""
-        return [index for index in indexes if not self._is_superfluous(self.fragment(index))]
+        return [n for n in indexes if not (self._is_name[n] and self._is_mentioned(n))]
 
-    def _is_superfluous(self, fragment: Fragment) -> bool:
-        return _is_bare_name(fragment) and all(map(self._showing.get, fragment.mentions))
+    def _is_mentioned(self, name: int) -> bool:
+        return all(map(self._showing.get, self._candidates[name].mentions))
 
     def fragment(self, index: int) -> Fragment:
         """Return a fragment of the pool."""
@@ -257,7 +258,9 @@ class Selection:
     def _value(self, fragment: Fragment, index: int) -> float:
         """Return the value of a candidate without its heading, given what is chosen."""
         unit = self._pool.demand_unit
-        value = sum(map(self._line_values.__getitem__, fragment.describes))
+        value = 0.0
+        if fragment.describes:
+            value = sum(map(self._line_values.__getitem__, fragment.describes))
         if fragment.mentions:
             value += self._value_of_names(fragment.mentions)
         if fragment.facts:
@@ -311,7 +314,7 @@ class Selection:
         for name in _fact_names(fragment):
             self._facts[name] += step
             self._forget(name)
-        is_shown = not _is_bare_name(fragment)
+        is_shown = not self._is_name[index]
         for entity in named:
             self._naming[entity] += step
             self._showing[entity] += step * is_shown
