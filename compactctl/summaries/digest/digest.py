@@ -163,7 +163,7 @@ def build_pool(
     once = meter.memory.once
     passages = passages_of(request, once)
     start = _search_start(passages, request.budget)
-    lexicon = shared_lexicon(request.cwd)
+    lexicon = once(shared_lexicon, request.cwd)
     # Most attempts to fill a target differ in nothing but the budget.
     source = replace(request, budget=0, words_room=None, spoken_tokens=0, n_following=0)
     pinned_texts = tuple(pinned.items())
