@@ -54,7 +54,7 @@ class UserWords(Record):
     tokens: int
 
 
-def choose_words(  # noqa: PLR0913 - most calls need the first three
+def choose_words(  # noqa: PLR0913 - what is read, what it may take, and what else is known
     passages: Sequence[Passage],
     room: int,
     count: Callable[[str], int],

@@ -93,7 +93,7 @@ def test_what_the_user_wrote_stays_whole_beside_what_they_pasted(
     talk = joined(steps[0], pasted("quay"), asked, pasted("pier"), *steps[1:])
     of = view(talk, target=target)
     left = carried_out(of, propose(STAGE, of, form=form)).messages
-    text = asked.parts[0].text
+    (text,) = part_texts(asked.parts[0])
     if form == "in-place":
         assert asked.parts in [each.parts for each in left]
     else:
