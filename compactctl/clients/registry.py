@@ -9,6 +9,7 @@ from compactctl.clients.apis.anthropic_messages import AnthropicMessages
 from compactctl.clients.apis.api_format import API_LOG, ApiFormat, ApiLog
 from compactctl.clients.apis.bedrock_converse import BedrockConverse
 from compactctl.clients.apis.gemini_api import GeminiApi
+from compactctl.clients.apis.list_reader import ListReader
 from compactctl.clients.apis.openai_chat import OpenAIChat
 from compactctl.clients.apis.openai_responses import OpenAIResponses
 from compactctl.clients.claude_code.format import ClaudeCode
@@ -90,6 +91,18 @@ def _dialect_at_path(name: str, path: str) -> Format:
         raise UsageError(f"{name} has no messages at a path of rows; {names} have")
     default = None if name == API_LOG else dialects[0]
     return ApiLog(dialects, default, parse_path(path))
+
+
+def list_reader(name: str) -> ListReader:
+    """Return what reads the messages of a list of the API called ``name``.
+
+    Raises UsageError for another format: a client's sessions are no lists of messages.
+    """
+    dialect = next((dialect for dialect in DIALECTS if dialect.name == name), None)
+    if dialect is None:
+        names = ", ".join(dialect.name for dialect in DIALECTS)
+        raise UsageError(f"{name!r} is not a format of an API; there are {names}")
+    return ListReader(dialect)
 
 
 def usage_in(answer: Mapping[str, Any]) -> ReportedUsage | None:

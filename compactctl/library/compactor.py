@@ -10,13 +10,11 @@ from typing import Any, Self, Unpack
 
 from msgspec import to_builtins
 
-from compactctl.clients.registry import usage_in
+from compactctl.clients.registry import list_reader, usage_in
 from compactctl.commands.measuring.next_request import (
     CacheUse,
 )
-from compactctl.commands.reading.transcript import parse
 from compactctl.errors import CompactctlError, UsageError
-from compactctl.history.unread import describe_unread
 from compactctl.library.ahead import CutAhead, Made, cut_in_process
 from compactctl.library.choices import (
     PathLike,
@@ -120,6 +118,7 @@ class Compactor:
             )
         self._file = None if archive is None else LoopFile(Path(archive))
         self._busy = threading.Lock()
+        self._reader = list_reader(format)
         self._conversation = Conversation(self._read_sizes)
         self._calls: set[str] = set()
         self._unread = ""
@@ -352,18 +351,19 @@ class Compactor:
         lines = encode_messages(messages, start)
         if not lines:
             return []
-        transcript = parse(lines, settings.format)
-        check_messages(messages, transcript, settings.format.name, start)
+        added = self._reader.read_added(lines)
+        check_messages(messages, added.messages, added.opaque, settings.format.name, start)
         if not settings.repairs:
-            check_pairs(transcript.effective, self._calls, start)
+            check_pairs(added.messages, self._calls, start)
         self._calls |= {
             part.call_id
-            for message in transcript.effective
+            for message in added.messages
             for part in message.parts
             if isinstance(part, ToolCallPart)
         }
-        self._unread = self._unread or describe_unread(transcript.unread)
-        return line_sizes(transcript, len(lines), settings.measured)
+        self._unread = added.unread
+        settings.measured.meter.prime(added.messages)
+        return line_sizes(added.messages, len(lines), settings.measured)
 
     def _cut(self, before: int, target: int, *, must: bool = False) -> CompactedMessages:
         """Send so many counted tokens, unless that saves too little and is not a ``must``."""

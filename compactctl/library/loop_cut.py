@@ -1,7 +1,7 @@
 """One cut of an agent loop: from the messages so far to what is sent instead."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_type_hints
 
 from compactctl.clients.format import Format
@@ -20,7 +20,7 @@ from compactctl.library.merging import MergingSummarizer
 from compactctl.library.message_list import function_summarizer
 from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.model.edit import Insert
-from compactctl.model.message import Synthetic
+from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, replace
 from compactctl.store.files.source import Source, digest_of
@@ -149,7 +149,7 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     # The next cut begins with the originals again.
     inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts, settles=False)
     compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
-    sizes = line_sizes(compacted.written, len(compacted.lines), measured)
+    sizes = line_sizes(compacted.written.effective, len(compacted.lines), measured)
     return LoopCut(
         messages=tuple(
             NewMessage(
@@ -166,12 +166,12 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     )
 
 
-def line_sizes(transcript: Transcript, n_lines: int, measured: Measurement) -> list[float]:
+def line_sizes(messages: Iterable[Message], n_lines: int, measured: Measurement) -> list[float]:
     """Return the tokens that the messages in each line add to a request."""
     # A new one: it knows messages by their place in memory, where a run leaves others.
     framed = RequestMeter(measured.meter, measured.framed.overhead)
     sizes = [0.0] * n_lines
-    for message in transcript.effective:
+    for message in messages:
         sizes[message.line] += framed.total(message)
     return sizes
 

@@ -10,7 +10,7 @@ from compactctl.llm.ask import AskModel
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import Message, ToolResultPart
 from compactctl.model.summary import Summarizer
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import Opaque
 from compactctl.profiles.profile import Profile
 from compactctl.records import Record
 from compactctl.summaries.by_model.prompt import PromptStyle
@@ -65,15 +65,19 @@ class CompactedMessages(list[dict[str, Any]]):
 
 
 def check_messages(
-    messages: Sequence[dict[str, Any]], transcript: Transcript, format_name: str, start: int = 0
+    messages: Sequence[dict[str, Any]],
+    read: Iterable[Message],
+    opaque: Iterable[Opaque],
+    format_name: str,
+    start: int = 0,
 ) -> None:
     """Raise NotUnderstoodError for the first message that cannot be read; ``start`` is its index.
 
-    ``transcript`` is what was read of them.
+    ``read`` is what was read of them, and ``opaque`` what was not.
     """
-    damage = {opaque.line: opaque.damage for opaque in transcript.opaque}
+    damage = {line.line: line.damage for line in opaque}
     damage |= _describe_unread_content(
-        messages, {message.line for message in transcript.messages if message.parts}
+        messages, {message.line for message in read if message.parts}
     )
     if damage:
         index = min(damage)

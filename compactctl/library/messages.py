@@ -69,7 +69,7 @@ def compact_messages(
             lambda prompt, _: ModelAnswer(text=summarizer(prompt)), recipe.profile
         ),
     )
-    check_messages(messages, compacted.transcript, format)
+    check_messages(messages, compacted.transcript.messages, compacted.opaque, format)
     if "repair" not in _stage_names(recipe):
         check_pairs(compacted.transcript.effective)
     if require_fit and compacted.unread:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 # More messages than these are compared in turns, beside the newest ones, so that a step takes a
 # millisecond however long the conversation is.
-_COMPARED_AT_ONCE = 2_000
+_COMPARED_AT_ONCE = 1_000
 
 JsonMessage = dict[str, Any]
 
@@ -35,13 +35,16 @@ class TrackedMessages:
 
     def extend(self, messages: Sequence[JsonMessage], sizes: Iterable[float]) -> None:
         """Add messages at the end."""
+        n_before = len(self)
         self.messages += messages
         self.sizes += sizes
-        self.tokens = sum(self.sizes)
+        self.tokens = sum(self.sizes[n_before:], self.tokens)
         self._copies += map(_copy, messages)
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` messages."""
+        if length == len(self):
+            return
         del self.messages[length:], self.sizes[length:], self._copies[length:]
         self.tokens = sum(self.sizes)
 

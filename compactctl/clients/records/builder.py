@@ -128,7 +128,7 @@ class TranscriptBuilder:
         self.n_bytes = 0
         self.errors: list[RequestError] = []
         self._sessions: dict[str, tuple[int, int]] = {}
-        self._opaque: list[Opaque] = []
+        self.opaque: list[Opaque] = []
         self._damaged_lines: set[int] = set()
         self._metadata: Counter[str] = Counter()
         self._metadata_bytes: Counter[str] = Counter()
@@ -163,11 +163,11 @@ class TranscriptBuilder:
         """
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self.unread.add_unknown(value, decoded.index, name)
-        self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
+        self.opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
 
     @property
     def _n_opaque_lines(self) -> int:
-        return len({opaque.line for opaque in self._opaque})
+        return len({opaque.line for opaque in self.opaque})
 
     def add_session(self, name: str | None, line: int) -> None:
         """Note that a line, or what follows it, belongs to the session ``name``."""
@@ -340,7 +340,7 @@ class TranscriptBuilder:
                 kind: RecordStats(count=count, n_bytes=self._metadata_bytes[kind])
                 for kind, count in self._metadata.items()
             },
-            opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
+            opaque=tuple(sorted(self.opaque, key=lambda opaque: opaque.line)),
             damaged_lines=frozenset(self._damaged_lines),
             unread=replace(
                 self.unread.total(_last_unsent_line(self.messages, shown)),
