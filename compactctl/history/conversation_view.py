@@ -58,6 +58,8 @@ class ConversationView(Record):
         refused: records for which the client refuses the file.
         keeps_originals: whether the new file keeps all records, so that a message can be hidden
             behind another but not be left out.
+        settles: whether stages look for a result that they would not change again, close below the
+            target; else the first that they find is taken, since the next run starts over.
     """
 
     messages: tuple[Message, ...]
@@ -79,6 +81,7 @@ class ConversationView(Record):
     recipient: Recipient = field(default_factory=Recipient)
     refused: tuple[RefusedRecord, ...] = ()
     keeps_originals: bool = False
+    settles: bool = True
 
     def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":
         """Return the view with the target for its current messages plus ``extra_tokens``."""

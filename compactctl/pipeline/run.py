@@ -90,38 +90,34 @@ class PipelineRun(Record):
     view: ConversationView
 
 
-def run(
-    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, *, settles: bool = True
-) -> PipelineRun:
+def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
     """Run ``steps`` in order; once the view fits a target, only those that always run.
 
-    Repeat the steps until nothing changes, so that a second run is a no-op, unless ``settles`` is
-    false: nobody will run them again over the result. Roll back a step that grows the view or
-    separates a tool call from its result; repair stages may grow it, and run even within the
-    target. A stub must not refer to content that a later step removed: run everything again without
-    such stubs.
+    If the view is to settle, repeat the steps until nothing changes, so that a second run is a
+    no-op. Roll back a step that grows the view or separates a tool call from its result; repair
+    stages may grow it, and run even within the target. A stub must not refer to content that a
+    later step removed: run everything again without such stubs.
     """
-    passes = _MAX_PASSES if settles else 0
     return _with_lasting_clearings(
-        view, _run_without_dangling_stubs(with_ranks(view), steps, meter, passes)
+        view, _run_without_dangling_stubs(with_ranks(view), steps, meter)
     )
 
 
 def _run_without_dangling_stubs(
-    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, passes: int
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
 ) -> PipelineRun:
-    """Run the steps, and so many further ``passes`` until nothing changes."""
     no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_PASSES):
         first_pass = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
-        first_pass = replace(first_pass, view=replace(first_pass.view, no_stubs=frozenset()))
-        result = _run_until_stable(first_pass, steps, meter, passes)
+        result = _run_until_stable(
+            replace(first_pass, view=replace(first_pass.view, no_stubs=frozenset())), steps, meter
+        )
         dangling = _dangling_stubs(result)
         if not dangling:
             return result
         no_stubs |= dangling
     view = replace(view, no_stubs=frozenset(message.id for message in view.messages))
-    return _run_until_stable(_run_once(view, steps, meter), steps, meter, passes)
+    return _run_until_stable(_run_once(view, steps, meter), steps, meter)
 
 
 def _with_lasting_clearings(view: ConversationView, result: PipelineRun) -> PipelineRun:
@@ -173,9 +169,9 @@ def _not_needed(step: StageStep[Any], tokens: int, detail: str = "") -> StageRec
 
 
 def _run_until_stable(
-    result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter, passes: int
+    result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter
 ) -> PipelineRun:
-    for _ in range(passes):
+    for _ in range(_MAX_PASSES if result.view.settles else 0):
         next_pass = _run_once(result.view, steps, meter)
         if not next_pass.edits:
             break
@@ -460,7 +456,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     if isinstance(proposal, SkippedStage):
         return proposal
     filled = fill_gaps(view, proposal)
-    if stage_view.target is None or view.summarizer:
+    if stage_view.target is None or view.summarizer or not view.settles:
         return filled
     if filled is not proposal:
         after = meter.total(apply(view.messages, filled.edits))

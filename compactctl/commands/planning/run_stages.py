@@ -69,7 +69,7 @@ class StageInputs(Record):
         refused: the records for which the client refuses the file, for the stage that repairs it.
         recipient: who gets the next request, if an error says more of them than the transcript.
         keeps_originals: whether the new file keeps all records.
-        settles: whether stages run until nothing changes, as the result may be compacted again.
+        settles: whether stages look for a result that they would not change again.
     """
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
@@ -248,6 +248,7 @@ def _run_conversation(
         refused=inputs.refused,
         recipient=inputs.recipient or view.recipient,
         keeps_originals=inputs.keeps_originals,
+        settles=inputs.settles,
     )
     request = sized_request(messages, meter, sized.size.unseen)
     not_due = _not_due(plan.gate, request.situation(measured.limits))
@@ -255,7 +256,7 @@ def _run_conversation(
     result = (
         not_needed_run(view, plan.steps, meter, refusal)
         if refusal
-        else run(view, plan.steps, meter, settles=inputs.settles)
+        else run(view, plan.steps, meter)
     )
     words, preamble_tokens = _words(result.view, plan, meter)
     return ConversationRun(
