@@ -12,20 +12,19 @@ from typing import Any
 
 from msgspec import convert, to_builtins
 
-from compactctl.library.loop_cut import LoopCut, NewMessage, cut_settings, cut_to
+from compactctl.library.loop_cut import LoopCut, cut_settings, cut_to
 from compactctl.library.message_list import encode_messages
 from compactctl.library.tracked import JsonMessage
 
-Made = LoopCut | tuple[NewMessage, ...]
 _PACKAGES = str(Path(__file__).parents[2])
 
 
 class CutAhead:
     """A cut of the first ``covered`` messages that ``make`` makes in a thread of its own."""
 
-    def __init__(self, covered: int, make: Callable[[], Made]) -> None:
+    def __init__(self, covered: int, make: Callable[[], LoopCut]) -> None:
         self.covered = covered
-        self._future: Future[Made] = Future()
+        self._future: Future[LoopCut] = Future()
         threading.Thread(target=self._run, args=(make,), daemon=True).start()
 
     @property
@@ -33,11 +32,11 @@ class CutAhead:
         """Whether ``result`` returns at once."""
         return self._future.done()
 
-    def result(self) -> Made | None:
+    def result(self) -> LoopCut | None:
         """Wait for the cut; None if it could not be made."""
         return None if self._future.exception() else self._future.result()
 
-    def _run(self, make: Callable[[], Made]) -> None:
+    def _run(self, make: Callable[[], LoopCut]) -> None:
         try:
             self._future.set_result(make())
         except Exception as error:  # noqa: BLE001 - the loop makes the cut itself then
@@ -46,7 +45,7 @@ class CutAhead:
 
 def cut_in_process(
     options: Mapping[str, Any], history: Sequence[JsonMessage], target: int
-) -> tuple[NewMessage, ...]:
+) -> LoopCut:
     """Return what ``cut_to`` makes of a history, from another process.
 
     Raises OSError, CalledProcessError and ValueError if that process fails.
@@ -61,14 +60,14 @@ def cut_in_process(
         env={**os.environ, "PYTHONPATH": path},
         check=True,
     )
-    return convert(json.loads(done.stdout), tuple[NewMessage, ...])
+    return convert(json.loads(done.stdout), LoopCut)
 
 
 def _main() -> None:
     request = json.load(sys.stdin.buffer)
     settings = cut_settings(request["options"], None)
-    made = cut_to(encode_messages(request["history"]), request["target"], settings)
-    json.dump(to_builtins(made.messages), sys.stdout)
+    cut = cut_to(encode_messages(request["history"]), request["target"], settings)
+    json.dump(to_builtins(LoopCut(messages=cut.messages, note=cut.note)), sys.stdout)
 
 
 if __name__ == "__main__":

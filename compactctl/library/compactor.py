@@ -15,7 +15,7 @@ from compactctl.commands.measuring.next_request import (
     CacheUse,
 )
 from compactctl.errors import CompactctlError, UsageError
-from compactctl.library.ahead import CutAhead, Made, cut_in_process
+from compactctl.library.ahead import CutAhead, cut_in_process
 from compactctl.library.choices import (
     PathLike,
     Size,
@@ -24,12 +24,20 @@ from compactctl.library.choices import (
     parse_keyword,
 )
 from compactctl.library.conversation import Conversation
-from compactctl.library.loop_cut import CutSettings, LoopCut, cut_settings, cut_to, line_sizes
+from compactctl.library.loop_cut import (
+    CutSettings,
+    DetailedCut,
+    LoopCut,
+    cut_settings,
+    cut_to,
+    inserted,
+    line_sizes,
+)
 from compactctl.library.loop_file import LoopFile
 from compactctl.library.merging import Summarized
 from compactctl.library.message_list import (
     CompactedMessages,
-    Cut,
+    CutResult,
     check_messages,
     check_pairs,
     encode_messages,
@@ -44,7 +52,7 @@ from compactctl.tokens.budget import parse_target
 from compactctl.tokens.models.prices import BUILTIN_PRICES, Price
 
 Summarize = Callable[[str], str]
-OnCut = Callable[[Cut], object]
+OnCut = Callable[[CutResult], object]
 
 STATE_VERSION = 1
 # A refused request is made smaller so often, each time to at most this share of its size.
@@ -156,7 +164,7 @@ class Compactor:
         with self._alone("prepare"):
             is_near = self._size > self._trigger - self._min_saving
             if self._ahead is None and is_near and self._size >= self._not_before:
-                self._ahead = CutAhead(len(self._conversation.history), self._maker())
+                self._ahead = CutAhead(len(self._conversation.history), self._cutting())
             return self._ahead is not None
 
     def after(self, usage: object) -> None:
@@ -292,7 +300,7 @@ class Compactor:
         """Our count of what would be sent."""
         return self._settings.fixed + self._conversation.sent.tokens
 
-    def _maker(self) -> Callable[[], Made]:
+    def _cutting(self) -> Callable[[], LoopCut]:
         """Return a function that makes the next cut from the messages as they are now."""
         history = self.originals()
         target, settings = self._reported.counted(self._target), self._settings
@@ -306,10 +314,10 @@ class Compactor:
         if not self._is_due or (ahead and not ahead.is_done and size <= self._limit):
             return self._result()
         self._ahead = None
-        made = ahead.result() if ahead else None
-        if ahead is None or made is None:
+        cut = ahead.result() if ahead else None
+        if ahead is None or cut is None:
             return self._cut(size, self._reported.counted(self._target))
-        return self._use(made, size, ahead.covered)
+        return self._use(cut, size, ahead.covered)
 
     @property
     def _is_due(self) -> bool:
@@ -320,7 +328,7 @@ class Compactor:
         """The size of what would be sent, as the provider counts it."""
         return self._reported.tokens(self._counted)
 
-    def _result(self, cut: Cut | None = None) -> CompactedMessages:
+    def _result(self, cut: CutResult | None = None) -> CompactedMessages:
         self._sent_tokens = self._counted
         return CompactedMessages(
             self._conversation.sent.messages,
@@ -369,54 +377,56 @@ class Compactor:
         """Send so many counted tokens, unless that saves too little and is not a ``must``."""
         lines = encode_messages(self._conversation.history.messages)
         try:
-            made = cut_to(lines, target, self._settings)
+            cut = cut_to(lines, target, self._settings)
         except CompactctlError as error:
             warnings.warn(f"compactctl: {error}", RuntimeWarning, stacklevel=4)
             self._not_before = before + self._min_saving
             return self._result()
-        return self._use(made, before, len(self._conversation.history), must=must)
+        return self._use(cut, before, len(lines), must=must)
 
     def _use(
-        self, made: Made, before: int, covered: int, *, must: bool = False
+        self, cut: LoopCut, before: int, covered: int, *, must: bool = False
     ) -> CompactedMessages:
-        """Send what was made of the first ``covered`` messages, if that saves enough."""
-        conversation, settings = self._conversation, self._settings
-        new_messages = made.messages if isinstance(made, LoopCut) else made
-        sizes = [new.size for new in new_messages]
+        """Send a cut of the first ``covered`` messages, if that saves enough."""
+        conversation = self._conversation
+        history, sizes = conversation.history.messages, [new.size for new in cut.messages]
         later = sum(conversation.history.sizes[covered:])
-        after = self._reported.tokens(settings.fixed + sum(sizes) + later)
+        after = self._reported.tokens(self._settings.fixed + sum(sizes) + later)
         least = 1 if must or before > self._limit else self._min_saving
         if before - after < least:
             self._not_before = before + self._min_saving
             return self._result()
-        history = conversation.history.messages
-        messages = [new.message or history[new.origin or 0] for new in new_messages]
+        messages = [new.message or history[new.origin or 0] for new in cut.messages]
         n_alike = common_length(messages, conversation.sent.messages)
-        cut = self._describe(made, before, after, sum(sizes[:n_alike]))
-        origins = [new.origin for new in new_messages]
+        alike = self._reported.tokens(self._settings.fixed + sum(sizes[:n_alike]))
+        origins = [new.origin for new in cut.messages]
         conversation.begin_with(messages, sizes, origins, covered)
         self._not_before = after + self._min_saving
-        if isinstance(made, LoopCut):
-            if settings.summarizer is not None:
-                settings.summarizer.accept(made.inserted_texts)
-            if self._file is not None:
-                self._file.follow_cut(made, history[covered:])
+        if isinstance(cut, DetailedCut):
+            self._follow(cut, history[covered:])
+        result = self._describe(before, after, alike, cut.note)
         if self._on_cut is not None:
-            self._on_cut(cut)
-        return self._result(cut)
+            self._on_cut(result)
+        return self._result(result)
 
-    def _describe(self, made: Made, before: int, after: int, alike: float) -> Cut:
-        """Describe a cut that leaves so many counted tokens at the beginning ``alike``."""
-        held = self._reported.tokens(self._settings.fixed + alike)
-        use = CacheUse(line=0, held=held, resent=after - held, saved=before - after)
+    def _follow(self, cut: DetailedCut, later: Sequence[JsonMessage]) -> None:
+        """Let the summarizer and the file go on from a cut; ``later`` came since."""
+        if self._settings.summarizer is not None:
+            self._settings.summarizer.accept(item.text for item in inserted(cut.compacted))
+        if self._file is not None:
+            self._file.follow_cut(cut, later)
+
+    def _describe(self, before: int, after: int, alike: int, note: str) -> CutResult:
+        """Describe a cut, of which the first ``alike`` tokens are what was sent before."""
+        use = CacheUse(line=0, held=alike, resent=after - alike, saved=before - after)
         model = self._settings.measured.model.name
         price = BUILTIN_PRICES.price_for(model, before) or _USUAL_PRICE
-        return Cut(
+        return CutResult(
             before=before,
             after=after,
             resent=use.resent,
             pays_after=use.pays_after(price),
-            note=made.note if isinstance(made, LoopCut) else "",
+            note=note,
         )
 
     def _learn(self, overflow: Overflow, sent: float) -> None:

@@ -59,17 +59,17 @@ class Conversation:
         without some of the newest messages. Raises what reading the sizes raises; nothing is
         changed then.
         """
-        given = messages if isinstance(messages, list) else list(messages)
-        match = self.history.match(given, all_at_once=all_at_once)
+        newest = messages if isinstance(messages, list) else list(messages)
+        match = self.history.match(newest, all_at_once=all_at_once)
         is_of_sent = False
         if match.length < len(self.history) and self.covered:
-            of_sent = self.sent.match(given, all_at_once=all_at_once)
+            of_sent = self.sent.match(newest, all_at_once=all_at_once)
             is_of_sent = of_sent.length >= max(len(self.origins), match.length + 1)
             match = of_sent if is_of_sent else match
-        new = given[match.length :]
+        new = newest[match.length :]
         sizes = self._read_sizes(new, match.length)
-        sizes_now = [self._read_sizes([given[n]], n)[0] for n in match.changed]
-        changed = [(n, given[n], size) for n, size in zip(match.changed, sizes_now, strict=True)]
+        sizes_now = [self._read_sizes([newest[n]], n)[0] for n in match.changed]
+        changed = [(n, newest[n], size) for n, size in zip(match.changed, sizes_now, strict=True)]
         if is_of_sent:
             self._truncate(self.covered + match.length - len(self.origins))
             unchanged = [self._change_sent(n, message, size) for n, message, size in changed]

@@ -112,32 +112,25 @@ class NewMessage(Record):
 
 
 class LoopCut(Record):
-    """The messages after a cut, and what it was made of and how."""
+    """The messages after a cut.
+
+    ``note`` says why the built-in summarizer wrote instead of the caller's, "" if it did not.
+    """
 
     messages: tuple[NewMessage, ...]
+    note: str = ""
+
+
+class DetailedCut(LoopCut):
+    """A cut made in this process, with all that its archive needs."""
+
     loaded: TranscriptFile
     recipe: Recipe
     plan: Plan
     compacted: CompactedLines
 
-    @property
-    def note(self) -> str:
-        """Why the built-in summarizer wrote instead of the caller's, "" if it did not."""
-        notes = (str(item.details.get("fallback") or "") for item in self._inserted)
-        return next(filter(None, notes), "")
 
-    @property
-    def inserted_texts(self) -> list[str]:
-        """The texts that the stages inserted."""
-        return [item.text for item in self._inserted]
-
-    @property
-    def _inserted(self) -> Iterator[Synthetic]:
-        edits = self.compacted.run.applied.edits
-        return (edit.message for edit in edits if isinstance(edit, Insert))
-
-
-def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCut:
+def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> DetailedCut:
     """Compact messages, one in each line, to a request of ``target`` tokens.
 
     Raises UsageError for options without sense, OutputFaultError for a mistake of ours.
@@ -153,7 +146,9 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
     inputs = StageInputs(summarizer=settings.summarizer, texts=recipe.plan.texts, settles=False)
     compacted = compact_sized(loaded, _sized(transcript, measured, settings.fixed), plan, inputs)
     sizes = line_sizes(compacted.written.effective, len(compacted.lines), measured)
-    return LoopCut(
+    notes = (str(item.details.get("fallback") or "") for item in inserted(compacted))
+    return DetailedCut(
+        note=next(filter(None, notes), ""),
         messages=tuple(
             NewMessage(
                 origin=line.source_index,
@@ -167,6 +162,12 @@ def cut_to(lines: Sequence[bytes], target: int, settings: CutSettings) -> LoopCu
         plan=plan,
         compacted=compacted,
     )
+
+
+def inserted(compacted: CompactedLines) -> Iterator[Synthetic]:
+    """Yield the messages that stages inserted."""
+    edits = compacted.run.applied.edits
+    return (edit.message for edit in edits if isinstance(edit, Insert))
 
 
 def line_sizes(messages: Iterable[Message], n_lines: int, measured: Measurement) -> list[float]:

@@ -19,7 +19,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, UsageError
-from compactctl.library.loop_cut import LoopCut
+from compactctl.library.loop_cut import DetailedCut
 from compactctl.library.message_list import encode_messages
 from compactctl.library.tracked import JsonMessage
 from compactctl.store.files.content import ChunkedLines, Content
@@ -56,7 +56,7 @@ class LoopFile:
                 self._append(encode_messages(history[self._n_written :]))
         self._n_written = len(history)
 
-    def follow_cut(self, cut: LoopCut, later: Sequence[JsonMessage]) -> None:
+    def follow_cut(self, cut: DetailedCut, later: Sequence[JsonMessage]) -> None:
         """Replace all by a cut of the history with what came ``later``; archive the rest."""
         with self._trying():
             self._write_cut(cut)
@@ -78,7 +78,7 @@ class LoopFile:
         with errors, self.path.open("ab") as stream:
             stream.writelines(lines)
 
-    def _write_cut(self, cut: LoopCut) -> None:
+    def _write_cut(self, cut: DetailedCut) -> None:
         loaded, path = cut.loaded, str(self.path)
         draft = Draft(
             options=CompactOptions(

@@ -16,7 +16,7 @@ from compactctl.records import Record
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 
-class Cut(Record):
+class CutResult(Record):
     """What it meant to make the messages of a loop smaller, in tokens of a request.
 
     Attributes:
@@ -53,7 +53,7 @@ class CompactedMessages(list[dict[str, Any]]):
         tokens: int = 0,
         limit: int = 0,
         unread: str = "",
-        cut: Cut | None = None,
+        cut: CutResult | None = None,
     ) -> None:
         super().__init__(messages)
         self.tokens, self.limit, self.unread, self.cut = tokens, limit, unread, cut

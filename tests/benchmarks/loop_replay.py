@@ -236,6 +236,9 @@ class System(ABC):
         yet. Neither may be changed.
         """
 
+    def after(self, tokens: int) -> None:  # noqa: B027 - most count for themselves
+        """Take the size of the request that was sent, as a provider reports it."""
+
 
 def read_session(path: Path, format: str, reader: Reader, max_tokens: int) -> Session:
     """Read a session, up to the answer with which it is larger than ``max_tokens``.
@@ -281,6 +284,7 @@ def replay(session: Session, setting: Setting, kind: type[System], reader: Reade
             error = f"{type(raised).__name__}: {raised}"
             break
         tally.add(sent, time.process_time() - started, past, request.answer)
+        system.after(reader.size(sent))
         history.append(request.answer)
         new = [request.answer]
         past.add(new)

@@ -109,7 +109,10 @@ class ClearToolUses(System):
 
 
 class _Compactor(System):
-    """A class with the interface of ``compactctl.Compactor``, given the whole history each time."""
+    """A class with the interface of ``compactctl.Compactor``, given the whole history each time.
+
+    As in a loop, it is told how large each request was.
+    """
 
     is_swept = False
     make: ClassVar[Any]
@@ -130,6 +133,9 @@ class _Compactor(System):
 
     def _send(self, messages: list[Chat]) -> list[Chat]:
         return list(self._compactor.fit(messages))
+
+    def after(self, tokens: int) -> None:
+        self._compactor.after({"prompt_tokens": tokens})
 
 
 class _FedBack(_Compactor):

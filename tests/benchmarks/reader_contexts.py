@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.reader_cuts import SessionCut, context_text
-from compactctl.commands.lab.eval_session import Compactor, Policy, policies_of
+from compactctl.commands.lab.eval_session import Policy, PrefixCompactor, policies_of
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.profiles.registry import DEFAULT_PROFILE
 
@@ -39,7 +39,7 @@ def make_contexts(
     """Yield what each policy keeps of a cut's prefix, all in a share of the prefix's tokens."""
     whole = context_text(cut.cut.prefix)
     starts = offsets(whole)
-    compactor = Compactor(cut.transcript, cut.measured, MeasureOptions(), 0)
+    compactor = PrefixCompactor(cut.transcript, cut.measured, MeasureOptions(), 0)
     for share in SHARES:
         size = int(share * len(starts))
         yield Context(policy=NEWEST, share=share, text=newest(whole, starts, size))

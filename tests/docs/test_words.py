@@ -9,7 +9,7 @@ from docs.texts import PACKAGE, texts
 
 README = ROOT / "README.md"
 # Made from the code or by running it, or a reference that grows with it.
-REFERENCES = {"commands", "json", "features", "errors", "exit-codes", "refusals", "results"}
+REFERENCES = {"commands", "json", "features", "errors", "exit-codes", "loop", "refusals", "results"}
 HAND_WRITTEN = [page for page in PAGES if page != README and page.stem not in REFERENCES]
 MEASURED = re.compile(r"<!-- (\w+) -->(.*?)<!-- end of \1 -->", re.DOTALL)
 AVOID = re.compile(
@@ -40,8 +40,8 @@ def test_the_documents_are_short() -> None:
     output = sum(words(shown_output(page.read_text())) for page in HAND_WRITTEN)
     tables = sum(words(measured_tables(page.read_text())) for page in HAND_WRITTEN)
     over = max(
-        sum(counts.values()) - output - tables - 23_100,
-        sum(counts.values()) - 31_200,
+        sum(counts.values()) - output - tables - 23_000,
+        sum(counts.values()) - 30_000,
     )
     assert over <= 0, f"shorten the pages in docs by {over} words: {counts}"
 

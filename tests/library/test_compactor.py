@@ -20,7 +20,7 @@ from library.strict_server import unpaired
 from compactctl import Compactor
 from compactctl.__main__ import run
 from compactctl.errors import NotUnderstoodError, UsageError
-from compactctl.library.message_list import CompactedMessages, Cut
+from compactctl.library.message_list import CompactedMessages, CutResult
 
 Chat = dict[str, Any]
 LONG = loop(150, files=150)
@@ -215,7 +215,7 @@ def test_cuts_are_rare() -> None:
 
 
 def test_a_cut_says_what_it_costs() -> None:
-    seen: list[Cut] = []
+    seen: list[CutResult] = []
     _, _, result = cut_once(on_cut=seen.append)
     cut = result.cut
     assert cut is not None
@@ -311,7 +311,7 @@ def test_a_summarizer_that_fails_is_replaced() -> None:
     def summarize(_: str) -> str:
         raise ConnectionError("no route to the model")
 
-    seen: list[Cut] = []
+    seen: list[CutResult] = []
     _, _, result = cut_once(summarizer=summarize, on_cut=seen.append)
     assert result.fits
     assert "no route to the model" in seen[0].note

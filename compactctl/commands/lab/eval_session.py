@@ -154,7 +154,7 @@ class Policy(Record):
 CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
 
 
-class Compactor:
+class PrefixCompactor:
     """Compacts prefixes of a transcript as ``compact --keep`` would, in memory.
 
     ``edits`` are those of a plan.
@@ -232,7 +232,9 @@ class EvaluatedSession:
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
         edits = grown.edits if grown else ()
-        self._compactor = Compactor(transcript, self.measured, options.measure, options.seed, edits)
+        self._compactor = PrefixCompactor(
+            transcript, self.measured, options.measure, options.seed, edits
+        )
         reader = TextReader(transcript.session.cwd)
         size = self.measured.meter.message
         cuts = _behind(grown, size) if grown else _cuts(transcript, size, options)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.tokens.test_meter import Words
+from unit.tokens.words import Words
 
 from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.memory import RunMemory, call

@@ -1,7 +1,5 @@
 """Sizes of parts, media and messages."""
 
-from collections.abc import Sequence
-
 import pytest
 from builders import (
     assistant,
@@ -16,27 +14,13 @@ from builders import (
     thinking,
     user,
 )
+from unit.tokens.words import Words
 
 from compactctl.model.message import MediaPart, Part, TextPart, ToolCallPart
-from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.counters.estimates import NeuroLinkCodeCounter, NeuroLinkCounter
 from compactctl.tokens.media import GOOGLE_RATES, RATES, is_unsized, media_tokens, rates_for
 from compactctl.tokens.meter import Meter, client_added_text, part_texts
 from compactctl.tokens.models.lookup import resolve_model
-
-
-class Words:
-    """Counts words, and remembers what it counted."""
-
-    id = "words"
-    exactness: Exactness = "estimate"
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-
-    def count_many(self, texts: Sequence[str]) -> list[int]:
-        self.batches.append(list(texts))
-        return [len(text.split()) for text in texts]
 
 
 def medium(kind: str, n_bytes: int = 0, **fields: float) -> MediaPart:
