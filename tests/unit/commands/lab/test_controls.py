@@ -3,7 +3,7 @@
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
 
-from compactctl.commands.lab.eval_session import Compactor
+from compactctl.commands.lab.eval_session import PrefixCompactor
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.history.pairs import find_orphans
 from compactctl.history.turns import preamble
@@ -30,7 +30,7 @@ def context(name: str, share: float) -> list[str]:
     size = measured.meter.total
     fixed = size(preamble(PREFIX))
     room = int(share * (size(PREFIX) - fixed))
-    left = Compactor(EMPTY, measured, options, 0).control(name, PREFIX, room)
+    left = PrefixCompactor(EMPTY, measured, options, 0).control(name, PREFIX, room)
     assert not find_orphans(left)
     assert {message.id for message in preamble(PREFIX)} <= {message.id for message in left}
     # The call of the result that is given stays, even where there is no room for it.
