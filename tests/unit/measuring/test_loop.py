@@ -47,6 +47,9 @@ class Loop:
     def fit(self, messages: Sequence[Chat]) -> list[Chat]:
         return compact_messages(messages, **self._choices)
 
+    def after(self, usage: dict[str, int]) -> None:
+        assert usage["prompt_tokens"] > 0
+
 
 def read(format: str, reader: Reader) -> Session:
     return read_session(SESSION, format, reader, 10 * WINDOW)
