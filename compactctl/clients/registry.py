@@ -96,7 +96,7 @@ def _dialect_at_path(name: str, path: str) -> Format:
 def list_reader(name: str) -> ListReader:
     """Return what reads the messages of a list of the API called ``name``.
 
-    Raises UsageError for another format: a client's sessions are no lists of messages.
+    Raises UsageError for another format: only those are of lists of messages.
     """
     dialect = next((dialect for dialect in DIALECTS if dialect.name == name), None)
     if dialect is None:

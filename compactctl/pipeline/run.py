@@ -236,13 +236,15 @@ def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Me
     """Run each step once; steps before a summary do not rewrite what it summarizes.
 
     Otherwise the summary would have to be smaller than placeholders, and could say nothing. What
-    steps before one that fills its target would rewrite, that one mostly hides or shortens anyway.
-    So it runs without their rewrites first; only if it leaves one of these messages as it is, all
-    run again.
+    steps before one that fills its target would rewrite, that one mostly hides or shortens anyway,
+    if it is needed at all. So it runs without their rewrites first; only if it leaves one of these
+    messages as it is, all run again.
     """
     n_before = _steps_before_filling(steps)
     before = _in_order(view, steps[:n_before], meter)
-    rewritten = _rewritten_ids(before.edits)
+    rewritten = frozenset[MessageId]()
+    if not _is_within_target(before.view, meter):
+        rewritten = _rewritten_ids(before.edits)
     held_back = _held_back(view, steps[:n_before], meter) if rewritten else before
     first = _continued(held_back, steps[n_before:], meter)
     stages = (*before.stages, *first.stages[n_before:])
@@ -256,6 +258,11 @@ def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Me
     return replace(
         second, stages=records, view=replace(second.view, to_be_summarized=view.to_be_summarized)
     )
+
+
+def _is_within_target(view: ConversationView, meter: Meter) -> bool:
+    target = view.with_current_target().target
+    return target is not None and meter.total(view.messages) <= target
 
 
 def _steps_before_filling(steps: Sequence[StageStep[Any]]) -> int:
