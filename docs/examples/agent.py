@@ -10,6 +10,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import openai
 
@@ -23,7 +24,7 @@ TOOLS = [
 ]
 
 
-def run_tool(call: dict) -> dict:
+def run_tool(call: dict[str, Any]) -> dict[str, Any]:
     """Do what the model asks for, and return the message that answers it."""
     path = Path(json.loads(call["function"]["arguments"]).get("path", "."))
     try:
@@ -36,7 +37,7 @@ def run_tool(call: dict) -> dict:
 
 def main(question: str, model: str = os.environ.get("MODEL", "gpt-4.1")) -> str:
     """Ask until the model answers; agent.jsonl then restores all that was cut."""
-    messages = [{"role": "user", "content": question}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
     compactor = Compactor(model=model, tools=TOOLS, archive="agent.jsonl")
     ask = partial(openai.OpenAI().chat.completions.create, model=model, tools=TOOLS)
     while True:
@@ -48,7 +49,7 @@ def main(question: str, model: str = os.environ.get("MODEL", "gpt-4.1")) -> str:
         answer = reply.choices[0].message.model_dump(exclude_none=True)
         messages.append(answer)
         if not answer.get("tool_calls"):
-            return answer["content"]
+            return str(answer["content"])
         messages += map(run_tool, answer["tool_calls"])
 
 
